@@ -1,0 +1,23 @@
+"""atento: learning from sequences, from the plain RNN to the Transformer.
+
+>>> import atento
+>>> run = atento.fit("numbers", model="lstm+additive", budget="60s")  # doctest: +SKIP
+>>> run.predict(["dreiundvierzig"])  # doctest: +SKIP
+['forty-three']
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from atento.api import Board, Run, compare, fit, load
+
+__all__ = ["Board", "Run", "compare", "fit", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """`import atento` is instant: torch comes with the first real use."""
+    if name in __all__:
+        from atento import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'atento' has no attribute {name!r}")

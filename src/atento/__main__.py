@@ -1,0 +1,5 @@
+"""python -m atento is the command `atento`."""
+
+from atento.cli.app import main
+
+main()

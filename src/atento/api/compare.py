@@ -1,0 +1,223 @@
+"""Compare: every family and its baselines on one file, honestly. Read from `compare` downwards."""
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from atento.api.card import versions
+from atento.api.fit import peak_memory
+from atento.api.folders import BOARD, folder_name, held, new_folder, require_free
+from atento.api.recipes import LIMITS, Settings, assemble, gather_values
+from atento.api.run import Run, find_device, load
+from atento.api.show import alignments
+from atento.api.side_by_side import Job, run_all
+from atento.api.verdict import Row, judge
+from atento.bundle import METRICS, PREDICTIONS, is_finished, read_json, write_atomically, write_json
+from atento.errors import InputError, Interrupted, RunError
+from atento.looking.report import render_report
+from atento.metrics.examine import examine
+from atento.metrics.metric import Metric
+from atento.spec import Recipe
+from atento.tasks.task import Baseline, Reading
+from atento.training.events import Watcher, no_watcher
+
+DEFAULT_BUDGET = "5m"
+SHARE_FOR_LEARNING = 0.8  # of the budget; the rest starts processes, reads, tests and draws
+REPORT = "report.html"
+
+
+class Board:
+    """The outcome of a comparison."""
+
+    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
+        self.folder, self.facts = folder, facts
+        self.rows: list[Row] = facts["rows"]
+        self.winner: str | None = facts["winner"]
+        self.report = folder / REPORT
+
+    def best(self) -> Run:
+        """The best trained model, ready to use."""
+        trained = [row for row in self.rows if not row["baseline"] and not row["failed"]]
+        if not trained:
+            raise RunError("no model of this comparison was trained.", fix="look at the reasons in the report")
+        return load(self.folder / max(trained, key=lambda row: row["value"])["folder"])
+
+    def __repr__(self) -> str:
+        return f"Board({str(self.folder)!r}, winner={self.winner!r})"
+
+
+def compare(
+    data: str | Path,
+    *,
+    task: str = "auto",
+    models: Sequence[str] = (),
+    settings: Settings = (),
+    seed: int | None = None,
+    budget: str | float | None = None,
+    device: str = "auto",
+    out: str | Path | None = None,
+    resume: bool = False,
+    on_event: Watcher = no_watcher,
+) -> Board:
+    """Train every model for an equal share of the budget, test each once, and write a board and a report."""
+    whole = DEFAULT_BUDGET if budget is None else budget
+    values = gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=whole)
+    if any(key in values for key in LIMITS if key != "train.budget"):  # the user bounds steps, not time
+        values = {key: value for key, value in values.items() if key != "train.budget" or budget is not None}
+    chosen, recipe, guesses = assemble(values)
+    names = list(models) or list(chosen.models)
+    folder = Path(out) if out else new_folder(recipe.data.train, "compare")
+    require_free(folder, resume=resume)
+    where = find_device(device)
+    slots = 1 if where.type == "cuda" else min(len(names), len(os.sched_getaffinity(0)))
+    recipes = share_budget(values, names, slots=slots)
+    reading = chosen.read(recipe.data, recipe.train.seed)
+    codec = chosen.learn(recipe.tokens, reading.train)
+    for each in recipes.values():
+        chosen.build(each.model, codec)  # a model that cannot be built is named before anything is written
+    notes = [*(guess for guess in guesses if guess.startswith("task")), *reading.notes, *codec.notes]
+    for note in notes:
+        on_event({"event": "note", "text": note})
+    started = time.perf_counter()
+    with held(folder):
+        metrics = chosen.metrics(codec)
+        simple = [baseline_row(make(), reading, metrics, on_event) for make in chosen.baselines]
+        jobs = [write_job(folder, name, each) for name, each in recipes.items()]
+        try:
+            run_all(jobs, slots=slots, device=where.type, watcher=on_event)
+        except Interrupted as stop:
+            again = f"atento compare {data} --out {folder} --resume, with the same options"
+            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
+        rows = [row for row, _ in simple] + [trained_row(folder, job, reading) for job in jobs]
+        outputs = {row["model"]: texts for row, texts in simple}
+        outputs |= {job.name: read_outputs(job.folder) for job in jobs if not job.failed}
+        facts = {
+            "title": reading.name,
+            "task": chosen.name,
+            "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+            "command": repeat_command(str(data), models, settings, seed, budget),
+            "seed": recipe.train.seed,
+            "budget": values.get("train.budget"),
+            "share": next(iter(recipes.values())).train.budget or None,
+            "took": time.perf_counter() - started,
+            "device": str(where),
+            "versions": versions(),
+            "data": {
+                "name": reading.name,
+                "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
+                "notes": notes,
+                "refused": [str(refusal) for refusal in reading.refused],
+                "fingerprint": reading.fingerprint,
+            },
+            "metric": metrics[0].name,
+            "metrics": {metric.name: metric.summary for metric in metrics},
+            "rows": rows,
+            **judge(rows, outputs, [question.references for question in reading.test], metrics[0]),
+            "alignments": alignments(folder, [row for row in rows if not row["failed"]], reading.test),
+        }
+        write_atomically(folder / REPORT, render_report(facts).encode())
+        write_json(folder / BOARD, {**facts, "report": str(folder / REPORT)})
+    return Board(folder, facts)
+
+
+def share_budget(values: dict[str, Any], names: Sequence[str], *, slots: int) -> dict[str, Recipe]:
+    """One recipe a model: the same data, seed and limits, an equal share of the time."""
+    twice = next((name for name in names if list(names).count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
+    rounds = -(-len(names) // slots)
+    shared = dict(values)
+    if "train.budget" in values:
+        shared["train.budget"] = round(SHARE_FOR_LEARNING * float(values["train.budget"]) / rounds, 1)
+    if slots > 1:
+        shared["train.threads"] = 1
+    return {name: assemble({**shared, "model.name": name})[1] for name in names}
+
+
+def write_job(folder: Path, name: str, recipe: Recipe) -> Job:
+    """The recipe on disk, for a process to read."""
+    path = folder / "recipes" / f"{folder_name(name)}.toml"
+    path.parent.mkdir(exist_ok=True)
+    write_atomically(path, recipe.to_toml().encode())
+    return Job(name, path, folder / folder_name(name))
+
+
+def baseline_row(
+    baseline: Baseline, reading: Reading, metrics: Sequence[Metric], on_event: Watcher
+) -> tuple[Row, list[str]]:
+    """A simple model, fitted on the same training part, tested on the same test part."""
+    started = time.perf_counter()
+    baseline.fit([source for source, _ in reading.train], [target for _, target in reading.train])
+    fitted = time.perf_counter()
+    sources = [question.source for question in reading.test]
+    references = [question.references for question in reading.test]
+    outputs = baseline.predict(sources)
+    predicted = time.perf_counter() - fitted
+    found = examine(metrics, sources, outputs, references)
+    value, low, high = found["scores"][found["metric"]]
+    on_event({"event": "baseline", "model": baseline.name, "metric": metrics[0].name, "value": value})
+    row = {
+        "model": baseline.name,
+        "baseline": True,
+        "failed": "",
+        "summary": baseline.summary,
+        "value": value,
+        "low": low,
+        "high": high,
+        "scores": found["scores"],
+        "parameters": 0,
+        "seconds": fitted - started,
+        "examples_per_second": None,
+        "predictions_per_second": len(sources) / max(predicted, 1e-9),
+        "peak_mb": peak_memory(find_device("cpu")),
+        "steps": 0,
+        "epochs": 0.0,
+        "folder": "",
+        "recipe": "",
+        "command": "",
+        "lengths": found["lengths"],
+        "curve": [],
+        "worst": [],
+    }
+    return row, outputs
+
+
+def trained_row(folder: Path, job: Job, reading: Reading) -> Row:
+    """What a finished run says of itself; a failed one keeps its place and its reason."""
+    recipe = job.recipe.read_text(encoding="utf-8")
+    row: Row = {"model": job.name, "baseline": False, "failed": job.failed, "folder": job.folder.name, "recipe": recipe}
+    if not job.failed and not is_finished(job.folder):
+        row["failed"] = "it ended without a model"
+    if row["failed"]:
+        nothing = dict.fromkeys(("value", "low", "high", "seconds", "examples_per_second", "peak_mb"))
+        return {**row, **nothing, "scores": {}, "parameters": 0, "lengths": [], "curve": [], "worst": [], "command": ""}
+    metrics = read_json(job.folder, METRICS)
+    if metrics["data"]["fingerprint"] != reading.fingerprint:
+        raise RunError(f"{job.name} was trained on another split.", fix="compare again in a new folder")
+    value, low, high = metrics["scores"][metrics["metric"]]
+    worst = [{**line, "reference": line["references"][0]} for line in metrics["worst"]]
+    return {**metrics, **row, "value": value, "low": low, "high": high, "worst": worst}
+
+
+def read_outputs(folder: Path) -> list[str]:
+    """The answers a run gave on the test part."""
+    lines = (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["output"] for line in lines]
+
+
+def repeat_command(
+    data: str, models: Sequence[str], settings: Settings, seed: int | None, budget: str | float | None
+) -> str:
+    """What a user types to make this comparison again."""
+    pairs = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
+    parts = ["atento", "compare", data]
+    parts += ["--models", ",".join(models)] if models else []
+    parts += [part for pair in pairs for part in ("--set", pair)]
+    parts += ["--seed", str(seed)] if seed is not None else []
+    parts += ["--budget", str(budget)] if budget is not None else []
+    return shlex.join(parts)

@@ -1,0 +1,237 @@
+"""Fit: one model, from a file to a folder. Read from `fit` downwards."""
+
+import json
+import resource
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from atento.api.card import model_card, versions
+from atento.api.folders import held, new_folder, require_free
+from atento.api.recipes import Settings, assemble, gather_values
+from atento.api.run import Run, find_device, load
+from atento.bundle import (
+    EVENTS,
+    PREDICTIONS,
+    RECIPE,
+    VOCABULARY,
+    Bundle,
+    is_finished,
+    load_bundle,
+    read_json,
+    save_bundle,
+    write_atomically,
+    write_json,
+)
+from atento.errors import InputError, Interrupted
+from atento.models.build import count_parameters
+from atento.predictor import Predictor
+from atento.spec import Recipe, read_recipe
+from atento.tasks.task import Reading, Task
+from atento.training.checkpoints import CHECKPOINT, load_checkpoint
+from atento.training.events import EventLog, Watcher, no_watcher, read_events
+from atento.training.learner import Learner, new_learner
+from atento.training.loop import Plan, train
+from atento.training.threads import choose_threads
+
+WORST = 8
+
+
+def fit(
+    data: str | Path,
+    *,
+    task: str = "auto",
+    model: str = "auto",
+    settings: Settings = (),
+    seed: int | None = None,
+    budget: str | float | None = None,
+    device: str = "auto",
+    out: str | Path | None = None,
+    resume: bool = False,
+    start_from: str | Path | None = None,
+    on_event: Watcher = no_watcher,
+) -> Run:
+    """Learn one model and leave it in a folder."""
+    values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
+    before = load_bundle(Path(start_from)) if start_from else None
+    if before is not None:
+        values = continue_model(values, before)
+    chosen, recipe, notes = assemble(values, where=str(data) if str(data).endswith(".toml") else "")
+    folder = Path(out) if out else new_folder(recipe.data.train, recipe.model.name)
+    require_free(folder, resume=resume)
+    if resume and is_finished(folder):
+        on_event({"event": "note", "text": f"{folder} is already finished"})
+        return load(folder, device=device)
+    where = find_device(device)
+    reading = chosen.read(recipe.data, recipe.train.seed)
+    codec = before.codec if before is not None else chosen.learn(recipe.tokens, reading.train)
+    notes = [*reading.notes, *notes, *codec.notes]
+    for note in notes:
+        on_event({"event": "note", "text": note})
+    for refusal in reading.refused:
+        on_event({"event": "refused", "text": str(refusal)})
+    torch.manual_seed(recipe.train.seed)
+    module = chosen.build(recipe.model, codec)  # a model that cannot be built leaves no folder behind
+    if before is not None:
+        module.load_state_dict(before.module.state_dict())
+    with held(folder):
+        codec = open_run(folder, chosen, recipe, codec, resume=resume)
+        plan = make_plan(chosen, recipe, codec, reading, where, folder)
+        learner = new_learner(module.to(where), recipe)
+        log = EventLog(folder, on_event)
+        begin(plan, learner, log, resume=resume)
+        try:
+            train(plan, learner, log)
+        except Interrupted as stop:
+            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {resume_command(folder)}") from None
+        log.add("finished", step=learner.progress.step, why=learner.progress.done)
+        finish(plan, learner, reading, notes=notes)
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    return load(folder, device=device)
+
+
+def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
+    """The model and vocabulary of the run started from; what the user says of the rest stands."""
+    known = {f"model.{key}": value for key, value in before.recipe.model.model_dump().items()}
+    for key, value in values.items():
+        if key in known and key != "model.dropout" and str(known[key]) != str(value):
+            raise InputError(
+                f"--from {before.folder}: {key} is already decided.",
+                found=f"{key}={value}, the run has {known[key]}",
+                fix=f"leave {key} out",
+            )
+    return {"task": before.recipe.task, **known, **values}
+
+
+def open_run(folder: Path, task: Task, recipe: Recipe, codec: Any, *, resume: bool) -> Any:
+    """Write down what the run will do, or check that it is the run that was begun."""
+    if resume and (folder / RECIPE).exists() and (folder / VOCABULARY).exists():
+        begun = read_recipe(folder / RECIPE)
+        for section, value in recipe.model_dump().items():
+            old = begun.model_dump()[section]
+            changed = [key for key in value if value[key] != old[key]] if isinstance(value, dict) else []
+            if value != old:
+                key = f"{section}.{changed[0]}" if changed else section
+                now, then = (value[changed[0]], old[changed[0]]) if changed else (value, old)
+                raise InputError(
+                    f"--resume: this is another recipe than {folder} began with.",
+                    found=f"{key} is {now!r} now, was {then!r}",
+                    fix=resume_command(folder),
+                )
+        return task.load(read_json(folder, VOCABULARY))
+    (folder / CHECKPOINT).unlink(missing_ok=True)  # of a run that never wrote its recipe
+    (folder / EVENTS).unlink(missing_ok=True)
+    write_json(folder / VOCABULARY, codec.to_json())
+    write_atomically(folder / RECIPE, recipe.to_toml().encode())
+    return codec
+
+
+def make_plan(task: Task, recipe: Recipe, codec: Any, reading: Reading, device: torch.device, folder: Path) -> Plan:
+    """Encode the training part and pick what validations will ask."""
+    stride = -(-len(reading.valid) // recipe.train.validation_examples) or 1
+    return Plan(
+        task=task,
+        recipe=recipe,
+        codec=codec,
+        examples=[task.encode(codec, example) for example in reading.train],
+        questions=reading.valid[::stride],
+        fingerprint=reading.fingerprint,
+        device=device,
+        folder=folder,
+    )
+
+
+def begin(plan: Plan, learner: Learner, log: EventLog, *, resume: bool) -> None:
+    """From the last checkpoint where there is one; else from the start, with a thread count that was measured."""
+    if resume and (plan.folder / CHECKPOINT).exists():
+        load_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint)
+        log.rewind(learner.progress.step)
+        return
+    log.rewind(-1)
+    random_state = torch.get_rng_state()
+    threads = plan.recipe.train.threads or choose_threads(lambda: try_step(plan, learner))
+    torch.set_num_threads(threads)
+    torch.set_rng_state(random_state)
+    log.add("start", step=0, threads=threads, device=str(plan.device), parameters=count_parameters(learner.module))
+
+
+def try_step(plan: Plan, learner: Learner) -> None:
+    """A forward and backward pass that changes nothing, for the clock."""
+    batch = plan.task.batch(plan.examples[:32])
+    batch = type(batch)(*(part.to(plan.device) for part in batch))
+    plan.task.loss(learner.module, batch, 0.0).mean.backward()  # type: ignore[no-untyped-call]
+    learner.optimiser.zero_grad(set_to_none=True)
+
+
+def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) -> None:
+    """Touch the test part, once, and complete the folder."""
+    bundle = Bundle(plan.folder, plan.task, plan.recipe, plan.codec, learner.module, {})
+    found, answers = Predictor(bundle, device=plan.device).examine(reading.test)
+    lines: list[dict[str, Any]] = [
+        {
+            "source": question.source,
+            "output": answer.text,
+            "references": list(question.references),
+            "score": answer.score,
+        }
+        for question, answer in zip(reading.test, answers, strict=True)
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    write_atomically(plan.folder / PREDICTIONS, text.encode())
+    progress, name = learner.progress, found["metric"]
+    metrics = {
+        "model": plan.recipe.model.name,
+        "task": plan.task.name,
+        "data": {
+            "name": reading.name,
+            "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
+            "refused": [str(refusal) for refusal in reading.refused],
+            "notes": notes,
+            "fingerprint": reading.fingerprint,
+        },
+        **found,
+        "parameters": count_parameters(learner.module),
+        "seconds": progress.elapsed,
+        "examples_per_second": progress.examples / max(progress.elapsed, 1e-9),
+        "peak_mb": peak_memory(plan.device),
+        "steps": progress.step,
+        "epochs": progress.examples / max(1, len(reading.train)),
+        "best_step": progress.best_step,
+        "ended": progress.done,
+        "seed": plan.recipe.train.seed,
+        "device": str(plan.device),
+        "threads": torch.get_num_threads(),
+        "versions": versions(),
+        "command": f"atento train {plan.folder / RECIPE} --out {plan.folder}-again",
+        "curve": curve(plan.folder, name),
+        "worst": sorted(
+            (line for line in lines if line["output"] not in line["references"]), key=lambda line: line["score"]
+        )[:WORST],
+    }
+    weights = learner.module.state_dict()
+    save_bundle(plan.folder, weights=weights, metrics=metrics, card=model_card(metrics, plan.recipe))
+
+
+def curve(folder: Path, metric: str) -> list[dict[str, Any]]:
+    """One point a validation: time, step, the loss before it, the metrics."""
+    points, loss = [], None
+    for event in read_events(folder / EVENTS):
+        loss = event.get("loss", loss)
+        if event["event"] == "validation":
+            scores = event["metrics"]
+            point = {"elapsed": event["elapsed"], "step": event["step"], "loss": loss, "value": scores[metric]}
+            points.append({**point, **scores})
+    return points
+
+
+def peak_memory(device: torch.device) -> float:
+    """Most megabytes held: of the GPU where there is one, else of the process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def resume_command(folder: Path) -> str:
+    """What a user types to go on."""
+    return f"atento train {folder / RECIPE} --out {folder} --resume"

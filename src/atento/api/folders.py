@@ -1,0 +1,86 @@
+"""Folders of runs: where they lie, and that two runs never share one."""
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from atento.bundle import RECIPE, is_finished
+from atento.errors import InputError, MachineError
+
+RUNS = Path("runs")
+LOCK = ".lock"
+BOARD = "board.json"
+
+
+def folder_name(text: str) -> str:
+    """A model's or a data set's name as the name of a folder."""
+    return re.sub(r"[^\w.+-]+", "-", text).strip("-.") or "run"
+
+
+def new_folder(data: str, model: str) -> Path:
+    """runs/DATA-MODEL-1, or the next number that is free."""
+    stem = f"{folder_name(Path(data.split(',')[0]).stem)}-{folder_name(model)}"
+    number = 1
+    while (RUNS / f"{stem}-{number}").exists():
+        number += 1
+    return RUNS / f"{stem}-{number}"
+
+
+def require_free(folder: Path, *, resume: bool) -> None:
+    """Nobody's work is written over."""
+    if folder.is_file():
+        raise InputError(f"{folder} is a file.", found="a file", fix="choose another --out")
+    if resume or not folder.exists():
+        return
+    holds_run = (folder / RECIPE).exists() or (folder / BOARD).exists()
+    if holds_run and in_use(folder):
+        raise folder_in_use(folder)
+    if holds_run:
+        state = "a finished run" if is_finished(folder) or (folder / BOARD).exists() else "a run that can be resumed"
+        raise InputError(f"{folder} already holds {state}.", found=state, fix="choose another --out, or add --resume")
+    if any(entry.name != LOCK for entry in folder.iterdir()):
+        raise InputError(f"{folder} is not empty.", found="files that are not a run's", fix="choose another --out")
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder for one process; the system lets go of it however the process ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("a")
+    except OSError as error:
+        raise MachineError(f"{folder} cannot be made.", found=str(error), fix="choose another --out") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise folder_in_use(folder) from None
+        for leftover in folder.glob("*.tmp"):  # of a write that was killed
+            leftover.unlink()
+        yield
+
+
+def in_use(folder: Path) -> bool:
+    """Whether another process holds the folder now."""
+    if not (folder / LOCK).exists():
+        return False
+    descriptor = os.open(folder / LOCK, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def folder_in_use(folder: Path) -> InputError:
+    """The one message for two runs in one folder."""
+    return InputError(
+        f"{folder} is in use by another run.",
+        found="a lock held by a running process",
+        fix="wait, or choose another --out",
+    )

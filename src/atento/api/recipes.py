@@ -1,0 +1,72 @@
+"""From what a user typed to a whole recipe."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from atento.errors import InputError
+from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key
+from atento.tasks.catalogue import find_task
+from atento.tasks.read_pairs import is_builtin
+from atento.tasks.task import Task, fill_defaults
+
+Settings = Iterable[str] | Mapping[str, Any]
+LIMITS = ("train.steps", "train.epochs", "train.budget")
+DEFAULT_BUDGET = 600.0
+
+
+def gather_values(
+    source: str, *, task: str, model: str, settings: Settings, seed: int | None, budget: str | float | None
+) -> dict[str, Any]:
+    """Everything the user said, as recipe keys: the file first, then --set, then options of their own."""
+    values: dict[str, Any] = read_values(Path(source)) if source.endswith(".toml") else {"data.train": source}
+    if isinstance(settings, Mapping):
+        for key in settings:
+            require_key(key)
+        values.update(settings)
+    else:
+        values.update(parse_settings(settings))
+    if task != "auto":
+        values["task"] = task
+    if model != "auto":
+        values["model.name"] = model
+    if seed is not None:
+        values["train.seed"] = seed
+    if budget is not None:
+        values["train.budget"] = parse_duration(budget) if isinstance(budget, str) else budget
+    if not values.get("data.train"):
+        raise InputError(
+            f"{source}: the recipe names no data.", found="data.train is empty", fix="--set data.train=FILE"
+        )
+    return values
+
+
+def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recipe, list[str]]:
+    """The task, the recipe with the task's defaults filled in, and what was guessed."""
+    bare = Recipe().with_values(dict(values), where=where)
+    task, guess = find_task(bare.task, bare.data)
+    name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
+    recipe = fill_defaults(task, values, data=name, where=where)
+    notes = [guess] if guess else []
+    if any(bare_value for bare_value in (bare.train.steps, bare.train.epochs, bare.train.budget)):
+        wanted = {key: values.get(key, 0) for key in LIMITS}
+        recipe = recipe.with_values(wanted)
+    elif not (recipe.train.budget or recipe.train.steps or recipe.train.epochs):
+        recipe = recipe.with_values({"train.budget": DEFAULT_BUDGET})
+    if "model.name" not in values:
+        notes.append(f"model: {recipe.model.name} (the default; `atento models` lists all)")
+    if not any(values.get(key) for key in LIMITS):
+        notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
+    return task, recipe.with_values(absolute(recipe.data)), notes
+
+
+def absolute(data: DataRecipe) -> dict[str, str]:
+    """File names that hold from any folder, so that a run's own recipe repeats it."""
+    named = {}
+    for key in ("train", "valid", "test"):
+        value = getattr(data, key)
+        if value and not is_builtin(value):
+            paths = [value] if Path(value).exists() else value.split(",")
+            value = ",".join(str(Path(path.strip()).absolute()) for path in paths)
+        named[f"data.{key}"] = value
+    return named

@@ -1,0 +1,70 @@
+"""Who won, who tied, and what that means in words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from atento.metrics.intervals import tied
+from atento.metrics.metric import Metric
+
+Row = dict[str, Any]
+
+
+def judge(rows: Sequence[Row], outputs: Mapping[str, Sequence[str]], references: Any, metric: Metric) -> dict[str, Any]:
+    """The winner, those whose paired difference from it may be zero, and a few plain sentences."""
+    ran = [row for row in rows if not row["failed"]]
+    if not ran:
+        return {"winner": None, "ties": [], "verdict": ["Every model failed; the reasons stand in the table."]}
+    best = max(ran, key=lambda row: (row["value"], row["baseline"], -row["parameters"]))
+    for row in ran:
+        row["tied"] = row is best or tied(metric, outputs[best["model"]], outputs[row["model"]], references)
+    ties = [row["model"] for row in ran if row["tied"] and row is not best]
+    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran, metric), *memory(ran)]
+    return {"winner": best["model"], "ties": ties, "verdict": sentences}
+
+
+def score(row: Row) -> str:
+    """0.987 (0.981–0.992)."""
+    return f"{row['value']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
+
+
+def headline(best: Row, ties: Sequence[str], metric: Metric) -> str:
+    """The result in one line."""
+    text = f"{best['model']} is best: {metric.name} {score(best)}"
+    return f"{text}, tied with {', '.join(ties)}." if ties else f"{text}; no other comes within its reach."
+
+
+def simplest(best: Row, ran: Sequence[Row]) -> list[str]:
+    """Among equals the smallest is worth naming."""
+    equals = [row for row in ran if row["tied"] and not row["baseline"]]
+    if len(equals) < 2:
+        return []
+    small = min(equals, key=lambda row: row["parameters"])
+    quick = max(equals, key=lambda row: row["predictions_per_second"])
+    text = f"Of these equals {small['model']} is the smallest ({small['parameters']:,} parameters)"
+    same = small is quick
+    rate = f"{quick['predictions_per_second']:,.0f} answers a second"
+    return [f"{text} and answers fastest ({rate})." if same else f"{text}, {quick['model']} answers fastest ({rate})."]
+
+
+def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]:
+    """A simple model that wins is named the winner."""
+    if best["baseline"]:
+        return ["The simple baseline wins: no trained model is worth its cost here yet. Try a larger --budget."]
+    return [f"The simple baseline {row['model']} reaches {score(row)}." for row in ran if row["baseline"]]
+
+
+def memory(ran: Sequence[Row]) -> list[str]:
+    """What attention buys over one fixed vector, on the longest third of the sources."""
+    found = []
+    by_name = {row["model"]: row for row in ran if row["lengths"]}
+    for name, fixed in by_name.items():
+        rivals = [row for other, row in by_name.items() if other.startswith(name + "+") and "/" not in other]
+        if fixed["baseline"] or not rivals:
+            continue
+        best = max(rivals, key=lambda row: row["lengths"][-1]["value"])
+        with_, without = best["lengths"][-1], fixed["lengths"][-1]
+        where = f"On the longest third of the sources ({with_['label']} characters)"
+        figures = f"{best['model']} keeps {with_['value']:.3f}, {name} with one fixed vector {without['value']:.3f}"
+        apart = with_["low"] > without["high"]
+        found.append(f"{where} {figures}{': the intervals do not meet.' if apart else ': a tie, the intervals meet.'}")
+    return found

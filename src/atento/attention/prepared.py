@@ -1,0 +1,34 @@
+"""Keys and values made ready, and what an extent shows of them."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from atento.attention.extents import Extent, View
+
+
+class Prepared(NamedTuple):
+    """Keys and values made ready once, to be asked many times; a decoder's cache is one of these."""
+
+    key: Tensor  # (B, K, *) as the score prepares it
+    value: Tensor  # (B, K, value_size)
+    valid: Tensor | None  # (B, K) True: a real key; None: all are
+
+    def append(self, other: "Prepared") -> "Prepared":
+        """These keys, then those."""
+        valid = None
+        if self.valid is not None and other.valid is not None:
+            valid = torch.cat([self.valid, other.valid], dim=-1)
+        return Prepared(torch.cat([self.key, other.key], dim=-2), torch.cat([self.value, other.value], dim=-2), valid)
+
+
+def look(extent: Extent, query: Tensor, prepared: Prepared, *, query_at: Tensor | None) -> View:
+    """What the extent shows, less the padding."""
+    if query_at is None:
+        query_at = torch.arange(query.size(-2), device=query.device)
+    key_at = torch.arange(prepared.value.size(-2), device=query.device)
+    view: View = extent(query, prepared.key, query_at=query_at, key_at=key_at)
+    if prepared.valid is None:
+        return view
+    return view._replace(visible=view.visible & prepared.valid.unsqueeze(-2))

@@ -1,0 +1,1 @@
+"""The simple models that every comparison holds."""

@@ -1,0 +1,177 @@
+"""A trained model as a folder: weights, recipe, vocabularies, metrics, card, and a manifest that vouches for them."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor, nn
+
+from atento.errors import InputError, MachineError
+from atento.spec import Recipe, read_recipe
+from atento.tasks.catalogue import TASKS
+from atento.tasks.task import Task
+
+FORMAT = 1
+WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD = (
+    "weights.safetensors",
+    "recipe.toml",
+    "vocabulary.json",
+    "metrics.json",
+    "README.md",
+)
+EVENTS, PREDICTIONS, MANIFEST = "events.jsonl", "predictions.jsonl", "manifest.json"
+
+
+class Bundle(NamedTuple):
+    """A trained model, whole again."""
+
+    folder: Path
+    task: Task
+    recipe: Recipe
+    codec: Any
+    module: nn.Module
+    metrics: dict[str, Any]
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """All of it or nothing: written beside, flushed to disk, then renamed."""
+    beside = path.with_name(path.name + ".tmp")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise MachineError(
+            f"{path.name} could not be written.", found=str(error), fix="free some space, or choose another --out"
+        ) from None
+
+
+def write_json(path: Path, value: Any) -> None:
+    """JSON for people and machines."""
+    write_atomically(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def save_bundle(folder: Path, *, weights: Mapping[str, Tensor], metrics: Mapping[str, Any], card: str) -> None:
+    """Complete a run's folder; the manifest comes last, so a folder with one is whole."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    write_atomically(folder / WEIGHTS, save_tensors(plain))
+    write_json(folder / METRICS, metrics)
+    write_atomically(folder / CARD, card.encode())
+    names = [WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS]
+    files = {name: digest_of(folder / name) for name in names if (folder / name).exists()}
+    write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a whole model."""
+    return (folder / MANIFEST).is_file()
+
+
+def load_bundle(folder: Path) -> Bundle:
+    """Check every file against the manifest, then rebuild the model. Nothing in the folder is executed."""
+    check_manifest(folder)
+    recipe = read_recipe(folder / RECIPE)
+    if recipe.task not in TASKS:
+        raise damaged(folder, RECIPE, f"task = {recipe.task!r}")
+    task = TASKS[recipe.task]
+    codec = task.load(read_json(folder, VOCABULARY))
+    module = task.build(recipe.model, codec)
+    load_weights(module, read_weights(folder), where=f"{folder.name}/{WEIGHTS}")
+    return Bundle(folder, task, recipe, codec, module.eval(), read_json(folder, METRICS))
+
+
+def check_manifest(folder: Path) -> None:
+    """Every file the manifest names must be there, unchanged."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such run.", found=f"{folder}", fix="`atento runs` lists them")
+    if not is_finished(folder):
+        unfinished = (folder / RECIPE).exists()
+        raise InputError(
+            f"{folder}: this is not a trained model.",
+            found="a run that has not ended" if unfinished else f"no {MANIFEST}",
+            fix=f"atento train {folder / RECIPE} --out {folder} --resume" if unfinished else "`atento runs` lists them",
+        )
+    manifest = read_json(folder, MANIFEST)
+    files = manifest.get("files")
+    if manifest.get("format") != FORMAT or not isinstance(files, dict):
+        raise damaged(folder, MANIFEST, f"format {manifest.get('format')!r}")
+    for name in (WEIGHTS, RECIPE, VOCABULARY, METRICS):
+        if name not in files:
+            raise damaged(folder, MANIFEST, f"{name} is not listed")
+    for name, expected in files.items():
+        if Path(name).name != name:
+            raise damaged(folder, MANIFEST, f"the name {name!r}")
+        if not (folder / name).is_file():
+            raise damaged(folder, name, "no such file")
+        found = digest_of(folder / name)
+        if found != expected:
+            raise damaged(folder, name, f"SHA-256 {found[:12]}… where the manifest says {str(expected)[:12]}…")
+
+
+def read_json(folder: Path, name: str) -> dict[str, Any]:
+    """A JSON object from a folder's file."""
+    try:
+        value = json.loads((folder / name).read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:
+        raise damaged(folder, name, str(error)) from None
+    if not isinstance(value, dict):
+        raise damaged(folder, name, type(value).__name__)
+    return value
+
+
+def read_weights(folder: Path) -> dict[str, Tensor]:
+    """Tensors by name; only the safetensors format is ever read."""
+    content = (folder / WEIGHTS).read_bytes()
+    try:
+        return load_tensors(content)
+    except (SafetensorError, ValueError, KeyError) as error:
+        pickled = content[:2] in (b"PK", b"\x80\x02", b"\x80\x04", b"\x80\x05")
+        found = "a pickle, which is never opened" if pickled else str(error)
+        raise damaged(folder, WEIGHTS, found) from None
+
+
+def load_weights(module: nn.Module, weights: Mapping[str, Tensor], *, where: str) -> None:
+    """Put tensors into a module that must have exactly those names and shapes."""
+    wanted = module.state_dict()
+    for name, tensor in wanted.items():
+        found = weights.get(name)
+        if found is None or found.shape != tensor.shape:
+            shape = "nothing" if found is None else list(found.shape)
+            raise InputError(
+                f"{where}: {name} does not fit the model.",
+                found=f"{shape} where the recipe makes {list(tensor.shape)}",
+                fix="use the recipe the weights were trained with",
+            )
+    extra = next((name for name in weights if name not in wanted), None)
+    if extra is not None:
+        raise InputError(
+            f"{where}: {extra} has no place in the model.", found=extra, fix="use the recipe it was trained with"
+        )
+    module.load_state_dict(dict(weights))
+
+
+def damaged(folder: Path, name: str, found: str) -> InputError:
+    """The one message for a folder that cannot be trusted."""
+    return InputError(
+        f"{folder.name}/{name} is damaged.", found=found, fix="restore the file from a copy, or train again"
+    )

@@ -1,0 +1,1 @@
+"""From files to examples: reading, evidence, splitting, vocabularies, batches, generated sets."""

@@ -1,0 +1,1 @@
+"""Generated sets, made anew from a seed each time."""

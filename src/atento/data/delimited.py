@@ -1,0 +1,171 @@
+"""CSV and TSV to rows, knowing the line and column of every field."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from atento.data.records import Place, Records, Refusal, blank, counted, excerpt, without_blank_end
+
+DELIMITER_NAMES = {",": "comma", ";": "semicolon", "|": "bar", "\t": "tab"}
+
+
+class Field(NamedTuple):
+    """One cell and where it begins; `line` and `column` count from 0."""
+
+    cell: str
+    line: int
+    column: int
+
+
+class BadQuote(Exception):
+    """A quoted field that has no proper end; caught in this file."""
+
+    def __init__(self, line: int, column: int, problem: str) -> None:
+        super().__init__(problem)
+        self.line, self.column = line, column
+
+
+def read_delimited(text: str, file: str, delimiter: str, *, quoted: bool) -> Records:
+    """Rows of any number of fields; blank lines and broken quotes are refused."""
+    lines = without_blank_end(text.split("\n"))
+    rows: list[tuple[str, ...]] = []
+    starts: list[int] = []
+    refused: list[Refusal] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        begin, at = at, at + 1
+        if not line or (delimiter not in line and not line.strip()):
+            refused.append(blank(file, begin + 1))
+            continue
+        if not quoted or '"' not in line:
+            cells = tuple(line.split(delimiter))
+        else:
+            try:
+                fields = list(fields_from(lines, begin, delimiter))
+            except BadQuote as error:
+                refused.append(bad_quote(file, lines, error))
+                at = error.line + 1
+                continue
+            cells = tuple(field.cell for field in fields)
+            at = last_line(fields) + 1
+        rows.append(cells)
+        starts.append(begin + 1)
+
+    def locate(line: int, number: int) -> Place:
+        fields = list(fields_from(lines, line - 1, delimiter) if quoted else plain_fields(lines, line - 1, delimiter))
+        if number < len(fields):
+            return Place(file, fields[number].line + 1, fields[number].column + 1)
+        end = last_line(fields)
+        return Place(file, end + 1, len(lines[end]) + 1)
+
+    return Records((), rows, starts, refused, locate)
+
+
+def read_lines(text: str, file: str) -> Records:
+    """One column: each line is a row, a blank one too."""
+    lines = without_blank_end(text.split("\n"))
+    rows: list[tuple[str, ...]] = [(line,) for line in lines]
+    return Records((), rows, list(range(1, len(rows) + 1)), [], lambda line, _: Place(file, line, 1))
+
+
+def plain_fields(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
+    """The fields of one line in which a quote is a character like any other."""
+    column = 0
+    for cell in lines[at].split(delimiter):
+        yield Field(cell, at, column)
+        column += len(cell) + len(delimiter)
+
+
+def fields_from(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
+    """The fields of the row that begins on this line (RFC 4180: quoted fields may hold line ends)."""
+    column = 0
+    while True:
+        begin, start = at, column
+        if lines[at].startswith('"', column):
+            cell, at, column = quoted_field(lines, at, column)
+            if column < len(lines[at]) and lines[at][column] != delimiter:
+                if at == begin:
+                    raise BadQuote(at, column, "text follows a closing quote.")
+                raise BadQuote(begin, start, "a quote opens here and is not closed before its row ends.")
+        else:
+            end = lines[at].find(delimiter, column)
+            end = len(lines[at]) if end < 0 else end
+            cell, column = lines[at][column:end], end
+        yield Field(cell, begin, start)
+        if column >= len(lines[at]):
+            return
+        column += 1  # past the delimiter
+
+
+def quoted_field(lines: list[str], at: int, column: int) -> tuple[str, int, int]:
+    """The text between quotes, and where the reading goes on."""
+    begin, start = at, column
+    pieces = []
+    column += 1
+    while True:
+        close = lines[at].find('"', column)
+        if close < 0:
+            pieces.append(lines[at][column:] + "\n")
+            at, column = at + 1, 0
+            if at == len(lines):
+                raise BadQuote(begin, start, "a quote opens here and is never closed.")
+        elif lines[at].startswith('"', close + 1):
+            pieces.append(lines[at][column : close + 1])  # a doubled quote is one quote
+            column = close + 2
+        else:
+            pieces.append(lines[at][column:close])
+            return "".join(pieces), at, close + 1
+
+
+def last_line(fields: list[Field]) -> int:
+    """The line a row ends on: a quoted last field may end below the line it began on."""
+    return fields[-1].line + fields[-1].cell.count("\n")
+
+
+def bad_quote(file: str, lines: list[str], error: BadQuote) -> Refusal:
+    """The refusal of a row whose quotes do not match, at the quote or at what follows it."""
+    return Refusal(
+        file,
+        error.line + 1,
+        error.column + 1,
+        str(error),
+        found=excerpt(lines[error.line][error.column :]),
+        fix='close the quote, or write "" for a quote that belongs to the text',
+    )
+
+
+def usual_width(rows: list[tuple[str, ...]]) -> int:
+    """The number of fields most rows have."""
+    return Counter(map(len, rows)).most_common(1)[0][0]
+
+
+def keep_width(records: Records, width: int, delimiter: str) -> Records:
+    """The rows of this many fields; the others are refused."""
+    rows: list[tuple[str, ...]] = []
+    lines: list[int] = []
+    refused = list(records.refused)
+    for cells, line in zip(records.rows, records.lines, strict=True):
+        if len(cells) == width:
+            rows.append(cells)
+            lines.append(line)
+        else:
+            refused.append(wrong_width(records, cells, line, width, delimiter))
+    return records._replace(rows=rows, lines=lines, refused=refused)
+
+
+def wrong_width(records: Records, cells: tuple[str, ...], line: int, width: int, delimiter: str) -> Refusal:
+    """The refusal of a row with too few or too many fields, at the end or at the first surplus field."""
+    name = DELIMITER_NAMES[delimiter]
+    if len(cells) < width:
+        fix = f"add what is missing after a {name}"
+    elif delimiter == "\t":
+        fix = "remove the surplus tab"
+    else:
+        fix = f"remove the surplus {name}, or put a field that holds a {name} between double quotes"
+    return Refusal(
+        *records.locate(line, width),
+        f"the row has {counted(len(cells), 'field')} where {width} {'is' if width == 1 else 'are'} expected.",
+        found=excerpt(delimiter.join(cells)),
+        fix=fix,
+    )

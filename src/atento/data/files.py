@@ -1,0 +1,112 @@
+"""A path to text: opened, unpacked and decoded, or refused with the reason."""
+
+import gzip
+import lzma
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from unicodedata import normalize
+
+from atento.data.encodings import Text as Text
+from atento.data.encodings import decode
+from atento.data.records import excerpt
+from atento.errors import InputError, nearest
+
+MEMORY_LIMIT = 2**30  # a damaged archive may ask for any amount
+
+
+def unpack_xz(data: bytes) -> bytes:
+    """The bytes in an xz archive."""
+    return lzma.decompress(data, memlimit=MEMORY_LIMIT)
+
+
+UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": unpack_xz}
+
+
+def read_text(path: str) -> Text:
+    """The text of a file in NFC, its lines ended by a newline alone."""
+    text, encoding, notes = read_exact(path)
+    return Text(normalize("NFC", text), encoding, notes)
+
+
+def read_exact(path: str) -> Text:
+    """The text as it is written, for readers that count columns: NFC would move them."""
+    file = Path(path).name
+    text, encoding, notes = decode(read_bytes(path), file)
+    if not text.strip():
+        raise InputError(
+            f"{file}:1:1: the file is empty.",
+            found=f"{len(text)} characters, all of them white space" if text else "0 bytes",
+            fix="give a file with at least one row",
+        )
+    return Text(text.replace("\r\n", "\n").replace("\r", "\n"), encoding, notes)
+
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a file, unpacked when its name ends in .gz or .xz."""
+    unpack = UNPACK.get(Path(path).suffix.lower())
+    try:
+        data = Path(path).read_bytes()
+        return unpack(data) if unpack is not None and data else data
+    except FileNotFoundError:
+        raise missing(Path(path)) from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{Path(path)} is a folder, not a file.",
+            found=f"in it: {listing(Path(path))}",
+            fix=f"name one file, e.g. {Path(path) / first_file(Path(path))}",
+        ) from None
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+        raise InputError(
+            f"{path} cannot be unpacked.",
+            found=str(error),
+            fix="copy or download the file again, or give it unpacked",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{excerpt(path)} cannot be read.",
+            found=error.strerror or str(error) if isinstance(error, OSError) else str(error),
+            fix="check the name, and that you may read the file",
+        ) from None
+
+
+def inner_name(path: str) -> str:
+    """The file's name without the ending of an archive."""
+    name = Path(path)
+    return name.stem if name.suffix.lower() in UNPACK else name.name
+
+
+def missing(path: Path) -> InputError:
+    """The refusal of a path that leads nowhere, with the most similar name that is there."""
+    folder = path.parent
+    if not folder.is_dir():
+        return InputError(
+            f"there is no file {path}.", found=f"there is no folder {folder} either", fix="check the path"
+        )
+    names = file_names(folder)
+    return InputError(
+        f"there is no file {path}.",
+        found=f"in {folder if str(folder) != '.' else 'this folder'}: {listing(folder)}",
+        fix=f"did you mean {folder / nearest(path.name, names)}?" if names else "check the path",
+    )
+
+
+def file_names(folder: Path) -> list[str]:
+    """The files of a folder by name, none when it may not be read."""
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_file() and entry.name[0] != ".")
+    except OSError:
+        return []
+
+
+def first_file(folder: Path) -> str:
+    """A file name to show as an example."""
+    return (file_names(folder) or ["pairs.tsv"])[0]
+
+
+def listing(folder: Path) -> str:
+    """The names of the files in a folder, the first eight of them."""
+    names = file_names(folder)
+    if not names:
+        return "no files"
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

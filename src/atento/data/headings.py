@@ -1,0 +1,115 @@
+"""Names that columns are known by, and whether the first row of a table is made of names."""
+
+import re
+from collections.abc import Sequence
+
+# Source and target columns that are known by their names, the surest first.
+COUPLES = (
+    ("source", "target"),
+    ("src", "tgt"),
+    ("src", "trg"),
+    ("input", "output"),
+    ("question", "answer"),
+    ("prompt", "response"),
+    ("lemma", "form"),
+    ("word", "phones"),
+    ("word", "phonemes"),
+    ("word", "pronunciation"),
+    ("grapheme", "phoneme"),
+    ("graphemes", "phonemes"),
+    ("text", "translation"),
+    ("original", "translation"),
+    ("sentence", "translation"),
+    ("text", "summary"),
+)
+
+# Codes that are also everyday words of other languages (is, no, he, hi, so) are left out.
+LANGUAGE_NAMES = """
+    en de es fr it pt nl ru zh ja ko ar tr pl cs sk sl sv da fi hu ro bg el uk fa ur bn ta te th vi ms la ca eu gl ga
+    cy et lv lt hr sr mk sq sw eo eng deu ger spa fra fre ita por nld rus zho jpn kor ara tur pol ces swe
+    english german spanish french italian portuguese dutch russian chinese japanese korean arabic turkish polish czech
+    swedish danish norwegian finnish hungarian romanian greek ukrainian hindi vietnamese latin catalan
+    deutsch englisch spanisch französisch inglés español alemán francés français anglais allemand espagnol italiano
+"""
+ROLE_NAMES = """
+    id index idx key text texts label labels class category tag tags sentence sentences title body review reviews
+    comment tweet query document context passage premise hypothesis entailment similarity score stars rating sentiment
+    date time timestamp ds unique value name language lang features lemmas words tokens token phone phoneme caption
+    description content message reply instruction completion references reference
+"""
+
+LANGUAGES = frozenset(LANGUAGE_NAMES.split())
+KNOWN = LANGUAGES.union(ROLE_NAMES.split(), *COUPLES)
+ABSENT = frozenset({"na", "n/a", "nan", "null", "none", "nil"})
+NAME = re.compile(r"[^\W\d][\w .\-/()#%]{0,39}(?<![. ])")
+NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+CLOSE_ROWS = 5
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is written as a number is."""
+    return NUMBER.fullmatch(cell.strip()) is not None
+
+
+def is_known(cell: str) -> bool:
+    """Whether a cell is a well-known column name, also as in `source_text`, `sentence_A` or `pt-BR`."""
+    words = cell.lower().split()
+    return bool(words) and all(is_known_word(word) for word in words)
+
+
+def is_known_word(word: str) -> bool:
+    """Whether a word is a known name, alone or with numbers and short additions."""
+    parts = [part for part in re.split(r"[\W\d_]+", word) if part]
+    return any(part in KNOWN for part in parts) and all(part in KNOWN or len(part) <= 2 for part in parts)
+
+
+def is_name(cell: str) -> bool:
+    """Whether a cell could be the name of a column: short, begins with a letter, no sentence."""
+    cell = cell.strip()
+    return NAME.fullmatch(cell) is not None and len(cell.split()) <= 4 and cell.lower() not in ABSENT
+
+
+def looks_like_header(
+    first: Sequence[str], below: Sequence[Sequence[str]], *, wanted: Sequence[str] = (), csv: bool = False
+) -> bool:
+    """Whether the first row names the columns of the rows below it.
+
+    Yes when it holds a name the user asked for, or well-known names only, or names above numbers; in CSV also when
+    names stand above longer text. Never when one of its cells comes again below: a column's name is no value.
+    """
+    stripped = [cell.strip() for cell in first]
+    if any(name in stripped for name in wanted if not name.isdigit()):
+        return True
+    named = [at for at, cell in enumerate(stripped) if cell]
+    cells = [stripped[at] for at in named]
+    if len(set(cells)) < len(cells) or len(cells) < max(1, len(stripped) - 1):  # one unnamed column is an index
+        return False
+    columns = [[row[at].strip() for row in below if at < len(row)] for at in named]
+    if any(cell in values for cell, values in zip(cells, columns, strict=True)):
+        return False
+    if all(is_known(cell) for cell in cells):
+        return True
+    if not below or not all(is_name(cell) for cell in cells):
+        return False
+    if any(are_numbers(values) for values in columns):
+        return True
+    longest = max(len(cell.split()) for cell in cells)
+    if not csv or any(
+        all(is_name(cell) and len(cell.split()) <= longest for cell in row) for row in below[:CLOSE_ROWS]
+    ):
+        return False
+    return any(stands_out(cell, values) for cell, values in zip(cells, columns, strict=True))
+
+
+def are_numbers(values: Sequence[str]) -> bool:
+    """Whether nearly all of these cells are numbers."""
+    return bool(values) and sum(map(is_number, values)) >= 0.95 * len(values)
+
+
+def stands_out(cell: str, values: Sequence[str]) -> bool:
+    """Whether a name differs from the text below it: one word above many, or far shorter."""
+    if not values:
+        return False
+    spaced = sum(" " in value for value in values) / len(values)
+    mean = sum(map(len, values)) / len(values)
+    return (" " not in cell and spaced >= 0.5) or mean >= 2 * max(4, len(cell))

@@ -1,0 +1,158 @@
+"""Source and target texts from any table, for tasks that turn one text into another."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from atento.data.headers import Header
+from atento.data.headings import COUPLES, LANGUAGES, are_numbers
+from atento.data.parallel import read_parallel, split_paths
+from atento.data.records import BadRows, Refusal, counted, excerpt, in_words, stop_or_skip
+from atento.data.tables import Table, read_table
+from atento.errors import InputError, nearest
+
+SAMPLE_ROWS = 1000
+
+
+class Pairs(NamedTuple):
+    """Source and target of every usable row, and where they came from."""
+
+    file: str
+    pairs: tuple[tuple[str, str], ...]
+    lines: tuple[int, ...]
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    source_column: str
+    target_column: str
+    table: Table
+
+
+def read_pairs(
+    source: str,
+    *,
+    source_column: str = "",
+    target_column: str = "",
+    header: Header = "auto",
+    bad_rows: BadRows = "stop",
+) -> Pairs:
+    """The pairs in a file, or in two parallel files; outer white space is dropped, inner text left as it is."""
+    table = read_source(source, header=header, names=[name for name in (source_column, target_column) if name])
+    if not table.rows:
+        raise nothing_left(table.file, stop_or_skip(table.refused, bad_rows))
+    first, second, notes = choose_columns(table, source_column, target_column)
+    pairs, lines, refused = [], [], list(table.refused)
+    for at, row in enumerate(table.rows):
+        pair = row[first].strip(), row[second].strip()
+        if all(pair):
+            pairs.append(pair)
+            lines.append(table.lines[at])
+        else:
+            refused.append(empty_cell(table, at, first if not pair[0] else second))
+    ordered = stop_or_skip(refused, bad_rows)
+    if not pairs:
+        raise nothing_left(table.file, ordered)
+    return Pairs(
+        file=table.file,
+        pairs=tuple(pairs),
+        lines=tuple(lines),
+        refused=ordered,
+        notes=table.notes + notes,
+        source_column=table.columns[first],
+        target_column=table.columns[second],
+        table=table,
+    )
+
+
+def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
+    """The table of one file or of parallel files, its bad rows listed and not yet judged."""
+    paths = split_paths(source)
+    if len(paths) > 1:
+        return read_parallel(paths, bad_rows="skip")
+    return read_table(source, header=header, bad_rows="skip", names=names)
+
+
+def choose_columns(table: Table, source: str, target: str) -> tuple[int, int, tuple[str, ...]]:
+    """The numbers of the source and target columns, and what to say when they were guessed."""
+    if len(table.columns) == 1:
+        raise InputError(
+            f"{table.file}:1: there is one column, and a pair needs two.",
+            found=f"the column {table.columns[0]!r}, e.g. {excerpt(table.rows[0][0])}",
+            fix="part source and target by a tab (.tsv) or a comma (.csv), or give two files: train.de,train.en",
+        )
+    asked = [find_column(table, source, "data.source"), find_column(table, target, "data.target")]
+    if source and asked[0] == asked[1]:
+        other = table.columns[guess_columns(table, asked[0], -1)[1]]
+        raise InputError(
+            f"{table.file}:1: source and target are the same column {table.columns[asked[0]]!r}.",
+            found=f"the columns {in_words(table.columns)}",
+            fix=f"pass --set data.target={other}",
+        )
+    if -1 not in asked:
+        return asked[0], asked[1], ()
+    first, second = guess_columns(table, *asked)
+    return first, second, guess_notes(table.columns, first, second)
+
+
+def find_column(table: Table, name: str, key: str) -> int:
+    """The number of the column of this name, from 0; -1 when no name is given."""
+    if not name:
+        return -1
+    if name in table.columns:
+        return table.columns.index(name)
+    if not table.header and name.isdecimal() and 1 <= int(name) <= len(table.columns):
+        return int(name) - 1
+    raise InputError(
+        f"{table.file}:1: there is no column {name!r}.",
+        found=f"the columns {in_words(table.columns)}",
+        fix=f"pass --set {key}={nearest(name, table.columns)}",
+    )
+
+
+def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
+    """Columns by well-known names, else two languages, else the first two of text; -1 stands for one to be found."""
+    names = [name.lower() for name in table.columns]
+    for couple in COUPLES:
+        if couple[0] in names and couple[1] in names:
+            first, second = names.index(couple[0]), names.index(couple[1])
+            if source in (-1, first) and target in (-1, second):
+                return first, second
+    free = [at for at in range(len(names)) if at not in (source, target)]
+    likely = [at for at in free if names[at] in LANGUAGES]
+    if len(likely) < (source, target).count(-1):
+        likely = sorted(free, key=lambda at: is_number_column(table, at))  # columns of text first
+    order = iter(likely)
+    return source if source >= 0 else next(order), target if target >= 0 else next(order)
+
+
+def is_number_column(table: Table, column: int) -> bool:
+    """Whether a column holds numbers rather than text."""
+    return are_numbers([row[column] for row in table.rows[:SAMPLE_ROWS]])
+
+
+def guess_notes(columns: Sequence[str], first: int, second: int) -> tuple[str, ...]:
+    """What was chosen, said when there was more to choose from."""
+    unused = [name for at, name in enumerate(columns) if at not in (first, second)]
+    if not unused:
+        return ()
+    return (
+        f"{len(columns)} columns: source is {columns[first]}, target is {columns[second]}, {in_words(unused)} "
+        f"{'is' if len(unused) == 1 else 'are'} not used; --set data.source=... chooses others",
+    )
+
+
+def empty_cell(table: Table, row: int, column: int) -> Refusal:
+    """The refusal of a pair one side of which is empty."""
+    return Refusal(
+        *table.place(row, column),
+        f"the column {table.columns[column]!r} is empty here.",
+        found=excerpt(table.rows[row][column]),
+        fix="write a text there, or delete the row",
+    )
+
+
+def nothing_left(file: str, refused: Sequence[Refusal]) -> InputError:
+    """The error for a file no row of which can be used."""
+    return InputError(
+        f"{refused[0].file if refused else file}: none of the {counted(len(refused), 'row')} can be used.",
+        found=f"first {refused[0]}" if refused else "no rows",
+        fix=refused[0].fix if refused else "add rows",
+    )

@@ -1,0 +1,102 @@
+"""What kind of table a file is: by the ending of its name, else by what stands in it."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from atento.data.delimited import read_delimited
+from atento.data.files import inner_name
+
+Kind = Literal["csv", "tsv", "jsonl", "parquet", "parallel", "text"]
+
+SUFFIXES: dict[str, Kind] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+KIND_WORDS: dict[Kind, str] = {
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSON lines",
+    "text": "text, one column and one row a line",
+}
+
+# On a tie the earlier one: decimal commas stand in files parted by semicolons, hardly the other way round.
+DELIMITERS = ("\t", ";", "|", ",")
+SAMPLE_LINES = 500
+SAMPLE_CHARACTERS = 200_000
+
+
+class Fit(NamedTuple):
+    """How well a delimiter explains the first lines: rows alike, and the delimiter not followed by a space."""
+
+    delimiter: str
+    alike: float
+    spaced: float
+
+    @property
+    def score(self) -> float:
+        """Higher is better."""
+        return self.alike * (1 - self.spaced / 2)
+
+
+def kind_by_name(path: str) -> Kind | None:
+    """The kind that the ending of the name promises."""
+    return SUFFIXES.get(Path(inner_name(path)).suffix.lower())
+
+
+def kind_by_content(text: str) -> Kind:
+    """The kind that the first lines look like."""
+    lines = [line for line in sample(text).split("\n") if line.strip()]
+    first = lines[0].strip()
+    if first.startswith("{") or is_json_list(first):
+        return "jsonl"
+    if 2 * sum("\t" in line.strip() for line in lines) >= len(lines):
+        return "tsv"
+    fit = best_fit(text)
+    return "csv" if fit.alike >= 0.9 and fit.spaced < 0.5 else "text"
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter of a CSV file; a comma when none is clear."""
+    fit = best_fit(text)
+    return fit.delimiter if fit.alike >= 0.5 else ","
+
+
+def best_fit(text: str) -> Fit:
+    """The delimiter that explains the first lines best."""
+    return max((measure(sample(text), delimiter) for delimiter in DELIMITERS), key=lambda fit: fit.score)
+
+
+def measure(text: str, delimiter: str) -> Fit:
+    """The share of rows with the usual number of fields, 0 when that is one field."""
+    records = read_delimited(text, "", delimiter, quoted=True)
+    widths = Counter(map(len, records.rows))
+    if not widths:
+        return Fit(delimiter, 0.0, 0.0)
+    width, rows = widths.most_common(1)[0]
+    spaced = text.count(delimiter + " ") / max(1, text.count(delimiter))
+    alike = rows / (len(records.rows) + len(records.refused)) if width > 1 else 0.0
+    return Fit(delimiter, alike, spaced)
+
+
+def sample(text: str) -> str:
+    """The first lines that hold anything."""
+    return "\n".join(text.lstrip()[:SAMPLE_CHARACTERS].split("\n")[:SAMPLE_LINES])
+
+
+def is_json_list(line: str) -> bool:
+    """Whether a line is a list in JSON."""
+    if not line.startswith("["):
+        return False
+    try:
+        return isinstance(json.loads(line), list)
+    except (ValueError, RecursionError):
+        return False

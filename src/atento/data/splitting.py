@@ -1,0 +1,74 @@
+"""Examples to training, validation and test parts: by key, the same whatever the order of the rows."""
+
+import math
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from atento.data.records import counted
+from atento.errors import InputError
+
+TOLERANCE = 0.01  # 33/33/33 is meant to be everything
+
+
+class Split(NamedTuple):
+    """Which examples belong to which part, as their numbers from 0."""
+
+    train: list[int]
+    valid: list[int]
+    test: list[int]
+
+
+def split_by_key(keys: Sequence[str], *, shares: tuple[float, float, float], seed: int) -> Split:
+    """Examples with equal keys stay together; the parts have their shares of the distinct keys."""
+    ranked = sorted(set(keys), key=lambda key: (rank(key, seed), key))
+    needed = sum(share > 0 for share in shares)
+    if len(ranked) < needed:
+        raise InputError(
+            f"{counted(len(ranked), 'different source')} cannot fill {needed} parts.",
+            found=f"{counted(len(keys), 'row')}, data.split={'/'.join(f'{100 * share:g}' for share in shares)}",
+            fix=f"give at least {needed} rows with different sources",
+        )
+    valid, test = part_sizes(len(ranked), shares)
+    part_of = {key: 2 if at < test else 1 if at < test + valid else 0 for at, key in enumerate(ranked)}
+    split = Split([], [], [])
+    for number, key in enumerate(keys):
+        split[part_of[key]].append(number)
+    return split
+
+
+def rank(key: str, seed: int) -> bytes:
+    """A number for a key that depends on nothing but the key and the seed."""
+    return blake2b(f"{seed}:{key}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def part_sizes(total: int, shares: tuple[float, float, float]) -> tuple[int, int]:
+    """How many keys validation and test get: rounded, at least one where the share is not zero, one left to train."""
+    sizes = [max(1, math.floor(share * total + 0.5)) if share > 0 else 0 for share in shares[1:]]
+    while sum(sizes) >= total:
+        sizes[sizes.index(max(sizes))] -= 1
+    return sizes[0], sizes[1]
+
+
+def parse_shares(text: str) -> tuple[float, float, float]:
+    """The recipe key data.split: `80/10/10` or `0.8,0.1,0.1`, for training, validation and test."""
+    words = re.split(r"[/,;:\s]+", text.strip())
+    try:
+        numbers = [float(word.removesuffix("%")) for word in words]
+    except ValueError:
+        raise wrong_shares(text, "is not made of numbers") from None
+    if len(numbers) != 3:
+        raise wrong_shares(text, f"has {counted(len(numbers), 'part')} where 3 are needed: training, validation, test")
+    if not all(math.isfinite(number) and number >= 0 for number in numbers) or numbers[0] == 0:
+        raise wrong_shares(text, "has a part that is no share")
+    total = sum(numbers)
+    if min(abs(total - 1), abs(total / 100 - 1)) > TOLERANCE + 1e-9:
+        raise wrong_shares(text, f"adds up to {total:g}, not to 100 or 1")
+    train, valid, test = (number / total for number in numbers)
+    return train, valid, test
+
+
+def wrong_shares(text: str, problem: str) -> InputError:
+    """The refusal of a value of data.split."""
+    return InputError(f"data.split {problem}.", found=repr(text), fix="pass --set data.split=80/10/10")

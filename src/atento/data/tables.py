@@ -1,0 +1,102 @@
+"""A path to rows of text with named columns; no row is lost: each is in `rows` or in `refused`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from unicodedata import normalize
+
+from atento.data.delimited import DELIMITER_NAMES, read_delimited, read_lines
+from atento.data.files import read_bytes, read_exact
+from atento.data.headers import Header, name_columns
+from atento.data.jsonl import read_jsonl
+from atento.data.records import BadRows, Locate, Place, Records, excerpt, in_words, stop_or_skip
+from atento.data.records import Refusal as Refusal
+from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name
+from atento.errors import InputError
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text, the line each began on, and what was refused or guessed on the way."""
+
+    file: str
+    columns: tuple[str, ...]
+    header: bool  # whether the file names its columns
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    kind: Kind
+    encoding: str
+    locate: Locate = field(repr=False, compare=False)
+
+    def place(self, row: int, column: int) -> Place:
+        """Where a cell begins in its file; `row` and `column` count from 0."""
+        return self.locate(self.lines[row], column)
+
+
+def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
+    """The rows of a CSV, TSV, JSONL, Parquet or text file; `names` are columns the user asked for."""
+    file = Path(path).name
+    kind = kind_by_name(path)
+    if kind == "parquet":
+        from atento.data.parquet import read_parquet  # pyarrow loads only when it is needed
+
+        return table_of(read_parquet(read_bytes(path), file), file, kind, "", True, bad_rows)
+    text, encoding, notes = read_exact(path)
+    if kind is None:
+        kind = kind_by_content(text)
+        notes += (f"{file} is read as {KIND_WORDS[kind]}",)
+    records, delimiter = read_records(text, file, kind, names)
+    if kind == "csv" and delimiter != ",":
+        notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
+    records, named = name_columns(
+        records._replace(notes=notes + records.notes), file, kind, header=header, wanted=names, delimiter=delimiter
+    )
+    return table_of(records, file, kind, encoding, named, bad_rows)
+
+
+def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tuple[Records, str]:
+    """The rows of a text in a known format, and the delimiter of their fields."""
+    if kind == "jsonl":
+        return read_jsonl(text, file, wanted=names), ","
+    if kind == "text":
+        return read_lines(text, file), "\n"
+    delimiter = "\t" if kind == "tsv" else delimiter_of(text)
+    return read_delimited(text, file, delimiter, quoted=kind == "csv"), delimiter
+
+
+def table_of(records: Records, file: str, kind: Kind, encoding: str, header: bool, bad_rows: BadRows) -> Table:
+    """A table from rows whose columns have names."""
+    columns = tuple(normalize("NFC", name) for name in records.columns)
+    refuse_twins(columns, file)
+    if not records.rows and not records.refused:
+        raise InputError(
+            f"{file}:1:1: the file has no rows.",
+            found=f"only the columns {in_words(columns)}" if columns else "no columns",
+            fix="add rows below the header" if header else "give a file with at least one row",
+        )
+    return Table(
+        file=file,
+        columns=columns,
+        header=header,
+        rows=tuple(tuple(normalize("NFC", cell) for cell in row) for row in records.rows),
+        lines=tuple(records.lines),
+        refused=stop_or_skip(records.refused, bad_rows),
+        notes=records.notes,
+        kind=kind,
+        encoding=encoding,
+        locate=records.locate,
+    )
+
+
+def refuse_twins(columns: tuple[str, ...], file: str) -> None:
+    """Two columns of one name cannot be told apart."""
+    for name, count in Counter(columns).most_common(1):
+        if count > 1:
+            raise InputError(
+                f"{file}:1: {count} columns are named {excerpt(name)}.",
+                found=in_words(columns),
+                fix="give each its own name, or pass --set data.header=no if the first line is a row",
+            )

@@ -1,0 +1,33 @@
+"""Greedy search: the likeliest token at every step."""
+
+from typing import Any
+
+import torch
+
+from atento.decoding.hypothesis import Hypothesis, Marks, log_probabilities
+from atento.models.protocols import Decoder, Encoded, reorder
+
+# Axes: B batch, R rows still being written.
+
+
+@torch.no_grad()
+def greedy(decoder: Decoder[Any], encoded: Encoded, *, marks: Marks, longest: int) -> list[Hypothesis]:
+    """One hypothesis a row, cut after `longest` tokens."""
+    rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) which row each line belongs to
+    token = torch.full_like(rows, marks.start)
+    state = decoder.start(encoded)
+    written: list[list[int]] = [[] for _ in range(len(rows))]
+    scores = torch.zeros(len(rows), device=encoded.states.device)
+    for _ in range(longest):
+        logits, state = decoder.step(token, state)
+        best, token = log_probabilities(logits, marks).max(dim=-1)
+        scores.index_add_(0, rows, best)
+        going = token != marks.end
+        for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
+            written[row].append(number)
+        if not going.all():  # finished rows leave the batch
+            keep = going.nonzero().squeeze(-1)
+            if len(keep) == 0:
+                break
+            rows, token, state = rows[keep], token[keep], reorder(state, keep)
+    return [Hypothesis(tuple(tokens), score) for tokens, score in zip(written, scores.tolist(), strict=True)]

@@ -1,0 +1,1 @@
+"""Small parts every model shares: embeddings, positions, feed-forward, norms, padding, losses."""

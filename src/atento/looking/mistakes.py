@@ -1,0 +1,51 @@
+"""The worst outputs of each model, with the words that differ from the reference marked."""
+
+from difflib import SequenceMatcher
+
+from atento.looking.markup import Markup, joined, tag
+from atento.looking.standings import Row
+from atento.looking.wording import counted, score
+
+LONGEST_COMPARED = 400  # words; comparing takes time that grows with their square
+
+
+def mistakes(row: Row, *, is_open: bool) -> Markup:
+    """One model's worst examples, wrong ones first."""
+    worst = sorted(row["worst"], key=lambda example: example["output"] == example["reference"])
+    wrong = sum(example["output"] != example["reference"] for example in worst)
+    summary = joined(tag("bdi", row["model"]), tag("span", f"{wrong} wrong of {counted(len(worst), 'example')}"))
+    return tag(
+        "details",
+        tag("summary", summary),
+        tag("ol", *(mistake(example) for example in worst), class_="mistakes"),
+        open=is_open,
+    )
+
+
+def mistake(example: Row) -> Markup:
+    """What was read, written and expected."""
+    output, reference = str(example["output"]), str(example["reference"])
+    is_right = output == reference
+    facts = {"Source": tag("span", example["source"]), "Wrote": marked(output, reference)}
+    if is_right:
+        facts["Reference"] = tag("em", "the same: right, but least sure")
+    else:
+        facts["Reference"] = tag("span", reference)
+    lines = [tag("div", tag("dt", name), tag("dd", text, dir="auto")) for name, text in facts.items()]
+    likelihood = tag("p", f"log-likelihood {score(example.get('score'))}", class_="note")
+    return tag("li", tag("dl", *lines), likelihood)
+
+
+def marked(output: str, reference: str) -> Markup:
+    """The output with every word that the reference has not there marked."""
+    if not output.strip():
+        return tag("em", "nothing")
+    words, wanted = output.split(" "), reference.split(" ")
+    if max(len(words), len(wanted)) > LONGEST_COMPARED:
+        return tag("span", output)
+    parts = []
+    for kind, start, stop, _, _ in SequenceMatcher(None, words, wanted, autojunk=False).get_opcodes():
+        if start < stop:
+            text = " ".join(words[start:stop])
+            parts.append(joined(text) if kind == "equal" else tag("mark", text))
+    return Markup(" ".join(parts))

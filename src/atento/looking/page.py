@@ -1,0 +1,18 @@
+"""One alignment as a page of its own."""
+
+from atento.looking.alignment import Alignment, spelled, written
+from atento.looking.document import document
+from atento.looking.gallery import gallery
+from atento.looking.markup import tag
+
+
+def render_alignment(alignment: Alignment) -> str:
+    """A single HTML file that shows where the model looked while it wrote."""
+    source, output, model = spelled(alignment["source"]), written(alignment), alignment.get("model", "")
+    header = tag(
+        "header",
+        tag("p", f"atento · where {model or 'the model'} looked", class_="kicker"),
+        tag("h1", tag("bdi", source), tag("span", " → ", class_="arrow"), tag("bdi", output), class_="pair"),
+    )
+    body = tag("section", tag("h2", "Attention", class_="hidden"), gallery([alignment], order=[model]), id="attention")
+    return document(f"{source} → {output}", header, tag("main", body))

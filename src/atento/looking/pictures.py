@@ -1,0 +1,89 @@
+"""Alignments as picture files."""
+
+import warnings
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.errors import InputError
+from atento.looking.alignment import Alignment, is_spelled, shown, spelled, weights_of, written
+from atento.looking.wording import shortened
+
+# Each kind of file, and what keeps two pictures of the same alignment equal byte for byte.
+KINDS: dict[str, dict[str, Any]] = {
+    ".png": {"dpi": 160},
+    ".svg": {"metadata": {"Date": None}},
+    ".pdf": {"metadata": {"CreationDate": None}},
+}
+MOST_PANELS = 8
+LONGEST_LABEL = 24
+
+
+def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
+    """Save one panel a head, or a layer's mean where heads are many; the suffix says which kind of file."""
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise InputError(
+            f"pictures cannot be saved as {path.suffix or 'a file without suffix'!r}.",
+            found=str(path),
+            fix=f"end the name with {', '.join(KINDS)}",
+        )
+    if not path.parent.is_dir():
+        raise InputError("the folder of the picture does not exist.", found=str(path.parent), fix="create it first")
+
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = panels_of(alignment)
+    columns = ceil(sqrt(len(panels)))
+    rows = ceil(len(panels) / columns)
+    output, source = len(alignment["output"]), len(alignment["source"])
+    size = (columns * min(max(0.16 * source, 2.2), 10.0) + 1.2, rows * (min(max(0.24 * output, 1.2), 12.0) + 0.9) + 0.5)
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "atento", "font.size": 9}
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Glyph .* missing from")  # scripts the font lacks become boxes
+        figure = Figure(figsize=size, layout="constrained")
+        FigureCanvasAgg(figure)
+        title = shortened(f"{spelled(alignment['source'])} → {written(alignment)}", int(size[0] * 14))
+        figure.suptitle(title, fontsize=10, parse_math=False)
+        grid = figure.subplots(rows, columns, squeeze=False)
+        for place, (name, matrix) in enumerate(panels.items()):
+            draw_panel(grid.flat[place], alignment, matrix, name if len(panels) > 1 else "")
+        for spare in grid.flat[len(panels) :]:
+            spare.set_axis_off()
+        figure.savefig(path, format=kind[1:], **KINDS[kind])
+    return path
+
+
+def panels_of(alignment: Alignment) -> dict[str, NDArray[np.float64]]:
+    """Titled matrices (O, S): every head, or the mean of each layer when heads are more than eight."""
+    weights = weights_of(alignment)
+    layers, heads = weights.shape[:2]
+    if layers * heads > MOST_PANELS:
+        return {f"layer {layer + 1}, mean of {heads} heads": weights[layer].mean(axis=0) for layer in range(layers)}
+    where = (lambda layer: f"layer {layer + 1}, ") if layers > 1 else (lambda layer: "")
+    return {
+        f"{where(layer)}head {head + 1}": weights[layer, head] for layer in range(layers) for head in range(heads)
+    }
+
+
+def draw_panel(axes: Any, alignment: Alignment, matrix: NDArray[np.float64], title: str) -> None:
+    """One matrix with its pieces around it."""
+    output = [shortened(shown(piece), LONGEST_LABEL) for piece in alignment["output"]]
+    source = [shortened(shown(piece), LONGEST_LABEL) for piece in alignment["source"]]
+    if matrix.size:
+        axes.imshow(matrix, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
+    rotation = 0 if is_spelled(alignment["source"]) else 90
+    axes.set_xticks(range(len(source)), source, rotation=rotation, parse_math=False, family="DejaVu Sans")
+    axes.set_yticks(range(len(output)), output, parse_math=False, family="DejaVu Sans")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    if title:
+        axes.set_xlabel(title, color="0.35")

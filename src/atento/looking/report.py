@@ -1,0 +1,188 @@
+"""The report of a comparison as one HTML file: the answer first, then the evidence, then how to repeat it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from atento.looking.charts import learning_curves, length_limits, length_panel
+from atento.looking.document import document
+from atento.looking.gallery import gallery
+from atento.looking.markup import Markup, joined, tag
+from atento.looking.mistakes import mistakes
+from atento.looking.standings import Board, failed, ranked, standing
+from atento.looking.table import results_table
+from atento.looking.wording import change, counted, duration, score, whole
+
+WIDE = {"width": 1000.0, "height": 420.0}
+NARROW = {"width": 340.0, "height": 400.0}  # for a phone, with letters of the same size
+
+
+def render_report(board: Mapping[str, Any]) -> str:
+    """The whole page, from the document that `board.json` holds."""
+    parts: dict[str, tuple[str, Callable[[Board], Markup]]] = {
+        "results": ("Results", results),
+        "learning": ("Learning", learning),
+        "length": ("Short and long sources", lengths),
+        "attention": ("Where the models looked", attention),
+        "mistakes": ("Mistakes", worst_outputs),
+        "repeat": ("Repeat it", repeating),
+        "facts": ("Data and versions", facts),
+    }
+    sections, links = [], []
+    for name, (title, write) in parts.items():
+        if content := write(board):
+            sections.append(tag("section", tag("h2", title, id=f"{name}-title"), content, id=name))
+            links.append(tag("li", tag("a", title, href=f"#{name}")))
+    contents = tag("nav", tag("ul", *links), aria_label="Parts of this report")
+    footer = tag("footer", tag("p", f"Written by atento {board.get('versions', {}).get('atento', '')}".rstrip()))
+    return document(
+        f"{board['title']}: report", opening(board), contents, tag("main", *sections), footer
+    )
+
+
+def opening(board: Board) -> Markup:
+    """Title and verdict: who won, in one glance."""
+    kind = "comparison" if len(board["rows"]) > 1 else "run"
+    first, *rest = list(board.get("verdict") or ()) or [plain_verdict(board)]
+    tests = board["data"]["parts"].get("test")
+    pieces = [
+        counted(len(board["rows"]), "model"),
+        f"{duration(board['share']).replace('.0 ', ' ')} of training each" if board.get("share") else "",
+        f"{whole(tests)} test examples" if tests else "",
+        f"on {board['device']}" if board.get("device") else "",
+        board.get("created", ""),
+    ]
+    return tag(
+        "header",
+        tag("p", f"atento {kind} · {board['task']}", class_="kicker"),
+        tag("h1", board["title"], dir="auto"),
+        tag("p", first, class_="verdict", dir="auto"),
+        *(tag("p", sentence, class_="more", dir="auto") for sentence in rest),
+        tag("p", " · ".join(piece for piece in pieces if piece), class_="note"),
+    )
+
+
+def plain_verdict(board: Board) -> str:
+    """A sentence for a board that brings none."""
+    rows = ranked(board)
+    if not rows:
+        return "No model finished."
+    best = rows[0]
+    return f"{best['model']}: {board['metric']} {score(best['value'])} ({score(best['low'])}–{score(best['high'])})."
+
+
+def results(board: Board) -> Markup:
+    """The table, and what its numbers mean."""
+    meanings = [tag("div", tag("dt", name), tag("dd", text)) for name, text in board["metrics"].items()]
+    text = "A dot is the value on test data, its whisker the 95 % interval"
+    if len(ranked(board)) > 1:
+        text += "; the shaded band repeats the winner’s interval"
+    return joined(tag("p", f"{text}."), results_table(board), tag("dl", *meanings, class_="meanings"))
+
+
+def learning(board: Board) -> Markup:
+    """The learning curves, in a wide and a narrow shape."""
+    wide = learning_curves(board, **WIDE)
+    if not wide:
+        return Markup()
+    text = f"On validation data, {board['metric']} after so much training: higher and earlier is better."
+    if any(row.get("baseline") for row in ranked(board)):
+        text += " Dashed: baselines, which need no training; their value is the one on test data."
+    shapes = tag("div", wide, class_="wide"), tag("div", learning_curves(board, **NARROW), class_="narrow")
+    return joined(tag("p", text), tag("figure", *shapes))
+
+
+def lengths(board: Board) -> Markup:
+    """A small panel a model: does quality hold when sources grow?"""
+    rows = [row for row in ranked(board) if row.get("lengths")]
+    if not rows:
+        return Markup()
+    limits = length_limits(rows)
+    panels = []
+    for row in rows:
+        others = [other for other in rows if other is not row]
+        first, last = row["lengths"][0]["value"], row["lengths"][-1]["value"]
+        panels.append(
+            tag(
+                "figure",
+                tag(
+                    "figcaption",
+                    tag("strong", tag("bdi", row["model"])),
+                    *(tag("span", word, class_="word") for word in standing(board, row)),
+                    tag("span", f"{change(last - first)} from short to long", class_="change"),
+                ),
+                length_panel(row, others, limits, accent=row["model"] == board.get("winner")),
+            )
+        )
+    groups = rows[0]["lengths"]
+    counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
+    text = (
+        f"On test data, {board['metric']} by length of the source in pieces: {counts}. "
+        "A model that squeezes the source into one vector falls as sources grow; "
+        "one that looks back at it should hold. Grey: the other models."
+    )
+    return joined(tag("p", text), tag("div", *panels, class_="panels"))
+
+
+def attention(board: Board) -> Markup:
+    """The viewer, where a model gave weights."""
+    if not board.get("alignments"):
+        return Markup()
+    text = (
+        "One row for each piece written, one column for each piece read; the stronger the colour, the more weight. "
+        "Point at a cell, tap it, or use the arrow keys."
+    )
+    order = [row["model"] for row in ranked(board)]
+    return joined(tag("p", text, class_="on-screen"), gallery(board["alignments"], order=order))
+
+
+def worst_outputs(board: Board) -> Markup:
+    """Mistakes of each model, the best model's open."""
+    rows = [row for row in ranked(board) if row.get("worst")]
+    if not rows:
+        return Markup()
+    text = "The test examples each model was worst at. Words that the reference does not have are marked."
+    return joined(tag("p", text), *(mistakes(row, is_open=row is rows[0]) for row in rows))
+
+
+def repeating(board: Board) -> Markup:
+    """The command of the whole, and recipe and command of each model."""
+    models = [
+        tag(
+            "details",
+            tag("summary", tag("bdi", row["model"])),
+            code(row.get("command", ""), name="Command", class_="command"),
+            code(row.get("recipe", ""), name="Recipe"),
+        )
+        for row in [*ranked(board), *failed(board)]
+        if row.get("recipe") or row.get("command")
+    ]
+    return joined(code(board.get("command", ""), name="Command of all", class_="command"), *models)
+
+
+def code(text: str, *, name: str, class_: str = "") -> Markup:
+    """Text to copy, scrolling in its own box."""
+    if not text:
+        return Markup()
+    return tag("pre", tag("code", text), tabindex="0", role="region", aria_label=name, class_=class_ or None)
+
+
+def facts(board: Board) -> Markup:
+    """What the numbers rest on."""
+    data = board["data"]
+    parts = ", ".join(f"{whole(count)} {name}" for name, count in data["parts"].items())
+    entries = {
+        "Data": data["name"],
+        "Examples": parts,
+        "Notes": "; ".join(data.get("notes", ())),
+        "Fingerprint": data.get("fingerprint", ""),
+        "Seed": board.get("seed"),
+        "Budget": duration(board["budget"]).replace(".0 ", " ") if board.get("budget") else "",
+        "Device": board.get("device", ""),
+        "Versions": ", ".join(f"{name} {version}" for name, version in board.get("versions", {}).items()),
+    }
+    lines = [
+        tag("div", tag("dt", name), tag("dd", text, dir="auto"))
+        for name, text in entries.items()
+        if text not in (None, "")
+    ]
+    return tag("dl", *lines, class_="facts")

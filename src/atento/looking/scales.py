@@ -1,0 +1,63 @@
+"""From numbers to places in a chart."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Scale(NamedTuple):
+    """A straight line from low..high in the data to start..stop in the picture."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def place(self, value: float) -> float:
+        """Where a value stands."""
+        return self.start + (self.stop - self.start) * (value - self.low) / (self.high - self.low)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Round numbers between low and high."""
+        step = round_step((self.high - self.low) / most)
+        first = math.ceil(round(self.low / step, 6))
+        last = math.floor(round(self.high / step, 6))
+        return [round(number * step, 10) for number in range(first, last + 1)]
+
+
+def round_step(least: float) -> float:
+    """The smallest round number not below `least`."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next((step * power for step in STEPS if step * power >= least * (1 - 1e-9)), 10 * power)
+
+
+def bounds(values: Sequence[float]) -> tuple[float, float]:
+    """Round limits that hold all values; shares that spread widely get the whole of 0..1."""
+    low, high = min(values), max(values)
+    are_shares = low >= 0 and high <= 1
+    if are_shares and high - low > 0.4:
+        return 0.0, 1.0
+    margin = (high - low) * 0.1 or abs(high) * 0.1 or 0.1
+    step = round_step((high - low + 2 * margin) / 4)
+    bottom, top = math.floor((low - margin) / step) * step, math.ceil((high + margin) / step) * step
+    return (max(bottom, 0.0), min(top, 1.0)) if are_shares else (bottom, top)
+
+
+def tick_label(value: float) -> str:
+    """As short as the number allows: 0.2, 1, 40."""
+    return f"{value:g}".replace("-", "−")
+
+
+def spread(wanted: Sequence[float], *, gap: float, bottom: float) -> list[float]:
+    """Places in the same order, near those wanted, `gap` apart and none beyond `bottom`."""
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    places = list(wanted)
+    for before, index in zip(order, order[1:], strict=False):
+        places[index] = max(places[index], places[before] + gap)
+    floor = bottom
+    for index in reversed(order):
+        places[index] = min(places[index], floor)
+        floor = places[index] - gap
+    return places

@@ -1,0 +1,66 @@
+"""Numbers as a person reads them."""
+
+import math
+
+NOTHING = "–"
+
+
+def is_number(value: object) -> bool:
+    """A finite number, not a missing one."""
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def score(value: float | None) -> str:
+    """0.987; 34.2 on scales that go beyond ten."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return (f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}").replace("-", "−")
+
+
+def change(value: float) -> str:
+    """+0.012 or −0.590."""
+    return ("+" if value > 0 else "−" if value < 0 else "±") + score(abs(value))
+
+
+def whole(value: float | None) -> str:
+    """325,923."""
+    return NOTHING if value is None else f"{round(value):,}"
+
+
+def rate(value: float | None) -> str:
+    """Per second: 1,540 or 12.5."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def duration(seconds: float | None) -> str:
+    """12.5 s, 34.0 min or 5.2 h."""
+    if seconds is None or not math.isfinite(seconds):
+        return NOTHING
+    for size, name in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {name}"
+    return f"{seconds:.1f} s"
+
+
+def memory(megabytes: float | None) -> str:
+    """612 MB or 12.3 GB."""
+    if megabytes is None or not math.isfinite(megabytes):
+        return NOTHING
+    return f"{megabytes / 1024:.1f} GB" if megabytes >= 4096 else f"{megabytes:,.0f} MB"
+
+
+def counted(number: int, word: str) -> str:
+    """1 model, 3 models."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning, with … where something was left out."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def listed(names: list[str]) -> str:
+    """a, b and c."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

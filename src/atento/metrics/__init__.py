@@ -1,0 +1,1 @@
+"""How good an output is, with an honest interval around it."""

@@ -1,0 +1,1 @@
+"""Encoders, decoders and the models built of them."""

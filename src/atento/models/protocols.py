@@ -1,0 +1,78 @@
+"""What holds encoders, decoders and searches together. Any encoder goes with any decoder."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from torch import Tensor, nn
+
+# Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
+
+State = TypeVar("State", bound=tuple[Any, ...])
+
+
+class Encoded(NamedTuple):
+    """A source, read."""
+
+    states: Tensor  # (B, N, D) one for each token
+    valid: Tensor  # (B, N) True: a real token
+    summary: Tensor  # (B, D) the whole source in one vector
+
+
+class Step(NamedTuple, Generic[State]):
+    """One step of a decoder."""
+
+    logits: Tensor  # (B, V) of the next token
+    state: State
+
+
+class Encoder(nn.Module, ABC):
+    """tokens (B, N) -> Encoded, of width `size`."""
+
+    size: int
+
+    @abstractmethod
+    def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
+        """Read a batch of sources; valid (B, N)."""
+
+
+class Decoder(nn.Module, ABC, Generic[State]):
+    """Writes a target, one token at a time (`start`, `step`) or all at once when it is known (`features`).
+
+    A state is nested tuples of tensors whose first axis is the batch; a cache is a state.
+    """
+
+    attends: bool  # whether there are weights to look at
+
+    @abstractmethod
+    def start(self, encoded: Encoded) -> State:
+        """The state before the first token."""
+
+    @abstractmethod
+    def step(self, token: Tensor, state: State) -> Step[State]:
+        """After this token (B,), what comes next?"""
+
+    @abstractmethod
+    def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """All steps of a known target (B, T) at once: (B, T, D), what `to_logits` reads."""
+
+    @abstractmethod
+    def to_logits(self, features: Tensor) -> Tensor:
+        """(..., D) -> (..., V)."""
+
+    @abstractmethod
+    def weights(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """Where each step of a known target looked: (B, L, H, T, N), recomputed beside the fast path."""
+
+    def forward(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """Logits (B, T, V) of all steps of a known target."""
+        return self.to_logits(self.features(previous, encoded))
+
+
+def reorder(state: Any, rows: Tensor) -> Any:
+    """The same nested state with its batch rows picked (R,): a beam moves, finished rows leave."""
+    if isinstance(state, Tensor):
+        return state.index_select(0, rows)
+    if isinstance(state, tuple):
+        parts = [reorder(part, rows) for part in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
+    return state

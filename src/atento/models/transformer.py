@@ -1,0 +1,107 @@
+"""Transformer encoder and decoder."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from atento.attention.prepared import Prepared
+from atento.blocks.transformer import DecoderLayer, EncoderLayer
+from atento.layers.embeddings import PlacedEmbedding
+from atento.layers.padding import masked_mean
+from atento.models.protocols import Decoder, Encoded, Encoder, Step
+
+# Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
+
+
+class TransformerEncoder(Encoder):
+    """Embeds, adds positions, passes the layers. The summary is the mean of the real states."""
+
+    def __init__(self, embedding: PlacedEmbedding, layers: list[EncoderLayer]) -> None:
+        super().__init__()
+        self.embedding, self.size = embedding, embedding.size
+        self.layers = nn.ModuleList(layers)
+        pre = layers[0].around_attention.order == "pre"
+        self.norm = nn.LayerNorm(self.size) if pre else nn.Identity()  # pre-norm layers end un-normalised
+
+    def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
+        """All tokens at once."""
+        values = self.embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
+        for layer in self.layers:
+            values = layer(values, valid=valid)
+        states: Tensor = self.norm(values)
+        return Encoded(states, valid, masked_mean(states, valid))
+
+
+class TransformerState(NamedTuple):
+    """A cache: for each layer its own past and the prepared source."""
+
+    own: tuple[Prepared, ...]  # empty before the first token
+    source: tuple[Prepared, ...]
+    at: Tensor  # (B,) position of the next token
+
+
+class TransformerDecoder(Decoder[TransformerState]):
+    """Embeds, adds positions, passes the layers; the embedding also predicts (tied weights)."""
+
+    attends = True
+
+    def __init__(self, embedding: PlacedEmbedding, layers: list[DecoderLayer]) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.layers = nn.ModuleList(layers)
+        pre = layers[0].around_self.order == "pre"
+        self.norm = nn.LayerNorm(embedding.size) if pre else nn.Identity()
+        self.bias = nn.Parameter(torch.zeros(embedding.tokens.table.num_embeddings))
+
+    def start(self, encoded: Encoded) -> TransformerState:
+        """Prepare the source for each layer's cross-attention, once."""
+        at = torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device)
+        return TransformerState((), self.prepare(encoded), at)
+
+    def prepare(self, encoded: Encoded) -> tuple[Prepared, ...]:
+        """The source as each layer reads it."""
+        return tuple(layer.cross_attention.prepare(encoded.states, valid=encoded.valid) for layer in self.stack())
+
+    def step(self, token: Tensor, state: TransformerState) -> Step[TransformerState]:
+        """One position after the cached ones."""
+        at = state.at[:1]
+        values = self.embedding(token.unsqueeze(1), at)
+        own: list[Prepared] = []
+        for index, layer in enumerate(self.stack()):
+            past = state.own[index] if state.own else None
+            passed = layer(values, state.source[index], past, at=at)
+            values = passed.values
+            own.append(passed.own)
+        logits = self.to_logits(self.norm(values).squeeze(1))
+        return Step(logits, TransformerState(tuple(own), state.source, state.at + 1))
+
+    def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """All positions in one pass."""
+        values = self.embed(previous)
+        for layer, source in zip(self.stack(), self.prepare(encoded), strict=True):
+            values = layer(values, source).values
+        normed: Tensor = self.norm(values)
+        return normed
+
+    def weights(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """The cross-attention of every layer and head."""
+        values, weights = self.embed(previous), []
+        for layer, source in zip(self.stack(), self.prepare(encoded), strict=True):
+            passed = layer(values, source)
+            weights.append(layer.cross_attention.share(passed.asked, source))
+            values = passed.values
+        return torch.stack(weights, dim=1)  # (B, L, H, T, N)
+
+    def to_logits(self, features: Tensor) -> Tensor:
+        """Compare with every token's own vector."""
+        return nn.functional.linear(features, self.embedding.tokens.table.weight, self.bias)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Tokens (B, T) from position 0."""
+        embedded: Tensor = self.embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
+        return embedded
+
+    def stack(self) -> list[DecoderLayer]:
+        """The layers, typed."""
+        return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

@@ -1,0 +1,49 @@
+"""A trained model at work: what the command line, a server and Python users all ask."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from atento.bundle import Bundle, load_bundle
+from atento.metrics.examine import examine
+from atento.spec import DecodeRecipe
+from atento.tasks.task import Alignment, Answer, Question
+
+
+class Predictor:
+    """Answers with a bundle's model, in evaluation mode, on one device."""
+
+    def __init__(self, bundle: Bundle, *, device: torch.device | None = None) -> None:
+        self.bundle = bundle
+        self.module = bundle.module.to(device or torch.device("cpu")).eval()
+
+    @classmethod
+    def load(cls, folder: Path, *, device: torch.device | None = None) -> "Predictor":
+        """From a run's folder."""
+        return cls(load_bundle(folder), device=device)
+
+    def answer(self, sources: Sequence[str], *, decode: DecodeRecipe | None = None) -> list[Answer]:
+        """An answer for each source, with its log-probability."""
+        recipe = decode or self.bundle.recipe.decode
+        return self.bundle.task.answer(self.module, self.bundle.codec, sources, recipe)
+
+    def look(self, source: str, *, decode: DecodeRecipe | None = None) -> Alignment:
+        """The answer, and where the model looked while writing it."""
+        recipe = decode or self.bundle.recipe.decode
+        return self.bundle.task.look(self.module, self.bundle.codec, source, recipe)
+
+    def examine(self, questions: Sequence[Question]) -> tuple[dict[str, Any], list[Answer]]:
+        """Every metric with its interval, quality against length, speed, and the answers themselves."""
+        started = time.perf_counter()
+        answers = self.answer([question.source for question in questions])
+        took = time.perf_counter() - started
+        found = examine(
+            self.bundle.task.metrics(self.bundle.codec),
+            [question.source for question in questions],
+            [answer.text for answer in answers],
+            [question.references for question in questions],
+        )
+        return {**found, "predictions_per_second": len(questions) / max(took, 1e-9)}, answers

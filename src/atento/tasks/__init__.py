@@ -1,0 +1,1 @@
+"""Tasks: one value each, whose fields stand in the order data meets them."""

@@ -1,0 +1,38 @@
+"""Task names become tasks here and nowhere else."""
+
+from atento.data.builtin.catalogue import BUILTIN
+from atento.data.evidence import gather
+from atento.errors import InputError, unknown_name
+from atento.spec import DataRecipe
+from atento.tasks.read_pairs import is_builtin
+from atento.tasks.task import Recognition, Task
+from atento.tasks.translate import TRANSLATE
+
+TASKS: dict[str, Task] = {TRANSLATE.name: TRANSLATE}
+
+LIKELY = 0.5
+
+
+def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
+    """The task of that name, or the one the data looks most like; with the reason, in words."""
+    if name != "auto":
+        if name not in TASKS:
+            raise unknown_name("task", name, TASKS)
+        return TASKS[name], ""
+    if is_builtin(data.train):
+        return TASKS[BUILTIN[data.train].task], ""
+    guesses = recognise(data)
+    best = max(guesses, key=lambda task: guesses[task].likelihood)
+    if guesses[best].likelihood < LIKELY:
+        raise InputError(
+            f"{data.train}: no task fits this file.",
+            found="; ".join(f"{task}: {guess.reason}" for task, guess in guesses.items()),
+            fix=f"name the task: --task {best}, and the columns: --set data.source=..., --set data.target=...",
+        )
+    return TASKS[best], f"task: {best} ({guesses[best].reason})"
+
+
+def recognise(data: DataRecipe) -> dict[str, Recognition]:
+    """How likely each task is for a file."""
+    evidence = gather(data.train, header=data.header)
+    return {name: task.recognise(evidence) for name, task in TASKS.items()}

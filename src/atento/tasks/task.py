@@ -1,0 +1,111 @@
+"""What a task is. A task is a value, not a subclass."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from torch import Tensor, nn
+
+from atento.data.evidence import Evidence
+from atento.data.records import Refusal
+from atento.layers.losses import Loss
+from atento.metrics.metric import Metric
+from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
+
+
+class Recognition(NamedTuple):
+    """How likely a file is meant for a task, from 0 to 1, and why."""
+
+    likelihood: float
+    reason: str
+
+
+class Question(NamedTuple):
+    """One thing to answer and every answer that is right."""
+
+    source: str
+    references: tuple[str, ...]
+
+
+class Reading(NamedTuple):
+    """A data set, split before anything is fitted."""
+
+    name: str
+    train: tuple[tuple[str, str], ...]
+    valid: tuple[Question, ...]
+    test: tuple[Question, ...]
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...]  # what was guessed, in words
+    fingerprint: str  # SHA-256 of all three parts
+
+
+class Codec(Protocol):
+    """Examples <-> tensors; learned from the training part alone."""
+
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """All that the task's `load` needs."""
+
+
+class Alignment(NamedTuple):
+    """Where a model looked while it wrote."""
+
+    source: list[str]
+    output: list[str]
+    weights: Tensor  # (layers, heads, outputs, sources)
+    text: str  # the output as a person reads it
+    score: float  # log-probability of the output
+
+
+class Baseline(Protocol):
+    """A simple model of the same shape as the trained ones."""
+
+    name: str
+    summary: str
+
+    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "Baseline":
+        """Learn from the training part."""
+
+    def predict(self, sources: Sequence[str]) -> list[str]:
+        """Answer."""
+
+
+class Answer(NamedTuple):
+    """What a model says, and how sure it is."""
+
+    text: str
+    score: float  # log-probability
+
+
+@dataclass(frozen=True)
+class Task:
+    """From a file to an answer."""
+
+    name: str
+    summary: str  # the line `atento --help` prints
+    recognise: Callable[[Evidence], Recognition]
+    read: Callable[[DataRecipe, int], Reading]  # recipe, seed -> the three parts
+    learn: Callable[[TokensRecipe, Sequence[tuple[str, str]]], Any]  # training part -> codec
+    load: Callable[[Mapping[str, Any]], Any]  # what the codec's to_json wrote -> codec
+    encode: Callable[[Any, tuple[str, str]], Any]  # codec, example -> token lists
+    length: Callable[[Any], int]  # tokens of an encoded example
+    batch: Callable[[Sequence[Any]], Any]  # encoded examples -> tensors
+    build: Callable[[ModelRecipe, Any], nn.Module]  # recipe, codec -> module
+    loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
+    answer: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Answer]]
+    look: Callable[[nn.Module, Any, str, DecodeRecipe], Alignment]
+    selects: Metric  # picks the best validation
+    metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
+    baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
+    models: tuple[str, ...]  # what `compare` trains when none are named
+    default_model: str
+    defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
+
+
+def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: str = "") -> Recipe:
+    """The recipe of a run: the task's defaults for this model, then what the user said."""
+    name = str(explicit.get("model.name", "auto"))
+    name = task.default_model if name == "auto" else name
+    values = {**task.defaults(data, name), **explicit, "model.name": name, "task": task.name}
+    return Recipe().with_values(values, where=where)

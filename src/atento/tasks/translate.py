@@ -1,0 +1,156 @@
+"""Translate: turn one text into another, at the level of characters, words or subwords."""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from atento.baselines.nearest import Nearest
+from atento.data.batches import batches_by_length, pad
+from atento.data.evidence import Evidence
+from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.decoding import Hypothesis, Marks, beam, greedy
+from atento.layers.losses import Loss, token_cross_entropy
+from atento.metrics.metric import Metric
+from atento.metrics.translation import BLEU4, CHRF2, EXACT
+from atento.models.build import Vocabularies, build_translator
+from atento.models.translator import TranslationBatch, Translator
+from atento.spec import DecodeRecipe, ModelRecipe
+from atento.tasks.pair_codec import EncodedPair, PairCodec
+from atento.tasks.read_pairs import read_pairs_for_translation
+from atento.tasks.task import Alignment, Answer, Recognition, Task
+from atento.tasks.translate_defaults import MODELS, defaults
+
+MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+DECODE_TOKENS = 16_384  # source tokens decoded together
+
+
+def has_two_texts(evidence: Evidence) -> Recognition:
+    """Two columns of varied text."""
+    varied = [column for column in evidence.columns if column.share_distinct > 0.2 and column.share_numeric < 0.5]
+    if len(varied) >= 2:
+        names = f"{varied[0].name!r} and {varied[1].name!r}"
+        return Recognition(0.9 if len(evidence.columns) == 2 else 0.6, f"columns {names} both hold varied text")
+    return Recognition(0.1, f"{len(varied)} of {len(evidence.columns)} columns hold varied text; two are needed")
+
+
+def pad_pairs(pairs: Sequence[EncodedPair]) -> TranslationBatch:
+    """Token lists -> padded tensors."""
+    source, source_valid = pad([pair.source for pair in pairs])
+    previous, _ = pad([pair.previous for pair in pairs])
+    target, target_valid = pad([pair.target for pair in pairs])
+    return TranslationBatch(source, source_valid, previous, target, target_valid)
+
+
+def build(recipe: ModelRecipe, codec: PairCodec) -> Translator:
+    """Sizes that follow from data are filled in here."""
+    return build_translator(recipe, Vocabularies(len(codec.source), len(codec.target)))
+
+
+def next_token_loss(module: nn.Module, batch: TranslationBatch, smoothing: float) -> Loss:
+    """Cross-entropy of each real target token, given the true ones before it."""
+    return token_cross_entropy(module(batch), batch.target[batch.target_valid], smoothing=smoothing)
+
+
+def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], recipe: DecodeRecipe) -> list[Hypothesis]:
+    """The best output for each source of token numbers; sources of like length are decoded together."""
+    device = next(module.parameters()).device
+    longest = recipe.longest or codec.longest
+    found: dict[int, Hypothesis] = {}
+    lengths = [max(1, len(row)) for row in rows]
+    order = sorted(range(len(rows)), key=lambda index: lengths[index])
+    for indices in batches_by_length(lengths, order, batch_tokens=max(1, DECODE_TOKENS // recipe.beam)):
+        tokens, valid = pad([rows[index] or [UNKNOWN] for index in indices])
+        with torch.no_grad():
+            encoded = module.encode(tokens.to(device), valid.to(device))
+        if recipe.beam == 1:
+            best = greedy(module.decoder, encoded, marks=MARKS, longest=longest)
+        else:
+            penalty = recipe.length_penalty
+            searched = beam(
+                module.decoder, encoded, marks=MARKS, longest=longest, width=recipe.beam, length_penalty=penalty
+            )
+            best = [hypotheses[0] for hypotheses in searched]
+        found.update(zip(indices, best, strict=True))
+    return [found[index] for index in range(len(rows))]
+
+
+def prepare_text(text: str) -> str:
+    """As training text was: composed characters, no outer white space."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def write_targets(module: nn.Module, codec: PairCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+    """Validation, evaluation, prediction and serving all answer through here."""
+    translator = as_translator(module)
+    rows = [codec.source.encode(prepare_text(source)) for source in sources]
+    return [Answer(codec.target.decode(one.tokens), one.score) for one in search(translator, codec, rows, recipe)]
+
+
+def look_at(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeRecipe) -> Alignment:
+    """Write the output by the fast path, then ask for the weights of that very output in one pass."""
+    translator = as_translator(module)
+    row = codec.source.encode(prepare_text(source))
+    best = search(translator, codec, [row], recipe)[0]
+    device = next(module.parameters()).device
+    tokens, valid = pad([row or [UNKNOWN]])
+    previous = torch.tensor([[START, *best.tokens]], device=device)
+    with torch.no_grad():
+        encoded = translator.encode(tokens.to(device), valid.to(device))
+        weights: Tensor = translator.decoder.weights(previous, encoded)[0].float().cpu()
+    pieces = codec.source.pieces(row) if row else [""]
+    source_pieces = list(prepare_text(source)) if codec.source.level == "char" else pieces
+    output = [*codec.target.pieces(best.tokens), "<end>"]
+    return Alignment(source_pieces, output, weights, codec.target.decode(best.tokens), best.score)
+
+
+def as_translator(module: nn.Module) -> Translator:
+    """The module, typed."""
+    if not isinstance(module, Translator):
+        raise TypeError(f"translate works with a Translator, not {type(module).__name__}")
+    return module
+
+
+def headline_first(codec: PairCodec) -> tuple[Metric, ...]:
+    """Exact match where outputs are short or of a closed vocabulary; characters in common for open text."""
+    return (CHRF2, BLEU4, EXACT) if codec.target.level == "subword" else (EXACT, CHRF2, BLEU4)
+
+
+def encode_pair(codec: PairCodec, pair: tuple[str, str]) -> EncodedPair:
+    """A training pair as token lists."""
+    return codec.encode(pair)
+
+
+def pair_length(pair: EncodedPair) -> int:
+    """Tokens on both sides."""
+    return len(pair.source) + len(pair.target)
+
+
+def load_codec(saved: Any) -> PairCodec:
+    """Both vocabularies from what was saved."""
+    return PairCodec.load(saved)
+
+
+TRANSLATE = Task(
+    name="translate",
+    summary="Turn one text into another.",
+    recognise=has_two_texts,
+    read=read_pairs_for_translation,
+    learn=PairCodec.learn,
+    load=load_codec,
+    encode=encode_pair,
+    length=pair_length,
+    batch=pad_pairs,
+    build=build,
+    loss=next_token_loss,
+    answer=write_targets,
+    look=look_at,
+    selects=CHRF2,
+    metrics=headline_first,
+    baselines=(Nearest,),
+    models=MODELS,
+    default_model="lstm+additive",
+    defaults=defaults,
+)

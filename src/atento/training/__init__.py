@@ -1,0 +1,1 @@
+"""One readable loop, and what makes it survive anything."""

@@ -1,0 +1,77 @@
+"""Checkpoints: one file, written whole or not at all; a run continues from it bit for bit."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from atento.bundle import damaged, write_atomically
+from atento.errors import InputError
+from atento.training.learner import Learner, Progress
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
+    """Model, best model, optimiser, random states; progress, thread count and the data's fingerprint as text."""
+    tensors: dict[str, Tensor] = {}
+    for name, tensor in learner.module.state_dict().items():
+        tensors[f"model.{name}"] = tensor
+    for name, tensor in learner.best_weights.items():
+        tensors[f"best.{name}"] = tensor
+    for index, values in learner.optimiser.state_dict()["state"].items():
+        for key, value in values.items():
+            tensors[f"optimiser.{index}.{key}"] = torch.as_tensor(value)
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    facts = {
+        "progress": json.dumps(asdict(learner.progress)),
+        "threads": str(torch.get_num_threads()),
+        "fingerprint": fingerprint,
+    }
+    plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+    write_atomically(folder / CHECKPOINT, save(plain, metadata=facts))
+
+
+def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
+    """Put everything back as it was."""
+    tensors, facts = read_checkpoint(folder)
+    if facts["fingerprint"] != fingerprint:
+        raise InputError(
+            f"{folder}: the data has changed since this run began.",
+            found=f"fingerprint {fingerprint[:12]}… where the run began with {facts['fingerprint'][:12]}…",
+            fix="restore the data, or start a new run with another --out",
+        )
+    learner.progress = Progress(**json.loads(facts["progress"]))
+    learner.module.load_state_dict(under("model.", tensors))
+    learner.best_weights = under("best.", tensors)
+    state: dict[int, dict[str, Any]] = {}
+    for name, tensor in under("optimiser.", tensors).items():
+        index, _, key = name.partition(".")
+        state.setdefault(int(index), {})[key] = tensor
+    groups = learner.optimiser.state_dict()["param_groups"]
+    learner.optimiser.load_state_dict({"state": state, "param_groups": groups})
+    torch.set_rng_state(tensors["random.cpu"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    torch.set_num_threads(int(facts["threads"]))
+
+
+def read_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors and the text of a checkpoint file."""
+    try:
+        with safe_open(folder / CHECKPOINT, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    except (SafetensorError, ValueError) as error:
+        raise damaged(folder, CHECKPOINT, str(error)) from None
+
+
+def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose name begins so, without the beginning."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

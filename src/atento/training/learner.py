@@ -1,0 +1,62 @@
+"""All that changes while a model learns, in one place: what a checkpoint holds."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from atento.spec import Recipe
+from atento.training.optimisers import OPTIMISERS
+
+
+@dataclass
+class Progress:
+    """Where a run stands."""
+
+    step: int = 0
+    epoch: int = 0
+    position: int = 0  # batches of this epoch already taken
+    examples: int = 0
+    elapsed: float = 0.0  # seconds of training and validating, over all sessions
+    validations: int = 0  # those that were due so far
+    best: float = -1.0
+    best_step: int = 0
+    stale: int = 0  # validations since the best one
+    done: str = ""  # why training ended; empty: it goes on
+
+
+@dataclass
+class Learner:
+    """A model, its optimiser, and where they stand."""
+
+    module: nn.Module
+    optimiser: torch.optim.Optimizer
+    progress: Progress
+    best_weights: dict[str, Tensor] = field(default_factory=dict)
+
+    def keep_best(self) -> None:
+        """Remember these weights as the best so far."""
+        self.best_weights = {name: tensor.detach().clone() for name, tensor in self.module.state_dict().items()}
+
+    def restore_best(self) -> None:
+        """Go back to the best weights; the last ones where nothing was ever validated."""
+        if self.best_weights:
+            self.module.load_state_dict(self.best_weights)
+
+
+def new_learner(module: nn.Module, recipe: Recipe) -> Learner:
+    """At the very start."""
+    return Learner(module, OPTIMISERS[recipe.train.optimiser](module, recipe.train), Progress())
+
+
+def over(progress: Progress, recipe: Recipe, *, batches: int) -> float:
+    """The share of the run that is over, by whichever limit is nearest; `batches` are in the present epoch."""
+    train = recipe.train
+    shares = [0.0]
+    if train.steps:
+        shares.append(progress.step / train.steps)
+    if train.epochs:
+        shares.append((progress.epoch + progress.position / max(1, batches)) / train.epochs)
+    if train.budget:
+        shares.append(progress.elapsed / train.budget)
+    return max(shares)

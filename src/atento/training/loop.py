@@ -1,0 +1,177 @@
+"""The loop: batches in, a better model out. Read from `train` downwards."""
+
+import math
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from atento.data.batches import Sampler
+from atento.errors import Interrupted, RunError
+from atento.spec import Recipe
+from atento.tasks.task import Question, Task
+from atento.training.checkpoints import save_checkpoint
+from atento.training.events import EventLog
+from atento.training.interrupts import Interrupts
+from atento.training.learner import Learner, over
+from atento.training.schedules import learning_rate
+
+SECONDS_BETWEEN_EVENTS = 1.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that does not change while a model learns."""
+
+    task: Task
+    recipe: Recipe
+    codec: Any
+    examples: Sequence[Any]  # encoded training examples
+    questions: Sequence[Question]  # what a validation answers
+    fingerprint: str
+    device: torch.device
+    folder: Path
+
+
+def train(plan: Plan, learner: Learner, log: EventLog) -> None:
+    """Learn until a limit is reached or nothing gets better; then the best weights are put back."""
+    recipe, progress = plan.recipe, learner.progress
+    sampler = Sampler(
+        [plan.task.length(example) for example in plan.examples],
+        batch_tokens=recipe.train.batch_tokens,
+        seed=recipe.train.seed,
+    )
+    clock = Clock(progress.elapsed)
+    recent = Recent()
+    with Interrupts() as asked:
+        while not progress.done:
+            batches = sampler.epoch(progress.epoch)
+            for indices in batches[progress.position :]:
+                recent.add(take_step(plan, learner, indices, batches=len(batches)))
+                progress.elapsed = clock.read()
+                finished = over(progress, recipe, batches=len(batches))
+                if recent.due():
+                    log.add("step", **recent.facts(progress, finished))
+                due = int(min(finished, 1.0) * recipe.train.validations)
+                if due > progress.validations:
+                    progress.validations = due
+                    validate(plan, learner, log)
+                    progress.elapsed = clock.read()
+                if finished >= 1.0 and not progress.done:
+                    progress.done = "its limit was reached"
+                if progress.done or progress.step % recipe.train.checkpoint_every == 0 or asked.signal:
+                    save_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint)
+                if progress.done:
+                    break
+                if asked.signal:
+                    raise Interrupted(asked.signal, f"stopped at step {progress.step}; everything is saved.")
+            else:
+                progress.epoch, progress.position = progress.epoch + 1, 0
+    learner.restore_best()
+
+
+def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: int) -> Tensor:
+    """One batch forward and back, one step of the optimiser; the mean loss."""
+    recipe, progress = plan.recipe.train, learner.progress
+    batch = plan.task.batch([plan.examples[index] for index in indices])
+    batch = type(batch)(*(part.to(plan.device, non_blocking=True) for part in batch))
+    rate = learning_rate(recipe, progress.step + 1, over(progress, plan.recipe, batches=batches))
+    for group in learner.optimiser.param_groups:
+        group["lr"] = rate
+    learner.module.train()
+    learner.optimiser.zero_grad(set_to_none=True)
+    with products_in(recipe.precision, plan.device):
+        loss = plan.task.loss(learner.module, batch, recipe.label_smoothing).mean
+    loss.backward()  # type: ignore[no-untyped-call]
+    if recipe.clip:
+        torch.nn.utils.clip_grad_norm_(learner.module.parameters(), recipe.clip)
+    learner.optimiser.step()
+    progress.step += 1
+    progress.position += 1
+    progress.examples += len(indices)
+    return loss.detach()
+
+
+def validate(plan: Plan, learner: Learner, log: EventLog) -> None:
+    """Let the model write by itself, remember the best, and stop when it has long been no better."""
+    progress, started = learner.progress, time.perf_counter()
+    learner.module.eval()
+    answers = plan.task.answer(
+        learner.module, plan.codec, [question.source for question in plan.questions], plan.recipe.decode
+    )
+    outputs = [answer.text for answer in answers]
+    references = [question.references for question in plan.questions]
+    metrics = {metric.name: metric.value(outputs, references) for metric in plan.task.metrics(plan.codec)}
+    chosen = metrics[plan.task.selects.name]
+    if chosen > progress.best:
+        progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
+        learner.keep_best()
+    else:
+        progress.stale += 1
+        if progress.stale >= plan.recipe.train.patience:
+            progress.done = f"{progress.stale} validations were no better than step {progress.best_step}"
+    log.add(
+        "validation",
+        step=progress.step,
+        elapsed=round(progress.elapsed, 3),
+        metrics=metrics,
+        best_step=progress.best_step,
+        took=round(time.perf_counter() - started, 3),
+    )
+
+
+def products_in(precision: str, device: torch.device) -> AbstractContextManager[Any]:
+    """Matrix products in bfloat16 where asked, or on a GPU; weights stay float32."""
+    low = precision == "bf16" or (precision == "auto" and device.type == "cuda")
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=low)
+
+
+class Clock:
+    """Seconds of work, counted on from an earlier session."""
+
+    def __init__(self, before: float) -> None:
+        self.started = time.perf_counter() - before
+
+    def read(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self.started
+
+
+class Recent:
+    """The mean loss since the last event, fetched from the device only when one is due."""
+
+    def __init__(self) -> None:
+        self.losses: list[Tensor] = []
+        self.last = time.perf_counter()
+
+    def add(self, loss: Tensor) -> None:
+        """One more step."""
+        self.losses.append(loss)
+
+    def due(self) -> bool:
+        """Whether it is time for an event."""
+        return time.perf_counter() - self.last >= SECONDS_BETWEEN_EVENTS
+
+    def facts(self, progress: Any, finished: float) -> dict[str, Any]:
+        """What a step event says; a loss that is no number ends the run."""
+        loss = torch.stack(self.losses).mean().item()
+        if not math.isfinite(loss):
+            raise RunError(
+                f"training diverged at step {progress.step}.",
+                found=f"loss {loss}",
+                fix="--set train.lr= a smaller rate, or --set train.clip=0.5",
+            )
+        self.losses, self.last = [], time.perf_counter()
+        return {
+            "step": progress.step,
+            "epoch": progress.epoch,
+            "loss": round(loss, 5),
+            "over": round(min(finished, 1.0), 4),
+            "elapsed": round(progress.elapsed, 3),
+            "examples_per_second": round(progress.examples / max(progress.elapsed, 1e-9), 1),
+        }

@@ -1,0 +1,54 @@
+import json
+
+import pytest
+
+from atento.data.evidence import gather
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_facts(tmp_path):
+    text = "id,source,target\n1,Go.,Ve.\n2,Go.,Vete ya.\n3,Stop.,\n3,Stop.,\n4,x\n"
+    evidence = gather(write(tmp_path, "p.csv", text))
+    assert (evidence.file, evidence.kind, evidence.encoding, evidence.header) == ("p.csv", "csv", "utf-8", True)
+    assert (evidence.rows, evidence.duplicates, evidence.sources_with_several_targets) == (4, 1, 1)
+    assert [str(refusal) for refusal in evidence.refused] == ["p.csv:6:4: the row has 2 fields where 3 are expected."]
+    number, source, target = evidence.columns
+    assert (number.name, number.distinct, number.share_distinct, number.share_numeric) == ("id", 3, 0.75, 1.0)
+    assert (source.mean_characters, source.max_characters, source.examples) == (4.0, 5, ("Go.", "Stop."))
+    assert (target.share_empty, target.mean_words, target.share_numeric) == (0.5, 1.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    "name, text, kind",
+    [
+        ("p.tsv", "a\tb\n", "tsv"),
+        ("p.jsonl", '{"a": "b"}\n', "jsonl"),
+        ("p.txt", "Some text.\nMore of it.\n", "text"),
+        ("p.csv", "a,b\n", "csv"),
+    ],
+)
+def test_kinds(tmp_path, name, text, kind):
+    assert gather(write(tmp_path, name, text)).kind == kind
+
+
+def test_parallel(tmp_path):
+    evidence = gather(write(tmp_path, "a.de", "x\ny\n") + "," + write(tmp_path, "a.en", "x\ny\n"))
+    assert (evidence.kind, [column.name for column in evidence.columns]) == ("parallel", ["de", "en"])
+
+
+def test_json_holds_plain_types_only(tmp_path):
+    evidence = gather(write(tmp_path, "p.tsv", "a\tb\nc\n"))
+    plain = evidence.to_json()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["columns"][0]["examples"] == ["a"]
+    assert plain["refused"][0]["line"] == 2
+
+
+def test_a_file_of_bad_rows_only_is_still_evidence(tmp_path):
+    evidence = gather(write(tmp_path, "p.jsonl", "no\njson\n"))
+    assert (evidence.rows, evidence.columns, len(evidence.refused)) == (0, (), 2)
