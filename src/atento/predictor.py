@@ -35,10 +35,12 @@ class Predictor:
         recipe = decode or self.bundle.recipe.decode
         return self.bundle.task.look(self.module, self.bundle.codec, source, recipe)
 
-    def examine(self, questions: Sequence[Question]) -> tuple[dict[str, Any], list[Answer]]:
+    def examine(
+        self, questions: Sequence[Question], *, decode: DecodeRecipe | None = None
+    ) -> tuple[dict[str, Any], list[Answer]]:
         """Every metric with its interval, quality against length, speed, and the answers themselves."""
         started = time.perf_counter()
-        answers = self.answer([question.source for question in questions])
+        answers = self.answer([question.source for question in questions], decode=decode)
         took = time.perf_counter() - started
         found = examine(
             self.bundle.task.metrics(self.bundle.codec),

@@ -76,6 +76,11 @@ def test_unknown_number(tmp_path, number):
     assert "--set data.source=" in error.fix
 
 
+def test_a_number_is_no_column_under_a_header(tmp_path):
+    error = refusal(write(tmp_path, "p.csv", "source,target\na,b\n"), source_column="1")
+    assert error.problem == "p.csv:1: there is no column '1'."
+
+
 def test_same_column_twice(tmp_path):
     error = refusal(write(tmp_path, "p.tsv", "a\tb\n"), source_column="2", target_column="2")
     assert error.problem == "p.tsv:1: source and target are the same column '2'."

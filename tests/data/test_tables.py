@@ -50,6 +50,10 @@ def test_csv_delimiters_are_found_and_said(tmp_path, delimiter, name):
     assert f"the delimiter is a {name}, not a comma" in read.notes
 
 
+def test_decimal_commas_do_not_part_fields(tmp_path):
+    assert table(tmp_path, "p.csv", "1,5;2,5\n3,5;4,5\n").rows == (("1,5", "2,5"), ("3,5", "4,5"))
+
+
 def test_csv_agrees_with_the_standard_library(tmp_path):
     chance = random.Random(7)
     for _ in range(100):
@@ -129,6 +133,7 @@ def test_composed_characters_do_not_move_columns_nor_make_delimiters(tmp_path):
         ("p.csv", "source_text,target_text\na,b\n"),
         ("p.csv", "date,HUFL\n2016-07-01,5.8\n"),
         ("p.csv", "frase,oración\nI am here.,Estoy aquí.\nGo away now.,Vete ya.\n"),
+        ("p.csv", "frase,traducción\nI am here,Estoy aquí\nGo away now,Vete ya\n"),
         ("p.csv", ",en,de\n0,a b,c d\n"),
     ],
 )

@@ -14,7 +14,7 @@ SAMPLE_ROWS = 1000
 
 
 def name_columns(
-    records: Records, file: str, kind: Kind, *, header: Header, wanted: Sequence[str], delimiter: str
+    records: Records, kind: Kind, *, header: Header, wanted: Sequence[str], delimiter: str
 ) -> tuple[Records, bool]:
     """The rows under their columns' names, refusing rows of another width, and whether the names came from the file."""
     if records.columns:

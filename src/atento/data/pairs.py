@@ -98,8 +98,9 @@ def find_column(table: Table, name: str, key: str) -> int:
         return -1
     if name in table.columns:
         return table.columns.index(name)
-    if not table.header and name.isdecimal() and 1 <= int(name) <= len(table.columns):
-        return int(name) - 1
+    numbers = [str(number + 1) for number in range(len(table.columns))]
+    if not table.header and name in numbers:
+        return numbers.index(name)
     raise InputError(
         f"{table.file}:1: there is no column {name!r}.",
         found=f"the columns {in_words(table.columns)}",

@@ -52,7 +52,7 @@ def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop"
     if kind == "csv" and delimiter != ",":
         notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
     records, named = name_columns(
-        records._replace(notes=notes + records.notes), file, kind, header=header, wanted=names, delimiter=delimiter
+        records._replace(notes=notes + records.notes), kind, header=header, wanted=names, delimiter=delimiter
     )
     return table_of(records, file, kind, encoding, named, bad_rows)
 

@@ -19,20 +19,34 @@ OPEN, CLOSED, BETWEEN = "([{¿¡", ")]},.;:!?%", "-'’/"
 
 def weights_of(alignment: Alignment) -> NDArray[np.float64]:
     """The weights as one array (L, H, O, S)."""
-    source, output = len(alignment["source"]), len(alignment["output"])
+    output, source = len(alignment["output"]), len(alignment["source"])
     try:
         weights = np.asarray(alignment["weights"], dtype=np.float64)
     except (TypeError, ValueError):
-        weights = np.zeros(0)
-    if weights.size == 0 and source * output == 0:
-        return np.zeros((1, 1, output, source))
-    if weights.ndim != 4 or weights.shape[2:] != (output, source) or weights.size == 0:
+        raise misfit("weights of uneven shape", output, source) from None
+    if weights.size == 0:
         raise InputError(
-            "the weights of an alignment do not fit its pieces.",
-            found=f"weights {weights.shape}, {output} output and {source} source pieces",
-            fix="give weights as [layers][heads][output pieces][source pieces]",
+            "there are no weights to show.",
+            found="a model without attention, or no text",
+            fix="look at a text with a model that has attention",
         )
+    if weights.ndim != 4 or weights.shape[2:] != (output, source):
+        raise misfit(f"weights {weights.shape}", output, source)
     return weights
+
+
+def misfit(found: str, output: int, source: int) -> InputError:
+    """The one message for weights and pieces that do not go together."""
+    return InputError(
+        "the weights of an alignment do not fit its pieces.",
+        found=f"{found}, {output} output and {source} source pieces",
+        fix="give weights as [layers][heads][output pieces][source pieces]",
+    )
+
+
+def can_be_shown(alignment: Alignment) -> bool:
+    """Whether there are weights at all: an empty text or a model without attention has none."""
+    return np.asarray(alignment["weights"], dtype=object).size > 0
 
 
 def mean_of_heads(alignment: Alignment, *, layer: int = -1) -> NDArray[np.float64]:
@@ -49,7 +63,7 @@ def shown(piece: str) -> str:
 
 def is_spelled(pieces: Sequence[str]) -> bool:
     """Whether the pieces are characters, not words."""
-    return sum(len(piece) <= 1 for piece in pieces) > 0.8 * len(pieces)
+    return sum(len(piece) <= 1 for piece in pieces) >= 0.8 * len(pieces)
 
 
 def spelled(pieces: Sequence[str]) -> str:
@@ -68,7 +82,9 @@ def spelled(pieces: Sequence[str]) -> str:
 
 
 def written(alignment: Alignment) -> str:
-    """What the model wrote, as text."""
+    """What the model wrote, as text: its own, or read off the pieces."""
+    if alignment.get("text") is not None:
+        return str(alignment["text"])
     if alignment.get("correct") and alignment.get("reference"):
         return str(alignment["reference"])
     return spelled(alignment["output"])

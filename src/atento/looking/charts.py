@@ -46,7 +46,7 @@ def drawing(width: float, height: float, *inside: object, label: str = "", class
 def strip_scale(board: Board) -> Scale:
     """The one scale of all dots and whiskers in the table."""
     low, high = bounds([row[end] for row in ranked(board) for end in ("value", "low", "high") if is_number(row[end])])
-    return Scale(low, high, 8.0, STRIP_WIDTH - 8.0)
+    return Scale(low, high, 16.0, STRIP_WIDTH - 16.0)
 
 
 def interval_strip(row: Row, scale: Scale, *, band: Row, accent: bool) -> Markup:
@@ -176,8 +176,9 @@ def grid(up: Scale, across: Scale) -> Markup:
 def time_axis(across: Scale, *, y: float) -> Markup:
     """Round times under the chart, in the unit that suits their length."""
     size, unit = next(
-        (size, unit) for size, unit in ((3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")) if across.high >= 3 * size
-        or size == 1.0
+        (size, unit)
+        for size, unit in ((3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
+        if across.high >= 3 * size or size == 1.0
     )
     scale = across._replace(high=across.high / size)
     width = across.stop - across.start
@@ -193,7 +194,7 @@ def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *
     """One model's value on short, middle and long sources, the other models faint behind it."""
     groups: Sequence[Mapping[str, Any]] = row["lengths"]
     up = Scale(*limits, PANEL_HEIGHT - 28.0, 22.0)
-    across = Scale(-0.5, len(groups) - 0.5, 30.0, PANEL_WIDTH - 4.0)
+    across = Scale(-0.5, len(groups) - 0.5, 38.0, PANEL_WIDTH - 4.0)
     behind = [tag("polyline", class_="other", points=length_path(other, across, up)) for other in others]
     parts = []
     for number, group in enumerate(groups):

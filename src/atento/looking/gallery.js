@@ -1,6 +1,6 @@
 // The part of a page that chooses: which example, which models. It stands after viewer.js in the same module.
 
-const SHOWN_AT_FIRST = 4; // models side by side
+const SHOWN_AT_FIRST = matchMedia("(max-width: 760px)").matches ? 2 : 4; // models side by side
 
 function openGallery(place, { examples, scale }) {
   const models = [...new Set(examples.flatMap((example) => example.panels.map((panel) => panel.model)))];

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atento.looking.alignment import Alignment, spelled, weights_of, written
+from atento.looking.alignment import Alignment, can_be_shown, spelled, weights_of, written
 from atento.looking.markup import Markup, embed, joined, tag
 
 MOST_WEIGHTS = 500_000  # of a page; at three characters each this keeps it under 2 MB
@@ -14,7 +14,7 @@ THOUSAND = 1000
 
 def gallery(alignments: Sequence[Alignment], *, order: Sequence[str]) -> Markup:
     """Data and place for the viewer, and in words what a reader without scripts should know."""
-    kept, note = fitting(alignments)
+    kept, note = fitting([alignment for alignment in alignments if can_be_shown(alignment)])
     examples = grouped(kept, order=order)
     lines = [
         tag("li", tag("bdi", example["source"]), " → ", tag("bdi", panel["wrote"]), f" ({panel['model']})")

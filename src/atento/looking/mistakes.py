@@ -11,8 +11,8 @@ LONGEST_COMPARED = 400  # words; comparing takes time that grows with their squa
 
 def mistakes(row: Row, *, is_open: bool) -> Markup:
     """One model's worst examples, wrong ones first."""
-    worst = sorted(row["worst"], key=lambda example: example["output"] == example["reference"])
-    wrong = sum(example["output"] != example["reference"] for example in worst)
+    worst = sorted(row["worst"], key=is_right)
+    wrong = sum(not is_right(example) for example in worst)
     summary = joined(tag("bdi", row["model"]), tag("span", f"{wrong} wrong of {counted(len(worst), 'example')}"))
     return tag(
         "details",
@@ -22,15 +22,19 @@ def mistakes(row: Row, *, is_open: bool) -> Markup:
     )
 
 
+def is_right(example: Row) -> bool:
+    """Whether the output is a reference."""
+    return example["output"] in example.get("references", [example["reference"]])
+
+
 def mistake(example: Row) -> Markup:
     """What was read, written and expected."""
     output, reference = str(example["output"]), str(example["reference"])
-    is_right = output == reference
-    facts = {"Source": tag("span", example["source"]), "Wrote": marked(output, reference)}
-    if is_right:
-        facts["Reference"] = tag("em", "the same: right, but least sure")
+    facts = {"Source": tag("span", example["source"])}
+    if is_right(example):
+        facts["Wrote"] = joined(tag("span", output), tag("em", " – right, but least sure"))
     else:
-        facts["Reference"] = tag("span", reference)
+        facts |= {"Wrote": marked(output, reference), "Reference": tag("span", reference)}
     lines = [tag("div", tag("dt", name), tag("dd", text, dir="auto")) for name, text in facts.items()]
     likelihood = tag("p", f"log-likelihood {score(example.get('score'))}", class_="note")
     return tag("li", tag("dl", *lines), likelihood)

@@ -1,6 +1,6 @@
 """One alignment as a page of its own."""
 
-from atento.looking.alignment import Alignment, spelled, written
+from atento.looking.alignment import Alignment, spelled, weights_of, written
 from atento.looking.document import document
 from atento.looking.gallery import gallery
 from atento.looking.markup import tag
@@ -8,6 +8,7 @@ from atento.looking.markup import tag
 
 def render_alignment(alignment: Alignment) -> str:
     """A single HTML file that shows where the model looked while it wrote."""
+    weights_of(alignment)  # says what is wrong before a page without a picture is written
     source, output, model = spelled(alignment["source"]), written(alignment), alignment.get("model", "")
     header = tag(
         "header",

@@ -3,6 +3,7 @@
 import warnings
 from math import ceil, sqrt
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 MOST_PANELS = 8
 LONGEST_LABEL = 24
+LETTERS_AN_INCH = 13  # in the title
+TICKS = (0, 0.1, 0.25, 0.5, 1)  # of the scale of weights
 
 
 def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
@@ -37,6 +40,7 @@ def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
 
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import PowerNorm
     from matplotlib.figure import Figure
 
     panels = panels_of(alignment)
@@ -44,16 +48,19 @@ def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
     rows = ceil(len(panels) / columns)
     output, source = len(alignment["output"]), len(alignment["source"])
     size = (columns * min(max(0.16 * source, 2.2), 10.0) + 1.2, rows * (min(max(0.24 * output, 1.2), 12.0) + 0.9) + 0.5)
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "atento", "font.size": 9}
+    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "atento", "font.size": 9}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Glyph .* missing from")  # scripts the font lacks become boxes
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
-        title = shortened(f"{spelled(alignment['source'])} → {written(alignment)}", int(size[0] * 14))
-        figure.suptitle(title, fontsize=10, parse_math=False)
+        title = f"{shown(spelled(alignment['source']))} → {shown(written(alignment))}"
+        lines = wrap(title, int(size[0] * LETTERS_AN_INCH), max_lines=3, placeholder=" …")
+        figure.suptitle("\n".join(lines), fontsize=10, parse_math=False)
         grid = figure.subplots(rows, columns, squeeze=False)
+        colours = {"cmap": "Blues", "norm": PowerNorm(0.5, vmin=0.0, vmax=1.0)}  # the root lets small weights be seen
         for place, (name, matrix) in enumerate(panels.items()):
-            draw_panel(grid.flat[place], alignment, matrix, name if len(panels) > 1 else "")
+            image = draw_panel(grid.flat[place], alignment, matrix, colours, name if len(panels) > 1 else "")
+        figure.colorbar(image, ax=grid, ticks=TICKS, format="%g", fraction=0.03, pad=0.01, label="weight")
         for spare in grid.flat[len(panels) :]:
             spare.set_axis_off()
         figure.savefig(path, format=kind[1:], **KINDS[kind])
@@ -66,18 +73,20 @@ def panels_of(alignment: Alignment) -> dict[str, NDArray[np.float64]]:
     layers, heads = weights.shape[:2]
     if layers * heads > MOST_PANELS:
         return {f"layer {layer + 1}, mean of {heads} heads": weights[layer].mean(axis=0) for layer in range(layers)}
-    where = (lambda layer: f"layer {layer + 1}, ") if layers > 1 else (lambda layer: "")
     return {
-        f"{where(layer)}head {head + 1}": weights[layer, head] for layer in range(layers) for head in range(heads)
+        f"layer {layer + 1}, head {head + 1}" if layers > 1 else f"head {head + 1}": weights[layer, head]
+        for layer in range(layers)
+        for head in range(heads)
     }
 
 
-def draw_panel(axes: Any, alignment: Alignment, matrix: NDArray[np.float64], title: str) -> None:
-    """One matrix with its pieces around it."""
+def draw_panel(
+    axes: Any, alignment: Alignment, matrix: NDArray[np.float64], colours: dict[str, Any], title: str
+) -> Any:
+    """One matrix with its pieces around it; gives back the image, which knows the scale of colours."""
     output = [shortened(shown(piece), LONGEST_LABEL) for piece in alignment["output"]]
     source = [shortened(shown(piece), LONGEST_LABEL) for piece in alignment["source"]]
-    if matrix.size:
-        axes.imshow(matrix, cmap="Blues", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
+    image = axes.imshow(matrix, aspect="auto", interpolation="nearest", **colours)
     rotation = 0 if is_spelled(alignment["source"]) else 90
     axes.set_xticks(range(len(source)), source, rotation=rotation, parse_math=False, family="DejaVu Sans")
     axes.set_yticks(range(len(output)), output, parse_math=False, family="DejaVu Sans")
@@ -87,3 +96,4 @@ def draw_panel(axes: Any, alignment: Alignment, matrix: NDArray[np.float64], tit
         spine.set_visible(False)
     if title:
         axes.set_xlabel(title, color="0.35")
+    return image

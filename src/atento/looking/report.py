@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from atento.looking.alignment import can_be_shown
 from atento.looking.charts import learning_curves, length_limits, length_panel
 from atento.looking.document import document
 from atento.looking.gallery import gallery
@@ -10,7 +11,7 @@ from atento.looking.markup import Markup, joined, tag
 from atento.looking.mistakes import mistakes
 from atento.looking.standings import Board, failed, ranked, standing
 from atento.looking.table import results_table
-from atento.looking.wording import change, counted, duration, score, whole
+from atento.looking.wording import change, counted, round_duration, score, whole
 
 WIDE = {"width": 1000.0, "height": 420.0}
 NARROW = {"width": 340.0, "height": 400.0}  # for a phone, with letters of the same size
@@ -34,9 +35,7 @@ def render_report(board: Mapping[str, Any]) -> str:
             links.append(tag("li", tag("a", title, href=f"#{name}")))
     contents = tag("nav", tag("ul", *links), aria_label="Parts of this report")
     footer = tag("footer", tag("p", f"Written by atento {board.get('versions', {}).get('atento', '')}".rstrip()))
-    return document(
-        f"{board['title']}: report", opening(board), contents, tag("main", *sections), footer
-    )
+    return document(f"{board['title']}: report", opening(board), contents, tag("main", *sections), footer)
 
 
 def opening(board: Board) -> Markup:
@@ -46,7 +45,7 @@ def opening(board: Board) -> Markup:
     tests = board["data"]["parts"].get("test")
     pieces = [
         counted(len(board["rows"]), "model"),
-        f"{duration(board['share']).replace('.0 ', ' ')} of training each" if board.get("share") else "",
+        f"{round_duration(board['share'])} of training each" if board.get("share") else "",
         f"{whole(tests)} test examples" if tests else "",
         f"on {board['device']}" if board.get("device") else "",
         board.get("created", ""),
@@ -116,16 +115,18 @@ def lengths(board: Board) -> Markup:
     groups = rows[0]["lengths"]
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
     text = (
-        f"On test data, {board['metric']} by length of the source in pieces: {counts}. "
+        f"On test data, {board['metric']} by length of the source in characters: {counts}. "
         "A model that squeezes the source into one vector falls as sources grow; "
-        "one that looks back at it should hold. Grey: the other models."
+        "one that looks back at it should hold."
     )
+    if len(rows) > 1:
+        text += " Grey: the other models."
     return joined(tag("p", text), tag("div", *panels, class_="panels"))
 
 
 def attention(board: Board) -> Markup:
     """The viewer, where a model gave weights."""
-    if not board.get("alignments"):
+    if not any(can_be_shown(alignment) for alignment in board.get("alignments") or ()):
         return Markup()
     text = (
         "One row for each piece written, one column for each piece read; the stronger the colour, the more weight. "
@@ -174,9 +175,10 @@ def facts(board: Board) -> Markup:
         "Data": data["name"],
         "Examples": parts,
         "Notes": "; ".join(data.get("notes", ())),
+        "Refused": "; ".join(data.get("refused", ())),
         "Fingerprint": data.get("fingerprint", ""),
         "Seed": board.get("seed"),
-        "Budget": duration(board["budget"]).replace(".0 ", " ") if board.get("budget") else "",
+        "Budget": round_duration(board.get("budget")),
         "Device": board.get("device", ""),
         "Versions": ", ".join(f"{name} {version}" for name, version in board.get("versions", {}).items()),
     }

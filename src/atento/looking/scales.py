@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -54,7 +55,7 @@ def spread(wanted: Sequence[float], *, gap: float, bottom: float) -> list[float]
     """Places in the same order, near those wanted, `gap` apart and none beyond `bottom`."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     places = list(wanted)
-    for before, index in zip(order, order[1:], strict=False):
+    for before, index in pairwise(order):
         places[index] = max(places[index], places[before] + gap)
     floor = bottom
     for index in reversed(order):

@@ -38,7 +38,7 @@ def standing(board: Board, row: Row) -> list[str]:
     if row["model"] == board.get("winner") and len(board["rows"]) > 1:
         words.append("winner")
     elif row["model"] in board.get("ties", ()):
-        words.append("tied with the winner")
+        words.append("tied")
     if row.get("baseline"):
         words.append("baseline")
     return words

@@ -107,9 +107,7 @@ def clusters(text: str) -> list[str]:
 
 def columns_of(text: str) -> int:
     """How many columns a terminal gives a text: two for wide letters, none for marks on letters."""
-    return sum(
-        0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") else 2 if wide(letter) else 1 for letter in text
-    )
+    return sum(0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") else 2 if wide(letter) else 1 for letter in text)
 
 
 def wide(letter: str) -> bool:

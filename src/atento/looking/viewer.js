@@ -8,7 +8,8 @@ const LEGEND = { weights: [0, 0.1, 0.25, 0.5, 1], height: 26, step: 46 };
 const ROW = 20; // height of a row
 const LETTERS = { usual: 12, least: 8 }; // sizes of labels
 const LONGEST = { row: 0.32, column: 96 }; // of the width; in pixels
-const [FAINT, HALF] = [0.02, 0.45]; // weights below the first are not shaded in running text, above the second text turns light
+const FAINT = 0.02; // a weight below this is not shaded in running text
+const STRONG = 0.2; // ... and above this the text on it takes the other colour
 const PRINT_DETAIL = 3; // dots a pixel on paper
 
 /**
@@ -39,6 +40,7 @@ export function showAttention(element, { source, output, weights, label = "Atten
   }
 
   function redraw() {
+    if (!element.clientWidth) return; // hidden: drawn when it comes into view
     const matrix = matrixOf(weights, chosen);
     const plan = planned(canvas.getContext("2d"), element.clientWidth, source, output);
     draw(canvas, plan, { matrix, source, output, active, colours: palette(), detail: printing ? PRINT_DETAIL : devicePixelRatio });
@@ -51,7 +53,7 @@ export function showAttention(element, { source, output, weights, label = "Atten
     const weight = (column) => matrix[active.row]?.[column];
     words.forEach((word, column) => {
       word.style.background = active && weight(column) >= FAINT ? shade(weight(column), palette()) : "";
-      word.style.color = active && weight(column) > HALF ? `rgb(${palette().zero})` : "";
+      word.style.color = active && weight(column) >= FAINT ? (weight(column) > STRONG ? `rgb(${palette().zero})` : palette().text) : "";
       word.style.outline = active?.column === column ? `1px solid ${palette().mark}` : "";
     });
     if (!active) {
@@ -60,10 +62,9 @@ export function showAttention(element, { source, output, weights, label = "Atten
     }
     const value = weight(active.column);
     const said = Number.isFinite(value) ? value.toFixed(3) : "no number";
-    readout.replaceChildren(
-      make("strong", { textContent: said }), " from ", make("bdi", { textContent: visible(output[active.row]) }),
-      " to ", make("bdi", { textContent: visible(source[active.column]) }), ` (piece ${active.column + 1})`,
-    );
+    const quoted = (piece) => make("bdi", { textContent: `“${visible(piece)}”` });
+    const place = ` (piece ${active.column + 1})`;
+    readout.replaceChildren(make("strong", { textContent: said }), " for ", quoted(output[active.row]), " on ", quoted(source[active.column]), place);
   }
 
   function activate(cell) {
@@ -101,7 +102,7 @@ export function showAttention(element, { source, output, weights, label = "Atten
   addEventListener("beforeprint", beforePrint);
   addEventListener("afterprint", afterPrint);
   system.addEventListener("change", redraw);
-  const observer = new ResizeObserver(redraw);
+  const observer = new ResizeObserver(() => canvas.attention?.width !== element.clientWidth && redraw());
   observer.observe(element);
   redraw();
 
@@ -263,7 +264,7 @@ function visible(piece) {
 }
 
 function isSpelled(pieces) {
-  return pieces.filter((piece) => [...piece].length <= 1).length > 0.8 * pieces.length;
+  return pieces.filter((piece) => [...piece].length <= 1).length >= 0.8 * pieces.length;
 }
 
 function clamp(place, count) {

@@ -44,6 +44,11 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.1f} s"
 
 
+def round_duration(seconds: object) -> str:
+    """60 s, not 60.0 s; nothing where none is set."""
+    return duration(float(str(seconds))).replace(".0 ", " ") if is_number(seconds) else ""
+
+
 def memory(megabytes: float | None) -> str:
     """612 MB or 12.3 GB."""
     if megabytes is None or not math.isfinite(megabytes):
@@ -59,8 +64,3 @@ def counted(number: int, word: str) -> str:
 def shortened(text: str, most: int) -> str:
     """The beginning, with … where something was left out."""
     return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def listed(names: list[str]) -> str:
-    """a, b and c."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

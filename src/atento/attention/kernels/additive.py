@@ -58,7 +58,7 @@ def slices(query: Tensor, key: Tensor) -> Any:
 
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """The same with any leading axes."""
-    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
     query, key = (part.expand(*lead, *part.shape[-2:]).flatten(0, -3).contiguous() for part in (query, key))
     scores: Tensor = AdditiveScores.apply(query, key, weight)  # type: ignore[no-untyped-call]
     return scores.view(*lead, query.size(-2), key.size(-2))

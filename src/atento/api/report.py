@@ -1,0 +1,54 @@
+"""Reports: of a comparison as it was written, or of a single run."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from atento.api.folders import BOARD
+from atento.api.show import alignments
+from atento.bundle import METRICS, RECIPE, check_manifest, read_json, write_atomically
+from atento.looking.report import render_report
+from atento.spec import read_recipe
+from atento.tasks.read_pairs import read_pairs_for_translation
+
+
+def write_report(folder: Path, *, out: Path | None = None) -> Path:
+    """Draw the report of a board's or a run's folder."""
+    path = out or folder / "report.html"
+    facts = read_json(folder, BOARD) if (folder / BOARD).is_file() else facts_of_run(folder)
+    write_atomically(path, render_report(facts).encode())
+    return path
+
+
+def facts_of_run(folder: Path) -> dict[str, Any]:
+    """A board of one row."""
+    check_manifest(folder)
+    metrics = read_json(folder, METRICS)
+    recipe = read_recipe(folder / RECIPE)
+    value, low, high = metrics["scores"][metrics["metric"]]
+    worst = [{**line, "reference": line["references"][0]} for line in metrics["worst"]]
+    row = {
+        **metrics,
+        "baseline": False,
+        "failed": "",
+        "tied": True,
+        "value": value,
+        "low": low,
+        "high": high,
+        "folder": "",
+        "recipe": recipe.to_toml(),
+        "worst": worst,
+    }
+    test = read_pairs_for_translation(recipe.data, recipe.train.seed).test
+    return {
+        **metrics,
+        "title": f"{metrics['model']} on {metrics['data']['name']}",
+        "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        "budget": recipe.train.budget or None,
+        "share": recipe.train.budget or None,
+        "rows": [row],
+        "winner": metrics["model"],
+        "ties": [],
+        "verdict": [f"{metrics['model']}: {metrics['metric']} {value:.3f} ({low:.3f}–{high:.3f}) on the test part."],
+        "alignments": alignments(folder, [row], test),
+    }

@@ -1,0 +1,141 @@
+"""A trained model on other data: evaluate it, predict with it, look into it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from atento.api.recipes import Settings
+from atento.api.run import Run
+from atento.api.show import plain
+from atento.bundle import PREDICTIONS
+from atento.data.pairs import empty_cell, find_column, guess_columns, read_source
+from atento.data.records import stop_or_skip
+from atento.data.writing import find_writer, write_table
+from atento.errors import InputError
+from atento.looking.page import render_alignment
+from atento.looking.pictures import alignment_picture
+from atento.looking.steps import trace_translation
+from atento.spec import Recipe, parse_settings
+from atento.tasks.read_pairs import is_builtin, questions, read_file
+from atento.tasks.translate import as_translator
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def with_settings(run: Run, settings: Settings) -> Recipe:
+    """The run's recipe with other data and decode keys; the model stays what it is."""
+    values = settings if isinstance(settings, dict) else parse_settings(settings)
+    for key in values:
+        if not key.startswith(("data.", "decode.")):
+            raise InputError(
+                f"--set {key}: a trained model keeps it.", found=key, fix="only data.* and decode.* can be changed here"
+            )
+    names = {"data.source": "", "data.target": "", **values} if not is_builtin(run.recipe.data.train) else values
+    return run.recipe.with_values(names)
+
+
+def evaluate(run: Run, file: str, *, settings: Settings = ()) -> dict[str, Any]:
+    """Every metric with its interval on a file's pairs; of a built-in set, on its test part."""
+    recipe = with_settings(run, settings)
+    if is_builtin(file):
+        reading = run.predictor.bundle.task.read(recipe.data.model_copy(update={"train": file}), recipe.train.seed)
+        asked, notes, refused = reading.test, reading.notes, reading.refused
+    else:
+        pairs = read_file(recipe.data, file)
+        asked, notes, refused = questions(pairs.pairs), pairs.notes, pairs.refused
+    found, _ = run.predictor.examine(asked, decode=recipe.decode)
+    facts = {"run": str(run.folder), "file": file, "model": recipe.model.name, "notes": list(notes)}
+    return {**facts, "refused": [str(refusal) for refusal in refused], **found}
+
+
+def predict_file(run: Run, file: str, *, out: Path | None = None, settings: Settings = ()) -> dict[str, list[Any]]:
+    """The file's own columns, then `prediction` and `score`; written to `out` where one is named."""
+    recipe = with_settings(run, settings)
+    if out is not None:
+        find_writer(out)
+    columns, sources = read_sources(run, recipe, file)
+    return finish_prediction(run, recipe, columns, sources, out)
+
+
+def predict_lines(
+    run: Run, lines: Sequence[str], *, out: Path | None = None, settings: Settings = ()
+) -> dict[str, list[Any]]:
+    """Each line is a source."""
+    if out is not None:
+        find_writer(out)
+    return finish_prediction(run, with_settings(run, settings), {"source": list(lines)}, list(lines), out)
+
+
+def finish_prediction(
+    run: Run, recipe: Recipe, columns: dict[str, list[Any]], sources: list[str], out: Path | None
+) -> dict[str, list[Any]]:
+    """Answer, and put the answers beside the input."""
+    answers = run.predictor.answer(sources, decode=recipe.decode)
+    columns = {**columns, free_name("prediction", columns): [answer.text for answer in answers]}
+    columns[free_name("score", columns)] = [round(answer.score, 6) for answer in answers]
+    if out is not None:
+        write_table(out, columns)
+    return columns
+
+
+def free_name(name: str, columns: dict[str, list[Any]]) -> str:
+    """`prediction`, or `prediction_2` where the input has such a column."""
+    number, free = 1, name
+    while free in columns:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def read_sources(run: Run, recipe: Recipe, file: str) -> tuple[dict[str, list[Any]], list[str]]:
+    """All columns of a file, and the texts to be read."""
+    if is_builtin(file):
+        reading = run.predictor.bundle.task.read(recipe.data.model_copy(update={"train": file}), recipe.train.seed)
+        sources = [question.source for question in reading.test]
+        return {"source": sources, "target": [question.references[0] for question in reading.test]}, sources
+    asked = recipe.data.source
+    table = read_source(file, header=recipe.data.header, names=[asked] if asked else [])
+    stop_or_skip(table.refused, recipe.data.bad_rows)
+    if asked:
+        at = find_column(table, asked, "data.source")
+    else:
+        at = guess_columns(table, -1, -1)[0] if len(table.columns) > 1 else 0
+    empty = [row for row, cells in enumerate(table.rows) if not cells[at].strip()]
+    stop_or_skip([empty_cell(table, row, at) for row in empty], recipe.data.bad_rows)
+    kept = [cells for cells in table.rows if cells[at].strip()]
+    columns = {name: [cells[place] for cells in kept] for place, name in enumerate(table.columns)}
+    return columns, [cells[at] for cells in kept]
+
+
+def look(run: Run, text: str) -> dict[str, Any]:
+    """One answer and where the model looked, as plain data."""
+    return {**plain(run.look(text)), "model": run.recipe.model.name}
+
+
+def look_step_by_step(run: Run, text: str) -> list[dict[str, Any]]:
+    """One pass, part by part, with its matrices."""
+    bundle = run.predictor.bundle
+    return trace_translation(as_translator(run.module), bundle.codec, text, run.recipe.decode)
+
+
+def save_look(alignment: dict[str, Any], out: Path) -> None:
+    """A page or a picture, by the name given."""
+    if out.suffix.lower() in PICTURES:
+        alignment_picture(alignment, out)
+    elif out.suffix.lower() == ".html":
+        out.write_text(render_alignment(alignment), encoding="utf-8")
+    else:
+        known = ", ".join((".html", *PICTURES))
+        raise InputError(
+            f"--out {out}: a look is a page or a picture.", found=out.suffix or out.name, fix=f"use {known}"
+        )
+
+
+def sample_text(run: Run) -> str:
+    """A source of the test part, for those who name none."""
+    path = run.folder / PREDICTIONS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    if not lines:
+        raise InputError("there is no text to look at.", found="no test part", fix='give one: atento look RUN "a text"')
+    return str(json.loads(lines[0])["source"])

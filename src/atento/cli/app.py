@@ -1,0 +1,78 @@
+"""The command `atento`. Torch is imported only by commands that need it, so that --help is quick."""
+
+import os
+import signal
+import sys
+from types import FrameType
+
+import typer
+
+from atento.cli.catalogue import data, models, parts, schema
+from atento.cli.compare import compare
+from atento.cli.doctor import doctor
+from atento.cli.inspect import inspect
+from atento.cli.look import look
+from atento.cli.report import report
+from atento.cli.runs import runs
+from atento.cli.say import emit, remarks
+from atento.cli.train import train
+from atento.cli.use import evaluate, predict, try_
+from atento.errors import AtentoError, Interrupted, MachineError
+
+app = typer.Typer(
+    name="atento",
+    help="Learn from sequences: train, compare honestly, look inside.",
+    epilog="Try `atento compare numbers`. Add --debug to any command to see a traceback.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (compare, train, evaluate, predict, look, report, inspect, runs, data, models, parts, schema, doctor):
+    app.command()(command)
+app.command("try")(try_)
+
+
+def main() -> None:
+    """Run a command; every failure becomes a message and an exit code."""
+    debug = "--debug" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--debug"]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
+    try:
+        app()
+    except AtentoError as error:
+        if debug:
+            raise
+        fail(error)
+    except BrokenPipeError:  # `atento ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError as error:
+        if debug:
+            raise
+        fail(
+            MachineError(
+                "there is not enough memory.", found=str(error), fix="--set train.batch_tokens= a smaller number"
+            )
+        )
+    except Exception as error:
+        if debug:
+            raise
+        text = f"atento made a mistake of its own: {type(error).__name__}: {error}"
+        fail(AtentoError(text, fix="run it again with --debug and report the traceback"))
+
+
+def fail(error: AtentoError) -> None:
+    """Say what went wrong and leave with its code; with --json the error is the document."""
+    if "--json" in sys.argv:
+        facts = {"problem": error.problem, "found": error.found, "fix": error.fix, "exit_code": error.exit_code}
+        emit({"error": facts})
+    remarks().print(str(error), style=None, markup=False, highlight=False)
+    sys.exit(error.exit_code)
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Outside training there is nothing to save."""
+    signal.signal(number, signal.SIG_IGN)
+    raise Interrupted(number, "stopped.")

@@ -1,0 +1,84 @@
+"""atento data, models, parts and schema: what there is."""
+
+from typing import Annotated
+
+from typer import Argument, Option
+
+from atento.cli.options import JsonOption
+from atento.cli.say import emit, print_table, say
+
+
+def data(
+    name: Annotated[str, Argument(metavar="NAME", help="a built-in set to show examples of")] = "",
+    count: Annotated[int, Option("--count", min=1, help="how many examples")] = 8,
+    json: JsonOption = False,
+) -> None:
+    """List the built-in data sets, or show examples of one."""
+    from atento.data.builtin.catalogue import BUILTIN
+    from atento.errors import unknown_name
+
+    if name and name not in BUILTIN:
+        raise unknown_name("built-in data set", name, BUILTIN)
+    if name:
+        parts_ = BUILTIN[name].make("", "", 0)
+        pairs = parts_.train[:count]
+        if json:
+            emit({"name": name, "notes": list(parts_.notes), "examples": [list(pair) for pair in pairs]})
+            return
+        for note in parts_.notes:
+            say(note)
+        print_table(["source", "target"], [list(pair) for pair in pairs])
+        say(f"next: atento compare {name}")
+        return
+    found = [{"name": key, "task": entry.task, "summary": entry.summary} for key, entry in BUILTIN.items()]
+    if json:
+        emit({"data": found})
+    else:
+        print_table(["name", "task", "what it is"], [list(entry.values()) for entry in found])
+
+
+def models(json: JsonOption = False) -> None:
+    """List model families, and how a name composes one."""
+    from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
+    from atento.models.build import FAMILIES
+    from atento.tasks.catalogue import TASKS
+
+    compared = {name: list(task.models) for name, task in TASKS.items()}
+    if json:
+        composed = {"scores": list(SCORES), "distributions": list(DISTRIBUTIONS), "extents": list(EXTENTS)}
+        emit({"families": FAMILIES, **composed, "compared": compared})
+        return
+    print_table(["family", "what it is"], [list(item) for item in FAMILIES.items()])
+    say("\nA name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names:")
+    say(f"  scores         {', '.join(SCORES)}")
+    say(f"  distributions  {', '.join(DISTRIBUTIONS)}")
+    say(f"  extents        {', '.join(EXTENTS)}")
+    say("  for example    lstm+additive+sparsemax, transformer+general, transformer/gru+dot")
+    for task, names in compared.items():
+        say(f"\n`atento compare` trains for {task}: {', '.join(names)}")
+
+
+def parts(json: JsonOption = False) -> None:
+    """List the parts of attention with formula, paper and cost."""
+    from atento.attention.presets import TABLES
+
+    found = [
+        {"kind": kind, "name": name, "formula": part.formula, "paper": part.paper, "cost": part.cost}
+        for kind, table in TABLES.items()
+        for name, part in table.items()
+    ]
+    if json:
+        emit({"parts": found})
+        return
+    print_table(["kind", "name", "formula", "paper", "cost a query"], [list(part.values()) for part in found])
+
+
+def schema(json: JsonOption = False) -> None:
+    """List every recipe key with its kind, default and meaning."""
+    from atento.spec import Recipe, keys
+
+    if json:
+        emit(Recipe.model_json_schema())
+        return
+    rows = [[key.name, key.kind, str(key.default), key.description] for key in keys()]
+    print_table(["key", "kind", "default", "meaning"], rows)

@@ -1,0 +1,93 @@
+"""atento compare."""
+
+from typing import Annotated, Any
+
+from typer import Option
+
+from atento.cli.options import (
+    BudgetOption,
+    DataArgument,
+    DeviceOption,
+    JsonOption,
+    OutOption,
+    ResumeOption,
+    SeedOption,
+    SetOption,
+    TaskOption,
+)
+from atento.cli.progress import ShowProgress
+from atento.cli.say import emit, print_table, say
+
+NUMBERS = ("95 % interval", "parameters", "seconds", "examples/s", "answers/s", "peak MB")
+
+
+def compare(
+    file: DataArgument,
+    models: Annotated[
+        str, Option("--models", metavar="A,B,…", help="which models; all families of the task when not given")
+    ] = "",
+    task: TaskOption = "auto",
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    budget: BudgetOption = None,
+    device: DeviceOption = "auto",
+    out: OutOption = None,
+    resume: ResumeOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Train every family and the simple baselines on one file, and say which is worth it."""
+    from atento import api  # torch loads only when it is needed
+
+    with ShowProgress(quiet=json) as watch:
+        board = api.compare(
+            file,
+            task=task,
+            models=[name.strip() for name in models.split(",") if name.strip()],
+            settings=set_ or [],
+            seed=seed,
+            budget=budget,
+            device=device,
+            out=out,
+            resume=resume,
+            on_event=watch,
+        )
+    if json:
+        emit({**board.facts, "report": str(board.report)})
+        return
+    show(board.facts)
+    say(f"\nreport: {board.report}")
+    trained = [row for row in board.rows if not row["baseline"] and not row["failed"]]
+    if trained:
+        best = max(trained, key=lambda row: row["value"])
+        say(f"next:   atento try {board.folder / best['folder']}")
+
+
+def show(facts: dict[str, Any]) -> None:
+    """The table, best first, then the verdict."""
+    metrics = list(facts["metrics"])
+    rows = sorted(facts["rows"], key=lambda row: -1.0 if row["value"] is None else row["value"], reverse=True)
+    headings = ["model", *metrics[:1], "95 % interval", *metrics[1:], *NUMBERS[1:], ""]
+    print_table(headings, [cells(row, metrics, facts) for row in rows], numbers=(*metrics, *NUMBERS))
+    say("")
+    for sentence in facts["verdict"]:
+        say(sentence)
+
+
+def cells(row: dict[str, Any], metrics: list[str], facts: dict[str, Any]) -> list[str]:
+    """One row of the table."""
+    if row["failed"]:
+        return [row["model"], *[""] * (len(metrics) + 1), *[""] * (len(NUMBERS) - 1), f"failed: {row['failed']}"]
+    remark = "winner" if row["model"] == facts["winner"] else "tie" if row.get("tied") else ""
+    remark = " ".join(part for part in (remark, "simple baseline" if row["baseline"] else "") if part)
+    return [
+        row["model"],
+        f"{row['value']:.3f}",
+        f"{row['low']:.3f}–{row['high']:.3f}",
+        *(f"{row['scores'][name][0]:.3f}" for name in metrics[1:]),
+        f"{row['parameters']:,}" if row["parameters"] else "–",
+        f"{row['seconds']:.0f}",
+        f"{row['examples_per_second']:,.0f}" if row["examples_per_second"] else "–",
+        f"{row['predictions_per_second']:,.0f}",
+        f"{row['peak_mb']:,.0f}",
+        remark,
+    ]

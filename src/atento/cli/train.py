@@ -1,0 +1,61 @@
+"""atento train."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from atento.cli.options import (
+    BudgetOption,
+    DataArgument,
+    DeviceOption,
+    JsonOption,
+    OutOption,
+    ResumeOption,
+    SeedOption,
+    SetOption,
+    TaskOption,
+)
+from atento.cli.progress import ShowProgress
+from atento.cli.say import emit, say
+
+
+def train(
+    file: DataArgument,
+    model: Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")] = "auto",
+    task: TaskOption = "auto",
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    budget: BudgetOption = None,
+    device: DeviceOption = "auto",
+    out: OutOption = None,
+    resume: ResumeOption = False,
+    from_: Annotated[Path | None, Option("--from", metavar="RUN", help="start from that run's weights")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Learn one model and leave it in a folder."""
+    from atento import api  # torch loads only when it is needed
+
+    with ShowProgress(quiet=json) as watch:
+        run = api.fit(
+            file,
+            task=task,
+            model=model,
+            settings=set_ or [],
+            seed=seed,
+            budget=budget,
+            device=device,
+            out=out,
+            resume=resume,
+            start_from=from_,
+            on_event=watch,
+        )
+    if json:
+        emit({"run": str(run.folder), **run.metrics})
+        return
+    name = run.metrics["metric"]
+    value, low, high = run.metrics["scores"][name]
+    say(
+        f"{name} {value:.3f} ({low:.3f}–{high:.3f}) on {run.metrics['examples']} unseen examples, saved in {run.folder}"
+    )
+    say(f"next: atento try {run.folder}")

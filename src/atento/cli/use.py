@@ -1,0 +1,102 @@
+"""atento evaluate, predict and try: a trained model at work."""
+
+import sys
+from typing import Annotated, Any
+
+from typer import Argument
+
+from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument, SetOption
+from atento.cli.say import emit, print_table, remark, say
+
+
+def evaluate(
+    run: RunArgument,
+    file: Annotated[str, Argument(metavar="FILE", help="pairs to test on, or a built-in name (its test part)")],
+    set_: SetOption = None,
+    device: DeviceOption = "auto",
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure a trained model on a file it has not seen."""
+    from atento import api
+    from atento.api.use import evaluate as measure
+
+    found = measure(api.load(run, device=device), file, settings=set_ or [])
+    if out is not None:
+        from atento.bundle import write_json
+
+        write_json(out, found)
+    if json:
+        emit(found)
+        return
+    for note in (*found["notes"], *(f"left out {text}" for text in found["refused"])):
+        remark(note)
+    rows = [
+        [name, f"{value:.4f}", f"{low:.4f}–{high:.4f}", found["metrics"][name]]
+        for name, (value, low, high) in found["scores"].items()
+    ]
+    print_table(["metric", "value", "95 % interval", "what it is"], rows, numbers=("value", "95 % interval"))
+    say(f"{found['examples']} examples, {found['predictions_per_second']:,.0f} answers a second")
+
+
+def predict(
+    run: RunArgument,
+    file: Annotated[str, Argument(metavar="FILE|-", help="a file whose sources to answer; - reads lines from stdin")],
+    set_: SetOption = None,
+    device: DeviceOption = "auto",
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Answer every source of a file; its columns are kept. --out names a .csv, .tsv, .jsonl or .parquet file."""
+    from atento import api
+    from atento.api.use import predict_file, predict_lines
+    from atento.data.writing import as_csv
+
+    trained = api.load(run, device=device)
+    if file == "-":
+        lines = [line.rstrip("\n") for line in sys.stdin]
+        columns = predict_lines(trained, [line for line in lines if line.strip()], out=out, settings=set_ or [])
+    else:
+        columns = predict_file(trained, file, out=out, settings=set_ or [])
+    if json:
+        emit({"run": str(run), "file": file, "out": str(out) if out else None, "rows": as_rows(columns)})
+    elif out is not None:
+        say(f"{len(next(iter(columns.values())))} predictions written to {out}")
+    elif file == "-":
+        for text in columns["prediction"]:
+            print(text)
+    else:
+        sys.stdout.write(as_csv(columns).decode())
+
+
+def as_rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Columns as a list of objects."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def try_(run: RunArgument, device: DeviceOption = "auto") -> None:
+    """Type a text, read the answer, see where the model looked. An empty line ends."""
+    from atento import api
+    from atento.api.use import look
+    from atento.looking.terminal import shade
+
+    trained = api.load(run, device=device)
+    remark(f"{trained.recipe.model.name}; an empty line ends")
+    while True:
+        try:
+            text = input("> ").strip()
+        except EOFError:
+            return
+        if not text:
+            return
+        alignment = look(trained, text)
+        say(alignment["text"])
+        if alignment["weights"]:
+            say(shade(alignment, width=terminal_width()))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal, at least forty."""
+    import shutil
+
+    return max(40, shutil.get_terminal_size().columns)

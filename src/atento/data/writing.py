@@ -1,0 +1,81 @@
+"""Tables to files: CSV, TSV, JSONL or Parquet by the name given."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from atento.errors import InputError, MachineError, unknown_name
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def as_csv(columns: Columns) -> bytes:
+    """Quoted where needed."""
+    return delimited(columns, ",")
+
+
+def as_tsv(columns: Columns) -> bytes:
+    """Tabs between; a tab or line break inside a cell becomes a space, since TSV has no quotes."""
+    plain = {
+        name: [" ".join(str(cell).split("\t")).replace("\n", " ") for cell in cells] for name, cells in columns.items()
+    }
+    lines = ["\t".join(plain), *("\t".join(row) for row in zip(*plain.values(), strict=True))]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def as_jsonl(columns: Columns) -> bytes:
+    """One object a line."""
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def as_parquet(columns: Columns) -> bytes:
+    """Text stays text, numbers stay numbers."""
+    import pyarrow
+    import pyarrow.parquet
+
+    sink = io.BytesIO()
+    table = pyarrow.table({name: list(cells) for name, cells in columns.items()})
+    pyarrow.parquet.write_table(table, sink)
+    return sink.getvalue()
+
+
+def delimited(columns: Columns, delimiter: str) -> bytes:
+    """A header and rows."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode()
+
+
+WRITERS: dict[str, Callable[[Columns], bytes]] = {
+    ".csv": as_csv,
+    ".tsv": as_tsv,
+    ".jsonl": as_jsonl,
+    ".parquet": as_parquet,
+}
+
+
+def find_writer(path: Path) -> Callable[[Columns], bytes]:
+    """By the end of the name; asked before any work is done."""
+    if path.suffix.lower() not in WRITERS:
+        raise unknown_name("table format", path.suffix or path.name, WRITERS, where=f"--out {path}")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path}: there is no such folder.", found=str(path.parent), fix="make the folder first")
+    return WRITERS[path.suffix.lower()]
+
+
+def write_table(path: Path, columns: Columns) -> None:
+    """Whole or not at all."""
+    content = find_writer(path)(columns)
+    beside = path.with_name(path.name + ".tmp")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise MachineError(f"{path} could not be written.", found=str(error), fix="choose another --out") from None

@@ -1,0 +1,102 @@
+"""One pass of an encoder–decoder, part by part, with its matrices: for teaching."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from atento.data.batches import pad
+from atento.data.vocabulary import START
+from atento.models.protocols import Encoded
+from atento.models.recurrent import RecurrentDecoder
+from atento.models.transformer import TransformerDecoder
+from atento.models.translator import Translator
+from atento.spec import DecodeRecipe
+from atento.tasks.pair_codec import PairCodec
+from atento.tasks.translate import prepare_text, search
+
+COLUMNS = 8  # numbers of each vector that are shown
+LIKELIEST = 4
+
+Trace = dict[str, Any]
+
+
+@torch.no_grad()
+def trace_translation(module: Translator, codec: PairCodec, text: str, recipe: DecodeRecipe) -> list[Trace]:
+    """From the characters typed to the words written: each entry has a title, a formula, labels and a matrix."""
+    row = codec.source.encode(prepare_text(text))
+    written = search(module, codec, [row], recipe)[0].tokens
+    device = next(module.parameters()).device
+    tokens, valid = pad([row])
+    encoded = module.encode(tokens.to(device), valid.to(device))
+    pieces = codec.source.pieces(row)
+    outputs = [*codec.target.pieces(written), "<end>"]
+    traces = [
+        entry("tokens", "each piece is a number", pieces, tokens[0].unsqueeze(1).float(), columns=["number"]),
+        entry("encoder states", f"{type(module.encoder).__name__}: one vector a piece", pieces, encoded.states[0]),
+        entry("summary", "the whole source in one vector", ["summary"], encoded.summary),
+    ]
+    previous = torch.tensor([[START, *written]], device=device)
+    traces += trace_attention(module, previous, encoded, pieces, outputs)
+    probabilities = module.decoder(previous, encoded)[0].softmax(dim=-1)  # (T, V)
+    for time, output in enumerate(outputs):
+        best = probabilities[time].topk(min(LIKELIEST, probabilities.size(-1)))
+        names = codec.target.pieces(best.indices.tolist())
+        title = f"step {time + 1}: after {(['<start>', *outputs])[time]!r}, what comes next?"
+        traces.append(
+            entry(title, f"softmax of the logits; written: {output!r}", ["p"], best.values[None], columns=names)
+        )
+    return traces
+
+
+def trace_attention(
+    module: Translator, previous: Tensor, encoded: Encoded, pieces: Sequence[str], outputs: Sequence[str]
+) -> list[Trace]:
+    """Scores, weights and contexts of a decoder that attends."""
+    decoder = module.decoder
+    if isinstance(decoder, RecurrentDecoder):
+        state = decoder.start(encoded)
+        said = decoder.walk(previous, state)
+        traces = [entry("decoder states", "s_t = f(s_{t−1}, y_{t−1})", outputs, said[0])]
+        if decoder.attention is None or state.source is None:
+            return traces
+        scores = decoder.attention.score.compare(said, state.source.key)[0]
+        weights = decoder.attention.share(said, state.source)[0]
+        context = decoder.attention.read(said, state.source)[0]
+        traces += [
+            entry("scores", f"{type(decoder.attention.score).__name__}: a(k_i, q_t)", outputs, scores, columns=pieces),
+            entry(
+                "weights", f"{type(decoder.attention.distribution).__name__}: p(a)", outputs, weights, columns=pieces
+            ),
+            entry("contexts", "c_t = Σ p_i v_i", outputs, context),
+        ]
+        return traces
+    if isinstance(decoder, TransformerDecoder):
+        every = decoder.weights(previous, encoded)[0]  # (L, H, T, N)
+        return [
+            entry(
+                f"weights, layer {layer + 1}, head {head + 1}", "softmax(q · k / √d)", outputs, matrix, columns=pieces
+            )
+            for layer, heads in enumerate(every)
+            for head, matrix in enumerate(heads)
+        ]
+    return []
+
+
+def entry(
+    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] | None = None
+) -> Trace:
+    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
+    shape = list(matrix.shape)
+    if columns is None:
+        matrix = matrix[:, :COLUMNS]
+        columns = [str(number) for number in range(1, matrix.size(1) + 1)]
+    return {
+        "title": title,
+        "formula": formula,
+        "shape": shape,
+        "rows": list(labels),
+        "columns": list(columns),
+        "matrix": [[round(number, 4) for number in line] for line in matrix.tolist()],
+    }

@@ -1,0 +1,46 @@
+import numpy as np
+
+from atento.looking import gallery
+
+
+def test_models_of_the_same_source_stand_side_by_side_in_the_order_of_the_table(board):
+    order = ["lstm+additive", "lstm+dot", "transformer", "gru+general"]
+
+    examples = gallery.grouped(board["alignments"], order=order)
+
+    assert [example["kind"] for example in examples] == ["chosen", "chosen", "chosen", "worst"]
+    assert all([panel["model"] for panel in example["panels"]] == order for example in examples)
+
+
+def test_models_that_cut_a_text_otherwise_still_meet(boards):
+    letters = boards.one_hot_alignment([0], source=list("zwei"), output=["two"], model="a")
+    pieces = boards.one_hot_alignment([0], source=["▁zw", "ei"], output=["two"], model="b")
+
+    examples = gallery.grouped([letters, pieces], order=["b", "a"])
+
+    assert [panel["model"] for panel in examples[0]["panels"]] == ["b", "a"]
+
+
+def test_weights_are_packed_as_thousandths():
+    alignment = {"source": ["a", "b", "c"], "output": ["d"], "weights": [[[[0.12345, 0.8, float("nan")]]]]}
+
+    assert gallery.packed(alignment)["weights"] == [[[[123, 800, None]]]]
+
+
+def test_too_many_weights_become_means_and_then_fewer(boards, monkeypatch):
+    alignments = [boards.make_alignment("transformer", "dreiundvierzig", "forty - three") for _ in range(3)]
+    size = np.size(alignments[0]["weights"])
+
+    kept, note = gallery.fitting(alignments)
+    assert (kept, note) == (alignments, "")
+
+    monkeypatch.setattr(gallery, "MOST_WEIGHTS", size)
+    kept, note = gallery.fitting(alignments)
+    assert [np.shape(alignment["weights"]) for alignment in kept] == [(2, 1, 4, 14)] * 3
+    np.testing.assert_allclose(kept[0]["weights"][1][0], np.mean(alignments[0]["weights"][1], axis=0))
+    assert "mean over its heads" in note
+
+    monkeypatch.setattr(gallery, "MOST_WEIGHTS", size // 2)
+    kept, note = gallery.fitting(alignments)
+    assert len(kept) == 2
+    assert "1 of 3 alignments were left out" in note

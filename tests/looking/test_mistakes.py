@@ -1,0 +1,29 @@
+from atento.looking.mistakes import is_right, marked, mistakes
+
+
+def test_words_the_reference_lacks_are_marked():
+    assert marked("ninety thousand <nine>", "ninety-nine thousand <nine>") == (
+        "<mark>ninety</mark> thousand &lt;nine&gt;"
+    )
+
+
+def test_nothing_written_is_said():
+    assert marked(" ", "eleven") == "<em>nothing</em>"
+
+
+def test_a_very_long_output_is_shown_without_marks():
+    assert "<mark>" not in marked("a " * 500, "b " * 500)
+
+
+def test_any_reference_will_do():
+    example = {"output": "b", "reference": "a", "references": ["a", "b"]}
+
+    assert is_right(example)
+    assert not is_right({"output": "b", "reference": "a"})
+
+
+def test_wrong_ones_come_first(boards):
+    html = mistakes(boards.make_row("lstm"), is_open=False)
+
+    assert "2 wrong of 3 examples" in html
+    assert html.index("seventeen thousand eighty") < html.index("right, but least sure")
