@@ -8,6 +8,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from atento.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from atento.api import Board, Run, compare, fit, load
 

@@ -28,12 +28,12 @@ def point_at(page, row, column):
 
 @pytest.fixture
 def crossed(boards):
-    """Two words that change places."""
+    """Words that change places; turned on its side the matrix would be another one."""
     return boards.one_hot_alignment(
-        [1, 0, 2],
-        source=["Haus", "das", "<end>"],
-        output=["the", "house", "<end>"],
-        reference="the hut",
+        [1, 2, 0],
+        source=["klein", "das", "Haus"],
+        output=["the", "house", "small"],
+        reference="the hut small",
         correct=False,
         model="lstm+dot",
     )
@@ -43,7 +43,7 @@ def crossed(boards):
 def test_cells_are_dark_exactly_where_the_weight_is(crossed, open_page, width, detail):
     page = open_page(render_alignment(crossed), width=width, device_scale_factor=detail)
 
-    for row, wanted in enumerate([1, 0, 2]):
+    for row, wanted in enumerate([1, 2, 0]):
         assert [pixel(page, row, column) for column in range(3)] == [
             FULL if column == wanted else EMPTY for column in range(3)
         ]
@@ -52,14 +52,14 @@ def test_cells_are_dark_exactly_where_the_weight_is(crossed, open_page, width, d
 def test_wrong_outputs_are_said_in_words(crossed, open_page):
     page = open_page(render_alignment(crossed))
 
-    assert page.inner_text("h1") == "Haus das → the house"
-    assert page.inner_text(".outcome") == "wrong wrote the house, should be the hut"
+    assert page.inner_text("h1") == "klein das Haus → the house small"
+    assert page.inner_text(".outcome") == "wrong wrote the house small, should be the hut small"
 
 
 def test_without_a_reference_nothing_is_judged(crossed, open_page):
     page = open_page(render_alignment({**crossed, "reference": "", "correct": None}))
 
-    assert page.inner_text(".outcome") == "wrote the house"
+    assert page.inner_text(".outcome") == "wrote the house small"
     assert page.locator(".example-words dt").all_inner_texts() == ["Source"]
 
 

@@ -40,6 +40,8 @@ def test_the_answer_stands_first(board, open_page):
     assert page.inner_text("h1") == "numbers"
     assert page.inner_text(".verdict") == board["verdict"][0]
     assert page.locator(".verdict").bounding_box()["y"] < 400
+    facts = "8 models · 60 s of training each · 2,000 test examples · on cpu · 2026-11-15 09:00"
+    assert page.inner_text("header .note") == facts
     assert page.locator("svg.curves:visible").count() == 1
     assert page.locator(".panels figure").count() == 7
     assert page.locator("#mistakes details").count() == 7

@@ -6,11 +6,12 @@ from importlib.metadata import version
 from typing import Any
 
 from atento.spec import Recipe
+from atento.version import __version__
 
 
 def versions() -> dict[str, str]:
     """What a run was made with."""
-    return {"atento": version("atento"), "torch": version("torch"), "python": platform.python_version()}
+    return {"atento": __version__, "torch": version("torch"), "python": platform.python_version()}
 
 
 def model_card(metrics: Mapping[str, Any], recipe: Recipe) -> str:

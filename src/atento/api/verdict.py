@@ -5,6 +5,7 @@ from typing import Any
 
 from atento.metrics.intervals import tied
 from atento.metrics.metric import Metric
+from atento.models.build import CELLS
 
 Row = dict[str, Any]
 
@@ -59,7 +60,7 @@ def memory(ran: Sequence[Row]) -> list[str]:
     by_name = {row["model"]: row for row in ran if row["lengths"]}
     for name, fixed in by_name.items():
         rivals = [row for other, row in by_name.items() if other.startswith(name + "+") and "/" not in other]
-        if "+" in name or not rivals:
+        if name not in CELLS or not rivals:
             continue
         best = max(rivals, key=lambda row: row["lengths"][-1]["value"])
         with_, without = best["lengths"][-1], fixed["lengths"][-1]

@@ -12,7 +12,7 @@ from atento.errors import InputError
 
 
 class View(NamedTuple):
-    """What an extent lets through. Each part broadcasts to (..., Q, K)."""
+    """What an extent lets through. Each part has two axes or more, and broadcasts to (..., Q, K)."""
 
     visible: Tensor  # True: this query may look at this key
     bias: Tensor | None = None  # added to scores
@@ -46,7 +46,7 @@ class Everything(Extent):
 
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor) -> View:
         """No limit."""
-        return View(torch.ones((), dtype=torch.bool, device=query.device))
+        return View(torch.ones((1, 1), dtype=torch.bool, device=query.device))
 
 
 class Causal(Extent):

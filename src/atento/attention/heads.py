@@ -9,6 +9,7 @@ from atento.attention.extents import Everything
 from atento.attention.prepared import Prepared
 from atento.attention.scores import ScaledDot
 from atento.errors import InputError
+from atento.layers.padding import clean
 
 # Axes: B batch, H heads, Q queries, K keys, D size, d = D / H.
 
@@ -45,6 +46,7 @@ class MultiHead(nn.Module):
 
     def prepare(self, source: Tensor, *, valid: Tensor | None = None) -> Prepared:
         """Keys and values of a source, to be asked many times."""
+        source = clean(source, valid)  # before the maps: their weights' gradient would meet 0 * NaN
         valid = None if valid is None else valid.unsqueeze(1)  # (B, 1, K): the same for all heads
         return self.attention.prepare(self.split(self.to_key(source)), self.split(self.to_value(source)), valid=valid)
 
@@ -68,6 +70,7 @@ class MultiHead(nn.Module):
         heads: slice = slice(None),
     ) -> Tensor:
         """The weights (B, heads, rows, K) of the asked heads and rows, recomputed beside the fast path."""
+        source = clean(source, valid)
         valid = None if valid is None else valid.unsqueeze(1)
         split_query = self.split(self.to_query(query))[:, heads]
         return self.attention.weights(split_query, self.split(self.to_key(source))[:, heads], valid=valid, rows=rows)
@@ -79,11 +82,13 @@ class MultiHead(nn.Module):
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHead":
         """The same layer with the same weights."""
-        if module.in_proj_weight is None or module.in_proj_bias is None:
+        extra = module.bias_k is not None or module.add_zero_attn
+        if module.in_proj_weight is None or module.in_proj_bias is None or extra:
             raise InputError(
-                "from_torch reads a MultiheadAttention with one width and with biases.",
-                found=f"kdim={module.kdim}, vdim={module.vdim}, bias={module.in_proj_bias is not None}",
-                fix="make the layer with bias=True and kdim, vdim left out",
+                "from_torch reads a MultiheadAttention with one width, with biases and with no added keys.",
+                found=f"kdim={module.kdim}, vdim={module.vdim}, bias={module.in_proj_bias is not None}, "
+                f"add_bias_kv={module.bias_k is not None}, add_zero_attn={module.add_zero_attn}",
+                fix="make the layer with bias=True and kdim, vdim, add_bias_kv, add_zero_attn left out",
             )
         ours = cls(module.embed_dim, module.num_heads, Attention(ScaledDot(), Softmax(), Everything()))
         ours = ours.to(module.in_proj_weight)

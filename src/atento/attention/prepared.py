@@ -17,10 +17,14 @@ class Prepared(NamedTuple):
 
     def append(self, other: "Prepared") -> "Prepared":
         """These keys, then those."""
-        valid = None
-        if self.valid is not None and other.valid is not None:
-            valid = torch.cat([self.valid, other.valid], dim=-1)
+        padded = self.valid is not None or other.valid is not None
+        valid = torch.cat([self.real(), other.real()], dim=-1) if padded else None
         return Prepared(torch.cat([self.key, other.key], dim=-2), torch.cat([self.value, other.value], dim=-2), valid)
+
+    def real(self) -> Tensor:
+        """Which keys are real, written out also where all are."""
+        every = torch.ones(self.value.shape[:-1], dtype=torch.bool, device=self.value.device)
+        return every if self.valid is None else every & self.valid
 
 
 def look(extent: Extent, query: Tensor, prepared: Prepared, *, query_at: Tensor | None) -> View:

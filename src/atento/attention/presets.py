@@ -7,7 +7,7 @@ from atento.attention.attention import Attention
 from atento.attention.distributions import Distribution, Softmax, Sparsemax
 from atento.attention.extents import Causal, Everything, Extent, Window
 from atento.attention.scores import Additive, Dot, General, ScaledDot, Score
-from atento.errors import unknown_name
+from atento.errors import InputError, unknown_name
 
 Made = TypeVar("Made")
 
@@ -75,13 +75,19 @@ class Composition(NamedTuple):
 
 def compose(names: list[str], *, default_score: str) -> Composition:
     """["additive", "sparsemax"] -> a composition. A name may be left out, not repeated in kind."""
-    chosen = {"score": default_score}
+    chosen: dict[str, str] = {}
     for name in names:
         kind = next((kind for kind, table in TABLES.items() if name in table), None)
         if kind is None:
             raise unknown_name("score, distribution or extent", name, [*SCORES, *DISTRIBUTIONS, *EXTENTS])
+        if kind in chosen:
+            raise InputError(
+                f"an attention has one {kind}, not two.",
+                found=f"{chosen[kind]} and {name}",
+                fix=f"leave {name!r} out, or {chosen[kind]!r}",
+            )
         chosen[kind] = name
-    return Composition(**chosen)
+    return Composition(**{"score": default_score, **chosen})
 
 
 TABLES: dict[str, dict[str, Part[Score]] | dict[str, Part[Distribution]] | dict[str, Part[Extent]]] = {

@@ -25,7 +25,7 @@ def encoder_layer_from_torch(layer: nn.TransformerEncoderLayer) -> EncoderLayer:
     ).to(layer.linear1.weight)
     with torch.no_grad():
         for residual, norm in zip((ours.around_attention, ours.around_feed_forward), norms(layer), strict=True):
-            residual.norm.load_state_dict(norm.state_dict())
+            copy_norm(norm, residual.norm)
     return ours.train(layer.training)
 
 
@@ -43,7 +43,7 @@ def decoder_layer_from_torch(layer: nn.TransformerDecoderLayer) -> DecoderLayer:
     with torch.no_grad():
         residuals = (ours.around_self, ours.around_cross, ours.around_feed_forward)
         for residual, norm in zip(residuals, norms(layer), strict=True):
-            residual.norm.load_state_dict(norm.state_dict())
+            copy_norm(norm, residual.norm)
     return ours.train(layer.training)
 
 
@@ -55,13 +55,14 @@ def encoder_layer_to_torch(layer: EncoderLayer) -> nn.TransformerEncoderLayer:
         layer.self_attention.heads,
         layer.feed_forward.widen.out_features,
         dropout=layer.around_attention.dropout.p,
+        activation=layer.feed_forward.activation,
         batch_first=True,
         norm_first=layer.around_attention.order == "pre",
     ).to(layer.feed_forward.widen.weight)
     theirs.self_attn.load_state_dict(layer.self_attention.to_torch().state_dict())
     feed_forward_to_torch(layer.feed_forward, theirs)
     for residual, norm in zip((layer.around_attention, layer.around_feed_forward), norms(theirs), strict=True):
-        norm.load_state_dict(residual.norm.state_dict())
+        copy_norm(residual.norm, norm)
     return theirs.train(layer.training)
 
 
@@ -74,6 +75,7 @@ def decoder_layer_to_torch(layer: DecoderLayer) -> nn.TransformerDecoderLayer:
         layer.self_attention.heads,
         layer.feed_forward.widen.out_features,
         dropout=layer.around_self.dropout.p,
+        activation=layer.feed_forward.activation,
         batch_first=True,
         norm_first=layer.around_self.order == "pre",
     ).to(layer.feed_forward.widen.weight)
@@ -82,7 +84,7 @@ def decoder_layer_to_torch(layer: DecoderLayer) -> nn.TransformerDecoderLayer:
     feed_forward_to_torch(layer.feed_forward, theirs)
     residuals = (layer.around_self, layer.around_cross, layer.around_feed_forward)
     for residual, norm in zip(residuals, norms(theirs), strict=True):
-        norm.load_state_dict(residual.norm.state_dict())
+        copy_norm(residual.norm, norm)
     return theirs.train(layer.training)
 
 
@@ -96,6 +98,12 @@ def norms(layer: TorchLayer) -> list[nn.LayerNorm]:
     if isinstance(layer, nn.TransformerDecoderLayer):
         return [layer.norm1, layer.norm2, layer.norm3]
     return [layer.norm1, layer.norm2]
+
+
+def copy_norm(source: nn.LayerNorm, target: nn.LayerNorm) -> None:
+    """Weights, and what keeps the division from zero."""
+    target.load_state_dict(source.state_dict())
+    target.eps = source.eps
 
 
 def feed_forward_from_torch(layer: TorchLayer) -> FeedForward:
@@ -112,7 +120,6 @@ def feed_forward_to_torch(ours: FeedForward, layer: TorchLayer) -> None:
     """Write our feed-forward weights into torch's layer."""
     layer.linear1.load_state_dict(ours.widen.state_dict())
     layer.linear2.load_state_dict(ours.narrow.state_dict())
-    layer.activation = ours.activation
 
 
 def require_extent(heads: MultiHead, extent: type[nn.Module]) -> None:

@@ -9,6 +9,7 @@ from atento.data.vocabulary import MARKS, Vocabulary
 from atento.errors import InputError
 
 SPACE = "▁"  # a subword that begins a word
+WRITTEN_SPACE = "\ue000"  # stands for that sign where a text itself has it
 
 
 class Subwords(Vocabulary):
@@ -25,15 +26,16 @@ class Subwords(Vocabulary):
 
     def encode(self, text: str) -> list[int]:
         """Merge the commonest pairs first."""
-        return list(self.tokenizer.encode(text).ids)
+        return list(self.tokenizer.encode(text.replace(SPACE, WRITTEN_SPACE)).ids)
 
     def decode(self, numbers: Sequence[int]) -> str:
         """Pieces side by side, the space sign a space again."""
-        return str(self.tokenizer.decode([number for number in numbers if number >= len(MARKS)]))
+        text = str(self.tokenizer.decode([number for number in numbers if number >= len(MARKS)]))
+        return text.replace(WRITTEN_SPACE, SPACE)
 
     def pieces(self, numbers: Sequence[int]) -> list[str]:
         """The pieces, with the sign that begins a word."""
-        return [str(self.tokenizer.id_to_token(number)) for number in numbers]
+        return [str(self.tokenizer.id_to_token(number)).replace(WRITTEN_SPACE, SPACE) for number in numbers]
 
     def to_json(self) -> dict[str, Any]:
         """The library's own description, as text."""
@@ -58,5 +60,5 @@ class Subwords(Vocabulary):
         trainer = trainers.BpeTrainer(
             vocab_size=most, min_frequency=max(least_count, 2), special_tokens=list(MARKS), show_progress=False
         )
-        tokenizer.train_from_iterator(list(texts), trainer)
+        tokenizer.train_from_iterator([text.replace(SPACE, WRITTEN_SPACE) for text in texts], trainer)
         return cls(tokenizer)

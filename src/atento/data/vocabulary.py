@@ -12,6 +12,7 @@ PAD, UNKNOWN, START, END = 0, 1, 2, 3
 MARKS = ("<pad>", "<unknown>", "<start>", "<end>")
 
 JOIN = "￭"  # stands on the side of a punctuation mark that touches its neighbour: forty ￭-￭ three
+WRITTEN_JOIN = f"_{JOIN}_"  # the sign itself, where a text has it: no other text is cut into such a token
 WORDS = re.compile(r"\w+|[^\w\s]")
 
 
@@ -69,8 +70,8 @@ class TokenList(Vocabulary):
         return self.join([self.tokens[number] for number in numbers if number >= len(MARKS)])
 
     def pieces(self, numbers: Sequence[int]) -> list[str]:
-        """The tokens themselves."""
-        return [self.tokens[number].replace(JOIN, "") for number in numbers]
+        """Each token as it stands in a text."""
+        return [self.join([self.tokens[number]]) for number in numbers]
 
     def to_json(self) -> dict[str, Any]:
         """The level and the tokens."""
@@ -117,13 +118,15 @@ class Words(TokenList):
                     and found[place + 1].start() == match.end()
                     and is_word(found[place + 1].group())
                 )
+                token = WRITTEN_JOIN if token == JOIN else token
                 token = JOIN * touches_left + token + JOIN * touches_word
             tokens.append(token)
         return tokens
 
     def join(self, tokens: list[str]) -> str:
         """Spaces, except where a join sign stands."""
-        return " ".join(tokens).replace(f" {JOIN}", "").replace(f"{JOIN} ", "").replace(JOIN, "")
+        text = " ".join(tokens).replace(f" {JOIN}", "").replace(f"{JOIN} ", "")
+        return JOIN.join(part.replace(JOIN, "") for part in text.split(WRITTEN_JOIN))
 
 
 def is_word(token: str) -> bool:

@@ -19,9 +19,8 @@ def as_csv(columns: Columns) -> bytes:
 
 def as_tsv(columns: Columns) -> bytes:
     """Tabs between; a tab or line break inside a cell becomes a space, since TSV has no quotes."""
-    plain = {
-        name: [" ".join(str(cell).split("\t")).replace("\n", " ") for cell in cells] for name, cells in columns.items()
-    }
+    spaces = str.maketrans("\t\n", "  ")
+    plain = {name: [plain_breaks(str(cell)).translate(spaces) for cell in cells] for name, cells in columns.items()}
     lines = ["\t".join(plain), *("\t".join(row) for row in zip(*plain.values(), strict=True))]
     return ("\n".join(lines) + "\n").encode()
 
@@ -48,8 +47,14 @@ def delimited(columns: Columns, delimiter: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow([plain_breaks(cell) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue().encode()
+
+
+def plain_breaks(cell: str) -> str:
+    """One kind of line break: a lone carriage return is not quoted by the csv module, yet ends a line when read."""
+    return cell.replace("\r\n", "\n").replace("\r", "\n")
 
 
 WRITERS: dict[str, Callable[[Columns], bytes]] = {

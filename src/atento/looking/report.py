@@ -56,7 +56,7 @@ def opening(board: Board) -> Markup:
         tag("h1", board["title"], dir="auto"),
         tag("p", first, class_="verdict", dir="auto"),
         *(tag("p", sentence, class_="more", dir="auto") for sentence in rest),
-        tag("p", " · ".join(piece for piece in pieces if piece), class_="note"),
+        tag("p", Markup(" · ".join(tag("bdi", piece) for piece in pieces if piece)), class_="note"),
     )
 
 

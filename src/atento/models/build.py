@@ -53,6 +53,12 @@ def parse(name: str) -> tuple[Half, Half]:
     halves = [parse_half(half, name) for half in name.split("/")]
     if len(halves) > 2:
         raise InputError(f"model {name!r} has more than two halves.", found=name, fix="write ENCODER/DECODER")
+    if len(halves) == 2 and halves[0].family != "transformer" and halves[0].attention is not None:
+        raise InputError(
+            f"model {name!r}: a recurrent encoder has no attention; its decoder has.",
+            found=name.split("/")[0],
+            fix=f"write {halves[0].family}/{name.split('/')[1]}",
+        )
     return halves[0], halves[-1]
 
 

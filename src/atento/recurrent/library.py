@@ -1,5 +1,6 @@
 """Kernels that take a whole walk at once: torch's own (cuDNN on a GPU) and ours, for the cells they know."""
 
+import warnings
 from typing import Any
 
 import torch
@@ -10,13 +11,20 @@ from atento.recurrent.kernels.gru import gru_walk
 
 # Axes: B batch, T time, I input, H hidden.
 
+warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous chunk")
+
 SURE = 1e4  # a gate with this at its input is open (or, negated, shut) exactly: sigmoid gives 1.0 (or 0.0)
 
 
 def library_walk(cell: Cell[Any], inputs: Tensor, state: Any, valid: Tensor | None) -> tuple[Tensor, Any] | None:
     """Outputs (B, T, H) and the state after the last real step; None where torch has no kernel for the cell."""
     kernel = KERNELS.get(type(cell))
-    return None if kernel is None else kernel(cell, inputs, state, valid)
+    if kernel is None:
+        return None
+    if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):  # few processors have these in bfloat16
+        with torch.autocast("cpu", enabled=False):
+            return kernel(cell, inputs.float(), type(state)(*(part.float() for part in state)), valid)
+    return kernel(cell, inputs, state, valid)
 
 
 def walk_lstm(cell: LSTM, inputs: Tensor, state: Memory, valid: Tensor | None) -> tuple[Tensor, Memory]:

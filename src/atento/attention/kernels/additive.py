@@ -4,6 +4,7 @@ tanh(z) = 2σ(2z) − 1, and a sigmoid costs a third of a tanh; a slice of the b
 at a time, in the same memory, and computed again on the way back instead of being kept.
 """
 
+import math
 from typing import Any
 
 import torch
@@ -59,6 +60,8 @@ def slices(query: Tensor, key: Tensor) -> Any:
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """The same with any leading axes."""
     lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
-    query, key = (part.expand(*lead, *part.shape[-2:]).flatten(0, -3).contiguous() for part in (query, key))
+    rows = math.prod(lead)  # 1 where there is no leading axis
+    query, key = (part.expand(*lead, *part.shape[-2:]).reshape(rows, *part.shape[-2:]) for part in (query, key))
+    query, key = (part.to(weight.dtype).contiguous() for part in (query, key))  # bfloat16 products may come in
     scores: Tensor = AdditiveScores.apply(query, key, weight)  # type: ignore[no-untyped-call]
     return scores.view(*lead, query.size(-2), key.size(-2))

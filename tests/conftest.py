@@ -1,0 +1,59 @@
+"""What all tests share: one thread, a small trained model, and the record of which rows of the specification hold."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / ".spec-results.json"
+MOST_ROWS = 3
+
+outcomes: dict[str, dict[str, object]] = {}
+
+
+def pytest_configure(config):
+    torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        rows = [row for mark in item.iter_markers("spec") for row in mark.args]
+        if len(rows) > MOST_ROWS:
+            raise pytest.UsageError(f"{item.nodeid} claims {len(rows)} rows; a test proves at most {MOST_ROWS}")
+        if rows:
+            outcomes[item.nodeid] = {"rows": rows, "outcome": "not run"}
+
+
+def pytest_runtest_logreport(report):
+    entry = outcomes.get(report.nodeid)
+    if entry is not None and (report.when == "call" or report.outcome != "passed"):
+        entry["outcome"], entry["at"] = report.outcome, time.time()
+
+
+def pytest_sessionfinish(session):
+    if not session.config.option.collectonly:
+        earlier = json.loads(RESULTS.read_text())["tests"] if RESULTS.exists() else {}
+        finished = {name: entry for name, entry in outcomes.items() if entry["outcome"] != "not run"}
+        RESULTS.write_text(json.dumps({"tests": {**earlier, **finished}}, indent=1))
+
+
+@pytest.fixture(scope="session")
+def trained_run(tmp_path_factory):
+    """LSTM + additive attention on number words, trained long enough to be nearly always right."""
+    import atento
+
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    settings = {"train.steps": 500, "train.threads": 1, "train.validations": 4}
+    return atento.fit("numbers", model="lstm+additive", settings=settings, seed=0, device="cpu", out=folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_pairs(tmp_path_factory):
+    """A file of 240 pairs that any model learns in seconds: words spelled, then spelled backwards."""
+    path = tmp_path_factory.mktemp("data") / "pairs.tsv"
+    words = ["".join("abcde"[(number // 5**place) % 5] for place in range(4)) for number in range(240)]
+    path.write_text("".join(f"{word}\t{' '.join(reversed(word))}\n" for word in words), encoding="utf-8")
+    return path

@@ -1,0 +1,132 @@
+"""The command `atento` in processes of its own.
+
+`python -m atento` spends seconds on loading torch. Here a server loads it once and forks: each command is a real
+process with its own memory, files and signals, and dies as any other does. `whole` is the slow, literal way.
+"""
+
+import hashlib
+import itertools
+import json
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+PATIENCE = 120.0  # seconds that no command here ever needs
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(
+    ["atento.cli.app", "atento.api.use", "atento.api.report", "atento.api.doctor", "torch._dynamo", "pyarrow.parquet"]
+)
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self):
+        """The one JSON document on standard output; anything else there is an error."""
+        return json.loads(self.out)
+
+
+class Child:
+    """A running command."""
+
+    def __init__(self, process, out, err):
+        self.process, self.out, self.err = process, out, err
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def running(self):
+        return self.process.is_alive()
+
+    def send(self, number):
+        """A signal, if there is still anyone to get it."""
+        if self.running:
+            os.kill(self.pid, number)
+
+    def wait(self):
+        """Until it ends by itself."""
+        self.process.join(PATIENCE)
+        if self.running:
+            self.send(signal.SIGKILL)
+            self.process.join()
+            raise TimeoutError(f"still running after {PATIENCE:.0f} s; it said {self.err.read_text()!r}")
+        return Done(self.process.exitcode, self.out.read_text(encoding="utf-8"), self.err.read_text(encoding="utf-8"))
+
+
+class Commands:
+    """Runs commands and keeps what they say in a folder apart from where they work."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.numbers = itertools.count()
+        self.children = []
+
+    def start(self, *arguments, cwd, stdin=os.devnull, terminal="", fault=(), env=None):
+        """Begin `atento ARGUMENTS`; `fault` names a function of faults.py and its arguments, called first."""
+        number = next(self.numbers)
+        out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
+        out.touch()
+        err.touch()
+        order = {
+            "arguments": [str(argument) for argument in arguments],
+            "cwd": str(cwd),
+            "env": {"COLUMNS": "120", **(env or {})},
+            "files": (str(stdin), str(out), terminal or str(err)),
+            "fault": [str(part) for part in fault],
+        }
+        process = CONTEXT.Process(target=runpy.run_path, args=(str(HERE / "child.py"), {"order": order}))
+        process.start()
+        self.children.append(Child(process, out, err))
+        return self.children[-1]
+
+    def run(self, *arguments, cwd, **options):
+        """`atento ARGUMENTS` from start to end."""
+        return self.start(*arguments, cwd=cwd, **options).wait()
+
+    def whole(self, *arguments, cwd):
+        """The same through `python -m atento`, nothing loaded before."""
+        command = [sys.executable, "-m", "atento", *map(str, arguments)]
+        env = {**os.environ, "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def close(self):
+        """Nobody is left behind."""
+        for child in self.children:
+            child.send(signal.SIGKILL)
+            child.process.join()
+
+
+def snapshot(folder):
+    """Every file in a folder with its content's SHA-256: equal before and after means nothing was written."""
+    return {str(path.relative_to(folder)): digest(path) if path.is_file() else "" for path in folder.rglob("*")}
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def until(condition, *, what):
+    """Wait for something to become true; its value."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.005)
+    raise TimeoutError(f"waited {PATIENCE:.0f} s for {what}")

@@ -1,0 +1,51 @@
+"""What may befall a command: each function is called in its process before it begins."""
+
+import os
+import resource
+import signal
+
+import torch
+
+
+def forget(part):
+    """Resume as a careless program would: all is put back but one part."""
+    from atento.api import fit
+
+    whole = fit.load_checkpoint
+
+    def careless(folder, learner, *, fingerprint):
+        fresh = torch.get_rng_state()
+        whole(folder, learner, fingerprint=fingerprint)
+        if part == "position":
+            learner.progress.position = 0
+        elif part == "random":
+            torch.set_rng_state(fresh)
+        elif part == "optimiser":
+            learner.optimiser.state.clear()
+        elif part == "step":
+            learner.progress.step = 0
+        elif part == "best":
+            learner.progress.best = -1.0
+        elif part == "stale":
+            learner.progress.stale = 0
+
+    fit.load_checkpoint = careless
+
+
+def die_at_flush(number):
+    """`kill -9` in the middle of a write: the bytes are in the file beside, and not yet safe."""
+    flush, left = os.fsync, [int(number)]
+
+    def deadly(descriptor):
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        flush(descriptor)
+
+    os.fsync = deadly
+
+
+def full_disk(size):
+    """No file may grow beyond so many bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))
