@@ -38,7 +38,7 @@ class TokensRecipe(Section):
 
     source: Level = Field("auto", description="char, word, subword, or auto")
     target: Level = Field("auto", description="char, word, subword, or auto")
-    size: int = Field(8000, ge=8, description="most tokens in a word or subword vocabulary")
+    size: int = Field(4000, ge=8, description="most tokens in a word or subword vocabulary")
     least_count: int = Field(1, ge=1, description="a rarer token is unknown")
 
 
@@ -69,7 +69,7 @@ class TrainRecipe(Section):
     decay: Literal["linear", "cosine", "constant"] = Field("linear", description="how the rate falls to the end")
     clip: float = Field(1.0, ge=0, description="largest gradient norm; 0: no limit")
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of each label spread over all tokens")
-    batch_tokens: int = Field(4096, ge=1, description="source and target tokens in a batch, padding included")
+    batch_tokens: int = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
     precision: Literal["auto", "fp32", "bf16"] = Field("auto", description="auto: bf16 products on a GPU, else fp32")
     validations: int = Field(12, ge=1, description="how often to validate between start and end")
     validation_examples: int = Field(300, ge=1, description="most examples a validation decodes")
@@ -110,6 +110,10 @@ class Recipe(Section):
             section, _, name = key.rpartition(".")
             (tree[section] if section else tree)[name] = value
         return validate(tree, where=where)
+
+    def flat(self) -> dict[str, Any]:
+        """{"task": "translate", "model.hidden": 128, ...}."""
+        return flatten(self.model_dump())
 
     def to_toml(self) -> str:
         """What `read_recipe` reads."""

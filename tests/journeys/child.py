@@ -15,9 +15,9 @@ for number, (path, how) in enumerate(zip(order["files"], (os.O_RDONLY, os.O_WRON
     opened = os.open(path, how | os.O_NOCTTY)
     os.dup2(opened, number)
     os.close(opened)
-sys.stdin = open(0, encoding="utf-8", closefd=False)
-sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)
+sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open to the end
+sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - open to the end
+sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
 sys.argv = ["atento", *order["arguments"]]
 torch.set_num_threads(1)
 if order["fault"]:

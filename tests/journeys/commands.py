@@ -18,7 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
-PATIENCE = 120.0  # seconds that no command here ever needs
+PATIENCE = 60.0  # seconds that no command here ever needs
+
+SIZES = ("--set", "model.hidden=16", "--set", "model.dropout=0.2", "--set", "train.threads=1")
+PACE = ("--set", "train.batch_tokens=400", "--set", "train.warmup=20", "--set", "train.checkpoint_every=3")
+TO_THE_END = ("--set", "train.steps=45", "--set", "train.validations=1")  # the last weights are the ones kept
+EARLY_BEST = ("--set", "train.steps=45", "--set", "train.validations=15", "--set", "train.patience=9")
+ENDLESS = ("--set", "train.steps=1000000", "--set", "train.validations=1")
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -118,15 +124,32 @@ def snapshot(folder):
 
 
 def digest(path):
+    """SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def until(condition, *, what):
-    """Wait for something to become true; its value."""
+def until(condition, *, what, child=None):
+    """Wait for something to become true, at most as long as the child runs that is to bring it about; its value."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
+        ended = child is not None and not child.running
         found = condition()
         if found:
             return found
+        if ended:
+            raise RuntimeError(f"ended before {what}: {child.wait()}")
         time.sleep(0.005)
     raise TimeoutError(f"waited {PATIENCE:.0f} s for {what}")
+
+
+def processes_about(folder):
+    """The numbers of running processes whose command names this folder."""
+    found = []
+    for place in Path("/proc").iterdir():
+        try:
+            words = (place / "cmdline").read_bytes().split(b"\0") if place.name.isdigit() else []
+        except OSError:  # it has just ended
+            continue
+        if any(word.decode(errors="replace").startswith(str(folder)) for word in words):
+            found.append(int(place.name))
+    return found

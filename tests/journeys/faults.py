@@ -1,5 +1,6 @@
 """What may befall a command: each function is called in its process before it begins."""
 
+import importlib
 import os
 import resource
 import signal
@@ -9,8 +10,7 @@ import torch
 
 def forget(part):
     """Resume as a careless program would: all is put back but one part."""
-    from atento.api import fit
-
+    fit = importlib.import_module("atento.api.fit")  # `atento.api.fit` is the function of that name
     whole = fit.load_checkpoint
 
     def careless(folder, learner, *, fingerprint):

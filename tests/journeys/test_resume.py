@@ -2,44 +2,24 @@
 
 import json
 import random
-import shlex
 import shutil
 import signal
+import time
 
 import pytest
-
-SIZES = ("--set", "model.hidden=16", "--set", "model.dropout=0.2", "--set", "train.threads=1")
-PACE = ("--set", "train.batch_tokens=400", "--set", "train.warmup=20", "--set", "train.checkpoint_every=3")
-TO_THE_END = ("--set", "train.steps=45", "--set", "train.validations=1")  # the last weights are the ones kept
-EARLY_BEST = ("--set", "train.steps=45", "--set", "train.validations=15", "--set", "train.patience=9")
 
 MODELS = ("rnn", "lstm+additive", "gru+dot", "transformer")
 
 
-@pytest.fixture(scope="session")
-def words(tiny_pairs):
-    """The arguments of a run."""
-    return lambda model, bounds: ("train", tiny_pairs, "--model", model, *SIZES, *PACE, bounds)
+def measured(run):
+    return json.loads((run / "metrics.json").read_text())
 
 
-@pytest.fixture(scope="session")
-def whole(atento_command, words, tmp_path_factory):
-    """The same run, never stopped: a folder by model and bounds."""
-    made = {}
-
-    def make(model, bounds):
-        if (model, bounds) not in made:
-            place = tmp_path_factory.mktemp("whole")
-            done = atento_command.run(*words(model, bounds), "--out", "run", cwd=place)
-            assert done.code == 0, done.err
-            made[model, bounds] = place / "run"
-        return made[model, bounds]
-
-    return make
-
-
-def kinds(folder):
-    return [json.loads(line)["event"] for line in (folder / "events.jsonl").read_text().splitlines()]
+def history(run):
+    """Events without what depends on the clock: validations with their values, and how it began and ended."""
+    events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+    keep = ("event", "step", "metrics", "best_step", "why")
+    return [{key: event.get(key) for key in keep} for event in events if event["event"] != "step"]
 
 
 def same_model(processes, run, whole):
@@ -47,16 +27,12 @@ def same_model(processes, run, whole):
 
 
 def same_run(processes, run, whole):
-    """Not the weights alone: what was measured, when, and the events up to their clocks."""
-    same = same_model(processes, run, whole)
+    """Not the weights alone: what it answers, what was measured, and what happened when."""
+    same = same_model(processes, run, whole) and history(run) == history(whole)
     same &= (run / "predictions.jsonl").read_bytes() == (whole / "predictions.jsonl").read_bytes()
-    for key in ("scores", "steps", "best_step", "ended", "epochs"):
-        same &= measured(run)[key] == measured(whole)[key]
-    return same and kinds(run).count("validation") == kinds(whole).count("validation")
-
-
-def measured(run):
-    return json.loads((run / "metrics.json").read_text())
+    return same and all(
+        measured(run)[key] == measured(whole)[key] for key in ("scores", "steps", "best_step", "epochs")
+    )
 
 
 def leftovers(folder):
@@ -76,16 +52,16 @@ def kill_after_checkpoints(processes, child, run, number, delay):
         return len(seen) > number or not child.running
 
     processes.until(enough, what="checkpoints")
-    processes.time.sleep(delay)
+    time.sleep(delay)
     child.send(signal.SIGKILL)
     return child.wait().code == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("model, bounds", [*((model, TO_THE_END) for model in MODELS), ("rnn", EARLY_BEST)])
+@pytest.mark.parametrize("model, bounds", [*((model, "TO_THE_END") for model in MODELS), ("rnn", "EARLY_BEST")])
 def test_killed_at_random_moments_ends_in_the_same_weights(
     atento_command, processes, tmp_path, words, whole, model, bounds
 ):
-    chance, kills = random.Random(f"{model} {bounds}"), 0
+    chance, kills, bounds = random.Random(f"{model} {bounds}"), 0, getattr(processes, bounds)
     run, command = tmp_path / "run", (*words(model, bounds), "--out", "run", "--resume")
 
     while kills < 5:
@@ -93,7 +69,6 @@ def test_killed_at_random_moments_ends_in_the_same_weights(
         if not kill_after_checkpoints(processes, child, run, chance.randrange(3), chance.uniform(0, 0.03)):
             break
         kills += 1
-        assert not (run / "manifest.json").exists()
     done = atento_command.run(*command, cwd=tmp_path)
 
     assert done.code == 0, done.err
@@ -105,8 +80,8 @@ def test_killed_at_random_moments_ends_in_the_same_weights(
 
 @pytest.mark.parametrize("flush", [1, 3, 5, 6, 9, 11])
 def test_killed_in_the_middle_of_a_write(atento_command, processes, tmp_path, words, whole, flush):
-    """Each write is flushed twice, the file and its folder; the third write is of events, those after it of states."""
-    run, command = tmp_path / "run", (*words("rnn", TO_THE_END), "--out", "run")
+    """An odd flush is of a file that is not yet in its place, an even one of the folder it was just put in."""
+    run, command = tmp_path / "run", (*words("rnn", processes.TO_THE_END), "--out", "run")
 
     died = atento_command.run(*command, cwd=tmp_path, fault=("die_at_flush", flush))
     assert died.code == -signal.SIGKILL
@@ -114,79 +89,92 @@ def test_killed_in_the_middle_of_a_write(atento_command, processes, tmp_path, wo
     done = atento_command.run(*command, "--resume", cwd=tmp_path)
 
     assert done.code == 0, done.err
-    assert same_run(processes, run, whole("rnn", TO_THE_END))
+    assert same_run(processes, run, whole("rnn", processes.TO_THE_END))
     assert not leftovers(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def half_way(atento_command, words, tmp_path_factory):
-    """A run killed in the middle of its second epoch or later: a folder by bounds."""
-    made = {}
-
-    def make(bounds):
-        if bounds not in made:
-            place = tmp_path_factory.mktemp("half")
-            flushes = ("die_at_flush", 2 * (3 + 8))  # two files, the events, and the eighth checkpoint: step 24
-            died = atento_command.run(*words("rnn", bounds), "--out", "run", cwd=place, fault=flushes)
-            assert died.code == -signal.SIGKILL
-            made[bounds] = place
-        return made[bounds]
-
-    return make
 
 
 @pytest.mark.parametrize(
     "part, bounds",
     [
-        ("nothing", TO_THE_END),
-        ("nothing", EARLY_BEST),
-        ("position", TO_THE_END),
-        ("random", TO_THE_END),
-        ("optimiser", TO_THE_END),
-        ("step", TO_THE_END),
-        ("best", EARLY_BEST),
-        ("stale", EARLY_BEST),
+        ("nothing", "TO_THE_END"),
+        ("nothing", "EARLY_BEST"),
+        ("position", "TO_THE_END"),
+        ("random", "TO_THE_END"),
+        ("optimiser", "TO_THE_END"),
+        ("step", "TO_THE_END"),
+        ("best", "EARLY_BEST"),
+        ("stale", "EARLY_BEST"),
     ],
 )
 def test_a_resume_that_forgets_is_found_out(atento_command, processes, tmp_path, words, whole, half_way, part, bounds):
-    place, reference = tmp_path / "copy", whole("rnn", bounds)
-    shutil.copytree(half_way(bounds), place)
+    early, bounds = bounds == "EARLY_BEST", getattr(processes, bounds)
+    run, reference = tmp_path / "run", whole("rnn", bounds)
+    shutil.copytree(half_way("rnn", bounds), run)
+    if early:
+        assert measured(reference)["best_step"] < 24, "only a best one from before the kill can be forgotten"
 
-    done = atento_command.run(
-        *words("rnn", bounds),
-        "--out",
-        "run",
-        "--resume",
-        cwd=place,
-        fault=() if part == "nothing" else ("forget", part),
-    )
+    fault = () if part == "nothing" else ("forget", part)
+    done = atento_command.run(*words("rnn", bounds), "--out", "run", "--resume", cwd=tmp_path, fault=fault)
 
     assert done.code == 0, done.err
-    if bounds is EARLY_BEST:
-        assert measured(reference)["best_step"] < 24, (
-            "the best is to come before the kill, or forgetting it is harmless"
-        )
-    assert same_run(processes, place / "run", reference) == (part == "nothing")
-    if part != "stale":  # it trains on for longer and yet keeps the best, as it should
-        assert same_model(processes, place / "run", reference) == (part == "nothing")
+    assert same_run(processes, run, reference) == (part == "nothing")
+    if part != "stale":  # which learns for longer, and in the end goes back to the same best weights
+        assert same_model(processes, run, reference) == (part == "nothing")
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_says_how_to_go_on_and_does(atento_command, processes, tmp_path, words, whole, number, code):
-    run = tmp_path / "a run"
-    child = atento_command.start(*words("rnn", TO_THE_END), "--out", "a run", cwd=tmp_path)
-    processes.until(lambda: (run / "checkpoint.safetensors").exists(), what="a checkpoint")
-    child.send(number)
-    stopped = child.wait()
-
-    assert stopped.code == code
-    assert stopped.err.count("Traceback") == 0
-    printed = stopped.err.split("go on with: ")[1].strip()
-    program, *arguments = shlex.split(printed)
-    assert program == "atento"
-    asked = json.loads((run / "events.jsonl").read_text().splitlines()[-1])
-    assert asked["event"] != "finished"
-    done = atento_command.run(*arguments, cwd=tmp_path)
-
+def test_no_checkpoint_yet_starts_afresh(atento_command, processes, tmp_path, words, whole):
+    done = atento_command.run(*words("rnn", processes.TO_THE_END), "--out", "run", "--resume", cwd=tmp_path)
     assert done.code == 0, done.err
-    assert same_run(processes, run, whole("rnn", TO_THE_END))
+    assert same_run(processes, tmp_path / "run", whole("rnn", processes.TO_THE_END))
+
+
+def test_a_finished_run_is_left_as_it_is(atento_command, processes, tmp_path, words, whole):
+    shutil.copytree(whole("rnn", processes.TO_THE_END), tmp_path / "run")
+    before = processes.snapshot(tmp_path)
+    done = atento_command.run(*words("rnn", processes.TO_THE_END), "--out", "run", "--resume", cwd=tmp_path)
+    assert done.code == 0
+    assert "already finished" in done.err
+    assert processes.snapshot(tmp_path) == before
+
+
+def test_killed_between_the_end_of_training_and_the_manifest(
+    atento_command, processes, tmp_path, words, whole, half_way
+):
+    """The fifteenth checkpoint is the last; after it come predictions, weights, metrics, card and manifest."""
+    reference = whole("rnn", processes.TO_THE_END)
+    command = (*words("rnn", processes.TO_THE_END), "--out", "run")
+    last = 2 * (3 + 15)
+    for number in (last + 1, last + 4, last + 9):
+        died = atento_command.run(*command, cwd=tmp_path, fault=("die_at_flush", number))
+        assert died.code == -signal.SIGKILL
+        assert (tmp_path / "run" / "checkpoint.safetensors").exists()
+        assert not (tmp_path / "run" / "manifest.json").exists()
+        done = atento_command.run(*command, "--resume", cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert same_run(processes, tmp_path / "run", reference)
+        assert not leftovers(tmp_path)
+        shutil.rmtree(tmp_path / "run")
+
+
+def test_killed_after_the_manifest_is_finished(atento_command, processes, tmp_path, words, whole, half):
+    """The checkpoint had no time to go; the model is whole all the same."""
+    shutil.copytree(whole("rnn", processes.TO_THE_END), tmp_path / "done")
+    shutil.copy(half / "checkpoint.safetensors", tmp_path / "done")
+    done = atento_command.run(*words("rnn", processes.TO_THE_END), "--out", "done", "--resume", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert same_run(processes, tmp_path / "done", whole("rnn", processes.TO_THE_END))
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_whole(atento_command, processes, tmp_path, words, whole, half):
+    before = processes.digest(half / "checkpoint.safetensors")
+    command = (*words("rnn", processes.TO_THE_END), "--out", "run", "--resume")
+    size = (half / "checkpoint.safetensors").stat().st_size
+    refused = atento_command.run(*command, cwd=tmp_path, fault=("full_disk", size - 1))
+
+    assert refused.code == 3
+    assert "checkpoint.safetensors could not be written" in refused.err
+    assert "Traceback" not in refused.err
+    assert processes.digest(half / "checkpoint.safetensors") == before
+    assert not leftovers(tmp_path)
+    assert atento_command.run(*command, cwd=tmp_path).code == 0
+    assert same_run(processes, half, whole("rnn", processes.TO_THE_END))

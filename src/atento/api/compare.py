@@ -11,7 +11,7 @@ from typing import Any
 
 from atento.api.card import versions
 from atento.api.fit import peak_memory
-from atento.api.folders import BOARD, folder_name, held, new_folder, require_free
+from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
 from atento.api.show import alignments
@@ -72,7 +72,7 @@ def compare(
     chosen, recipe, guesses = assemble(values)
     names = list(models) or list(chosen.models)
     folder = Path(out) if out else new_folder(recipe.data.train, "compare")
-    require_free(folder, resume=resume)
+    require_free(folder, "comparison", resume=resume)
     where = find_device(device)
     slots = 1 if where.type == "cuda" else min(len(names), len(os.sched_getaffinity(0)))
     recipes = share_budget(values, names, slots=slots)
@@ -141,7 +141,7 @@ def share_budget(values: dict[str, Any], names: Sequence[str], *, slots: int) ->
 
 def write_job(folder: Path, name: str, recipe: Recipe) -> Job:
     """The recipe on disk, for a process to read."""
-    path = folder / "recipes" / f"{folder_name(name)}.toml"
+    path = folder / RECIPES / f"{folder_name(name)}.toml"
     path.parent.mkdir(exist_ok=True)
     write_atomically(path, recipe.to_toml().encode())
     return Job(name, path, folder / folder_name(name))

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from atento.models.build import count_parameters
 from atento.predictor import Predictor
 from atento.spec import Recipe, read_recipe
 from atento.tasks.task import Reading, Task
-from atento.training.checkpoints import CHECKPOINT, load_checkpoint
+from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventLog, Watcher, no_watcher, read_events
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
@@ -59,13 +60,15 @@ def fit(
         values = continue_model(values, before)
     chosen, recipe, notes = assemble(values, where=str(data) if str(data).endswith(".toml") else "")
     folder = Path(out) if out else new_folder(recipe.data.train, recipe.model.name)
-    require_free(folder, resume=resume)
+    require_free(folder, "run", resume=resume)
     if resume and is_finished(folder):
         on_event({"event": "note", "text": f"{folder} is already finished"})
         return load(folder, device=device)
     where = find_device(device)
     reading = chosen.read(recipe.data, recipe.train.seed)
-    codec = before.codec if before is not None else chosen.learn(recipe.tokens, reading.train)
+    codec = begun_with(folder, chosen) if resume else None
+    if codec is None:
+        codec = before.codec if before is not None else chosen.learn(recipe.tokens, reading.train)
     notes = [*reading.notes, *notes, *codec.notes]
     for note in notes:
         on_event({"event": "note", "text": note})
@@ -76,17 +79,20 @@ def fit(
     if before is not None:
         module.load_state_dict(before.module.state_dict())
     with held(folder):
-        codec = open_run(folder, chosen, recipe, codec, resume=resume)
+        open_run(folder, recipe, codec, resume=resume)
         plan = make_plan(chosen, recipe, codec, reading, where, folder)
         learner = new_learner(module.to(where), recipe)
         log = EventLog(folder, on_event)
-        begin(plan, learner, log, resume=resume)
         try:
+            begin(plan, learner, log, resume=resume)
+            if before is not None and not (folder / CHECKPOINT).exists():
+                save_checkpoint(folder, learner, fingerprint=plan.fingerprint)  # the run before may be gone one day
             train(plan, learner, log)
+            log.add("finished", step=learner.progress.step, why=learner.progress.done)
+            finish(plan, learner, reading, notes=notes)
         except Interrupted as stop:
-            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {resume_command(folder)}") from None
-        log.add("finished", step=learner.progress.step, why=learner.progress.done)
-        finish(plan, learner, reading, notes=notes)
+            again = resume_command(folder, device)
+            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return load(folder, device=device)
 
@@ -104,27 +110,37 @@ def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
     return {"task": before.recipe.task, **known, **values}
 
 
-def open_run(folder: Path, task: Task, recipe: Recipe, codec: Any, *, resume: bool) -> Any:
+def is_begun(folder: Path) -> bool:
+    """Whether a run wrote down what it would do; the recipe comes after the vocabulary."""
+    return (folder / RECIPE).exists() and (folder / VOCABULARY).exists()
+
+
+def begun_with(folder: Path, task: Task) -> Any:
+    """The codec of the run to be resumed, which may have come from a run before it; None where none was begun."""
+    return task.load(read_json(folder, VOCABULARY)) if is_begun(folder) else None
+
+
+def open_run(folder: Path, recipe: Recipe, codec: Any, *, resume: bool) -> None:
     """Write down what the run will do, or check that it is the run that was begun."""
-    if resume and (folder / RECIPE).exists() and (folder / VOCABULARY).exists():
-        begun = read_recipe(folder / RECIPE)
-        for section, value in recipe.model_dump().items():
-            old = begun.model_dump()[section]
-            changed = [key for key in value if value[key] != old[key]] if isinstance(value, dict) else []
-            if value != old:
-                key = f"{section}.{changed[0]}" if changed else section
-                now, then = (value[changed[0]], old[changed[0]]) if changed else (value, old)
-                raise InputError(
-                    f"--resume: this is another recipe than {folder} began with.",
-                    found=f"{key} is {now!r} now, was {then!r}",
-                    fix=resume_command(folder),
-                )
-        return task.load(read_json(folder, VOCABULARY))
+    if resume and is_begun(folder):
+        require_same_recipe(folder, recipe)
+        return
     (folder / CHECKPOINT).unlink(missing_ok=True)  # of a run that never wrote its recipe
     (folder / EVENTS).unlink(missing_ok=True)
     write_json(folder / VOCABULARY, codec.to_json())
     write_atomically(folder / RECIPE, recipe.to_toml().encode())
-    return codec
+
+
+def require_same_recipe(folder: Path, recipe: Recipe) -> None:
+    """A run goes on as it began; the first key that differs is named."""
+    then = read_recipe(folder / RECIPE).flat()
+    for key, value in recipe.flat().items():
+        if value != then[key]:
+            raise InputError(
+                f"--resume: this is another recipe than {folder} began with.",
+                found=f"{key} is {value!r} now, was {then[key]!r}",
+                fix=resume_command(folder),
+            )
 
 
 def make_plan(task: Task, recipe: Recipe, codec: Any, reading: Reading, device: torch.device, folder: Path) -> Plan:
@@ -203,7 +219,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
         "device": str(plan.device),
         "threads": torch.get_num_threads(),
         "versions": versions(),
-        "command": f"atento train {plan.folder / RECIPE} --out {plan.folder}-again",
+        "command": shlex.join(["atento", "train", str(plan.folder / RECIPE), "--out", f"{plan.folder}-again"]),
         "curve": curve(plan.folder, name),
         "worst": sorted(
             (line for line in lines if line["output"] not in line["references"]), key=lambda line: line["score"]
@@ -232,6 +248,7 @@ def peak_memory(device: torch.device) -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def resume_command(folder: Path) -> str:
+def resume_command(folder: Path, device: str = "auto") -> str:
     """What a user types to go on."""
-    return f"atento train {folder / RECIPE} --out {folder} --resume"
+    where = ["--device", device] if device != "auto" else []
+    return shlex.join(["atento", "train", str(folder / RECIPE), "--out", str(folder), "--resume", *where])

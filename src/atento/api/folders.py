@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from atento.bundle import RECIPE, is_finished
+from atento.bundle import EVENTS, RECIPE, VOCABULARY, is_finished
 from atento.errors import InputError, MachineError
 
 RUNS = Path("runs")
 LOCK = ".lock"
 BOARD = "board.json"
+RECIPES = "recipes"
+EARLY = (LOCK, VOCABULARY, RECIPE, EVENTS)  # what a run that died young may leave
 
 
 def folder_name(text: str) -> str:
@@ -29,20 +31,30 @@ def new_folder(data: str, model: str) -> Path:
     return RUNS / f"{stem}-{number}"
 
 
-def require_free(folder: Path, *, resume: bool) -> None:
-    """Nobody's work is written over."""
+def kind_of(folder: Path) -> str:
+    """`run`, `comparison`, or nothing where the folder holds neither."""
+    if (folder / RECIPE).exists():
+        return "run"
+    return "comparison" if (folder / RECIPES).is_dir() or (folder / BOARD).exists() else ""
+
+
+def require_free(folder: Path, kind: str, *, resume: bool) -> None:
+    """Nobody's work is written over; what is resumed is of the same kind."""
     if folder.is_file():
         raise InputError(f"{folder} is a file.", found="a file", fix="choose another --out")
-    if resume or not folder.exists():
+    if not folder.exists():
         return
-    holds_run = (folder / RECIPE).exists() or (folder / BOARD).exists()
-    if holds_run and in_use(folder):
+    holds = kind_of(folder)
+    if holds and not resume and in_use(folder):
         raise folder_in_use(folder)
-    if holds_run:
-        state = "a finished run" if is_finished(folder) or (folder / BOARD).exists() else "a run that can be resumed"
-        raise InputError(f"{folder} already holds {state}.", found=state, fix="choose another --out, or add --resume")
-    if any(entry.name != LOCK for entry in folder.iterdir()):
-        raise InputError(f"{folder} is not empty.", found="files that are not a run's", fix="choose another --out")
+    if holds and (not resume or holds != kind):
+        over = is_finished(folder) or (folder / BOARD).exists()
+        state = f"a finished {holds}" if over else f"a {holds} that can be resumed"
+        fix = "choose another --out, or add --resume" if holds == kind else "choose another --out"
+        raise InputError(f"{folder} already holds {state}.", found=state, fix=fix)
+    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name.removesuffix(".tmp") not in EARLY)
+    if not holds and foreign:
+        raise InputError(f"{folder} is not empty.", found=", ".join(foreign[:8]), fix="choose another --out")
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from atento.api.folders import BOARD, RUNS, in_use
+from atento.api.folders import BOARD, RECIPES, RUNS, in_use
 from atento.bundle import METRICS, RECIPE, is_finished, read_json
 from atento.errors import AtentoError
 
@@ -12,7 +12,7 @@ def list_runs(folder: Path = RUNS) -> list[dict[str, Any]]:
     """One entry a run or comparison; a damaged one is listed as such."""
     if not folder.is_dir():
         return []
-    places = [place for place in folder.iterdir() if (place / RECIPE).exists() or (place / "recipes").is_dir()]
+    places = [place for place in folder.iterdir() if (place / RECIPE).exists() or (place / RECIPES).is_dir()]
     return [describe(place) for place in sorted(places, key=lambda place: -place.stat().st_mtime)]
 
 
@@ -20,7 +20,7 @@ def describe(place: Path) -> dict[str, Any]:
     """What a folder holds."""
     entry: dict[str, Any] = {"folder": str(place), "kind": "run", "state": "finished", "model": "", "metric": ""}
     try:
-        if (place / "recipes").is_dir():
+        if (place / RECIPES).is_dir():
             entry["kind"] = "comparison"
             if (place / BOARD).is_file():
                 board = read_json(place, BOARD)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -30,25 +30,28 @@ class Job:
     failed: str = ""
     process: "subprocess.Popen[bytes] | None" = None
     errors: IO[bytes] | None = None
-    read: int = field(default=0)  # bytes of its events already passed on
+    events: int = 0  # which file of events is read: a resumed run writes a new one
+    read: int = 0  # bytes of it already passed on
 
 
 def run_all(jobs: Sequence[Job], *, slots: int, device: str, watcher: Watcher) -> None:
     """Start each job as a slot becomes free, pass its events on, and note why any failed."""
     waiting, running = list(jobs), list[Job]()
     with Interrupts() as asked:
-        while waiting or running:
-            while waiting and len(running) < slots:
-                running.append(start(waiting.pop(0), slots=slots, device=device))
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            for job in list(running):
-                pass_on(job, watcher)
-                if job.process is not None and job.process.poll() is not None:
-                    running.remove(job)
-                    end(job, watcher)
-            if asked.signal:
-                stop_all(running)
-                raise Interrupted(asked.signal, "the comparison was stopped; everything is saved.")
+        try:
+            while waiting or running:
+                while waiting and len(running) < slots:
+                    running.append(start(waiting.pop(0), slots=slots, device=device))
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+                for job in list(running):
+                    pass_on(job, watcher)
+                    if job.process is not None and job.process.poll() is not None:
+                        running.remove(job)
+                        end(job, watcher)
+                if asked.signal:
+                    raise Interrupted(asked.signal, "the comparison was stopped; everything is saved.")
+        finally:
+            stop_all(running)  # whatever went wrong here, nobody trains on unseen
 
 
 def start(job: Job, *, slots: int, device: str) -> Job:
@@ -56,7 +59,7 @@ def start(job: Job, *, slots: int, device: str) -> Job:
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"} if slots > 1 else {}
     job.errors = job.recipe.with_suffix(".log").open("wb")
     job.process = subprocess.Popen(
-        [sys.executable, "-m", "atento.api.worker", str(job.recipe), str(job.folder), device],
+        [sys.executable, "-m", "atento.api.worker", str(job.recipe), str(job.folder), device, str(os.getpid())],
         env={**os.environ, **threads},
         stdout=subprocess.DEVNULL,
         stderr=job.errors,
@@ -71,6 +74,9 @@ def pass_on(job: Job, watcher: Watcher) -> None:
     if not path.exists():
         return
     with path.open("rb") as file:
+        number = os.fstat(file.fileno()).st_ino
+        if number != job.events:
+            job.events, job.read = number, 0
         file.seek(job.read)
         new = file.read()
     whole = new[: new.rfind(b"\n") + 1]
@@ -104,3 +110,6 @@ def stop_all(running: Sequence[Job]) -> None:
                 job.process.wait(timeout=SECONDS_TO_SAVE)
             except subprocess.TimeoutExpired:
                 job.process.kill()
+                job.process.wait()
+        if job.errors is not None:
+            job.errors.close()

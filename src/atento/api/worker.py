@@ -1,4 +1,4 @@
-"""One model of a comparison, in a process of its own: python -m atento.api.worker RECIPE FOLDER DEVICE."""
+"""One model of a comparison, in a process of its own: python -m atento.api.worker RECIPE FOLDER DEVICE PARENT."""
 
 import os
 import signal
@@ -17,9 +17,9 @@ def stop_with_parent(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def main(recipe: str, folder: str, device: str) -> int:
+def main(recipe: str, folder: str, device: str, parent: str) -> int:
     """Begin or resume, and say in one line what went wrong."""
-    threading.Thread(target=stop_with_parent, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=stop_with_parent, args=(int(parent),), daemon=True).start()
     try:
         fit(recipe, out=folder, device=device, resume=True)
     except AtentoError as error:
@@ -29,4 +29,4 @@ def main(recipe: str, folder: str, device: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:4]))
+    sys.exit(main(*sys.argv[1:5]))

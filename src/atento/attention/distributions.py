@@ -49,5 +49,6 @@ class Sparsemax(Distribution):
         ordered = scores.sort(dim=-1, descending=True).values
         rank = torch.arange(1, scores.size(-1) + 1, device=scores.device, dtype=scores.dtype)
         inside = 1 + rank * ordered > ordered.cumsum(dim=-1)
-        smallest = ordered.gather(-1, inside.sum(dim=-1, keepdim=True) - 1)
+        count = inside.sum(dim=-1, keepdim=True).clamp(min=1)  # 0 only in a row with NaN, which stays NaN
+        smallest = ordered.gather(-1, count - 1)
         return scores >= smallest

@@ -10,13 +10,14 @@ from atento.errors import InputError
 LEVELS: dict[str, type[TokenList] | type[Subwords]] = {"char": Characters, "word": Words, "subword": Subwords}
 
 CLOSED_VOCABULARY = 1000  # so few distinct words are all seen in training, and whole words are best
+SAMPLE = 20_000
 USES_OF_A_WORD = 20  # ... if each is used so often
 
 
 def choose_level(texts: Sequence[str]) -> tuple[Literal["char", "word", "subword"], str]:
     """The level and the reason, in words."""
     cutter = Words([])
-    sample = texts[:20_000]
+    sample = texts[:: 1 + len(texts) // SAMPLE]  # spread: files are often sorted by length
     counts = [len(text.split()) for text in sample]
     mean = sum(counts) / max(1, len(counts))
     distinct = {token for text in sample for token in cutter.cut(text)}

@@ -17,7 +17,7 @@ def greedy(decoder: Decoder[Any], encoded: Encoded, *, marks: Marks, longest: in
     token = torch.full_like(rows, marks.start)
     state = decoder.start(encoded)
     written: list[list[int]] = [[] for _ in range(len(rows))]
-    scores = torch.zeros(len(rows), device=encoded.states.device)
+    scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
     for _ in range(longest):
         logits, state = decoder.step(token, state)
         best, token = log_probabilities(logits, marks).max(dim=-1)

@@ -122,7 +122,6 @@ def build_decoder(half: Half, recipe: ModelRecipe, vocabulary_size: int, *, sour
             stack,
             attention,
             source_size=source_size,
-            vocabulary_size=vocabulary_size,
             dropout=recipe.dropout,
         )
     layers = [

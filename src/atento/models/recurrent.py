@@ -54,7 +54,6 @@ class RecurrentDecoder(Decoder[RecurrentState]):
         attention: Attention | None,
         *,
         source_size: int,
-        vocabulary_size: int,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -64,7 +63,7 @@ class RecurrentDecoder(Decoder[RecurrentState]):
         self.first_states = nn.Linear(source_size, size * stack.layers)
         self.join = nn.Linear(source_size + size, size) if self.attends else nn.Identity()
         self.dropout = nn.Dropout(dropout)
-        self.predict = nn.Linear(size, vocabulary_size)
+        self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
 
     def start(self, encoded: Encoded) -> RecurrentState:
         """Every layer's first state is a squashed map of the summary."""
@@ -114,9 +113,8 @@ class RecurrentDecoder(Decoder[RecurrentState]):
         return joined
 
     def to_logits(self, features: Tensor) -> Tensor:
-        """One linear map."""
-        logits: Tensor = self.predict(features)
-        return logits
+        """Compare with every token's own vector (tied weights)."""
+        return nn.functional.linear(features, self.embedding.table.weight, self.bias)
 
     def weights(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """One layer, one head; none at all without attention."""

@@ -57,12 +57,12 @@ def next_token_loss(module: nn.Module, batch: TranslationBatch, smoothing: float
 def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], recipe: DecodeRecipe) -> list[Hypothesis]:
     """The best output for each source of token numbers; sources of like length are decoded together."""
     device = next(module.parameters()).device
-    longest = recipe.longest or codec.longest
     found: dict[int, Hypothesis] = {}
     lengths = [max(1, len(row)) for row in rows]
     order = sorted(range(len(rows)), key=lambda index: lengths[index])
     for indices in batches_by_length(lengths, order, batch_tokens=max(1, DECODE_TOKENS // recipe.beam)):
         tokens, valid = pad([rows[index] or [UNKNOWN] for index in indices])
+        longest = recipe.longest or codec.limits.tokens(tokens.size(1))
         with torch.no_grad():
             encoded = module.encode(tokens.to(device), valid.to(device))
         if recipe.beam == 1:

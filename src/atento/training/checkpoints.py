@@ -42,12 +42,20 @@ def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
 def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
     """Put everything back as it was."""
     tensors, facts = read_checkpoint(folder)
-    if facts["fingerprint"] != fingerprint:
+    if facts.get("fingerprint", fingerprint) != fingerprint:
         raise InputError(
             f"{folder}: the data has changed since this run began.",
             found=f"fingerprint {fingerprint[:12]}… where the run began with {facts['fingerprint'][:12]}…",
             fix="restore the data, or start a new run with another --out",
         )
+    try:
+        put_back(learner, tensors, facts)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise damaged(folder, CHECKPOINT, f"{type(error).__name__}: {error}".splitlines()[0]) from None
+
+
+def put_back(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
+    """What `save_checkpoint` took, each thing to its place."""
     learner.progress = Progress(**json.loads(facts["progress"]))
     learner.module.load_state_dict(under("model.", tensors))
     learner.best_weights = under("best.", tensors)
@@ -67,8 +75,8 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """The tensors and the text of a checkpoint file."""
     try:
         with safe_open(folder / CHECKPOINT, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
-    except (SafetensorError, ValueError) as error:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except (SafetensorError, ValueError, OSError) as error:
         raise damaged(folder, CHECKPOINT, str(error)) from None
 
 

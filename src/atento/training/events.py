@@ -23,8 +23,9 @@ class EventLog:
         self.path, self.watcher = folder / EVENTS, watcher
 
     def rewind(self, step: int) -> None:
-        """Forget what came after the checkpoint of that step: it will happen again."""
-        kept = [event for event in read_events(self.path) if event.get("step", 0) <= step]
+        """Forget what came after the checkpoint of that step, the end too: it will happen again."""
+        events = read_events(self.path)
+        kept = [event for event in events if event.get("step", 0) <= step and event.get("event") != "finished"]
         write_atomically(self.path, "".join(json.dumps(event) + "\n" for event in kept).encode())
 
     def add(self, kind: str, **facts: Any) -> None:

@@ -18,6 +18,7 @@ class Progress:
     position: int = 0  # batches of this epoch already taken
     examples: int = 0
     elapsed: float = 0.0  # seconds of training and validating, over all sessions
+    validating: float = 0.0  # seconds of them spent on validations
     validations: int = 0  # those that were due so far
     best: float = -1.0
     best_step: int = 0

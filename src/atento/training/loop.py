@@ -22,6 +22,8 @@ from atento.training.learner import Learner, over
 from atento.training.schedules import learning_rate
 
 SECONDS_BETWEEN_EVENTS = 1.0
+VALIDATING = 0.1  # share of the time
+SETTLING = 0.25  # share of a run in which a validation that is no better says nothing yet
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,9 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
                 if recent.due():
                     log.add("step", **recent.facts(progress, finished))
                 due = int(min(finished, 1.0) * recipe.train.validations)
-                if due > progress.validations:
+                if due > progress.validations and (finished >= 1.0 or affordable(plan, learner)):
                     progress.validations = due
-                    validate(plan, learner, log)
+                    validate(plan, learner, log, finished=finished)
                     progress.elapsed = clock.read()
                 if finished >= 1.0 and not progress.done:
                     progress.done = "its limit was reached"
@@ -97,7 +99,13 @@ def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: 
     return loss.detach()
 
 
-def validate(plan: Plan, learner: Learner, log: EventLog) -> None:
+def affordable(plan: Plan, learner: Learner) -> bool:
+    """Where time is the limit, validations may take a small share of it; elsewhere they come when they are due."""
+    progress = learner.progress
+    return not plan.recipe.train.budget or progress.validating <= VALIDATING * progress.elapsed
+
+
+def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) -> None:
     """Let the model write by itself, remember the best, and stop when it has long been no better."""
     progress, started = learner.progress, time.perf_counter()
     learner.module.eval()
@@ -111,17 +119,19 @@ def validate(plan: Plan, learner: Learner, log: EventLog) -> None:
     if chosen > progress.best:
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
         learner.keep_best()
-    else:
+    elif finished > SETTLING:
         progress.stale += 1
         if progress.stale >= plan.recipe.train.patience:
             progress.done = f"{progress.stale} validations were no better than step {progress.best_step}"
+    took = time.perf_counter() - started
+    progress.validating += took
     log.add(
         "validation",
         step=progress.step,
         elapsed=round(progress.elapsed, 3),
         metrics=metrics,
         best_step=progress.best_step,
-        took=round(time.perf_counter() - started, 3),
+        took=round(took, 3),
     )
 
 

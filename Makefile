@@ -1,0 +1,39 @@
+# Everything a newcomer or a maintainer types. Two commands do all: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: install demo test lint spec bench clean
+
+install: $(STAMP)
+
+# torch is named by itself first, so that its pinned build is taken and no other is ever looked for
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(grep '^torch==' constraints.txt)"
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/atento compare numbers
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(STAMP) lint
+	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+
+# which rows of docs/coverage.md are proved by the last `make test`; RUN=1 runs the tests first
+spec: $(STAMP)
+	@$(BIN)/python tests/spec_table.py $(if $(RUN),--run)
+
+bench: $(STAMP)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .spec-results.json

@@ -1,0 +1,62 @@
+"""Down only: a part may import what stands below it, never above, never a sibling."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "atento"
+
+LEVELS = [
+    {"cli"},
+    {"api"},
+    {"training", "predictor", "looking"},
+    {"bundle"},
+    {"tasks"},
+    {"decoding"},
+    {"models", "baselines", "data"},
+    {"blocks"},
+    {"attention", "recurrent"},
+    {"layers", "metrics"},
+    {"spec"},
+    {"errors", "version"},
+]
+HEIGHT = {part: len(LEVELS) - level for level, parts in enumerate(LEVELS) for part in parts}
+ENTRANCES = {"__init__", "__main__"}  # the package's own doors may open on anything
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_parts(text: str) -> set[str]:
+    """Which parts of atento a module imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            module = node.module.split(".")
+            if module[0] == "atento":
+                names |= {module[1]} if len(module) > 1 else {alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("atento.")}
+    return names
+
+
+def violations(part: str, text: str) -> list[str]:
+    return [other for other in imported_parts(text) if other != part and HEIGHT[other] >= HEIGHT[part]]
+
+
+MODULES = sorted(path for path in SOURCE.rglob("*.py") if part_of(path) not in ENTRANCES)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_down_only(path):
+    assert part_of(path) in HEIGHT, f"{part_of(path)} has no place in LEVELS yet"
+    assert not violations(part_of(path), path.read_text(encoding="utf-8"))
+
+
+def test_an_upward_or_sideways_import_is_seen():
+    assert violations("attention", "from atento.models.build import parse") == ["models"]
+    assert violations("data", "def late():\n    import atento.models.build") == ["models"]
+    assert violations("layers", "from atento import api") == ["api"]
+    assert not violations("models", "from atento.attention import Attention")

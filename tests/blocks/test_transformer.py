@@ -1,0 +1,111 @@
+"""What the layers promise beyond being equal to torch's."""
+
+import math
+
+import pytest
+import torch
+
+from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax
+from atento.blocks import DecoderLayer, EncoderLayer, Residual
+from atento.errors import InputError
+from atento.layers.feed_forward import FeedForward
+
+BATCH, TARGET, SOURCE, HEADS, SIZE, INSIDE = 2, 19, 7, 3, 33, 13
+
+orders = pytest.mark.parametrize("order", ["pre", "post"])
+
+
+def heads(extent):
+    return MultiHead(SIZE, HEADS, Attention(ScaledDot(), Softmax(), extent))
+
+
+def decoder_layer(order, **options):
+    return DecoderLayer(heads(Causal()), heads(Everything()), FeedForward(SIZE, INSIDE), order=order, **options)
+
+
+def test_a_path_around_a_part():
+    values, change = torch.randn(BATCH, SIZE), torch.randn(BATCH, SIZE)
+
+    def norm(rows):
+        centred = rows - rows.mean(-1, keepdim=True)
+        return centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+
+    pre, post = Residual(SIZE, "pre"), Residual(SIZE, "post")
+    torch.testing.assert_close(pre.enter(values), norm(values))
+    torch.testing.assert_close(pre.leave(values, change), values + change)
+    assert post.enter(values) is values
+    torch.testing.assert_close(post.leave(values, change), norm(values + change))
+    with pytest.raises(InputError, match="did you mean 'pre'"):
+        Residual(SIZE, "pree")
+
+
+@orders
+def test_items_without_positions_can_be_moved(order):
+    layer = EncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order=order)
+    values, moved = torch.randn(BATCH, SOURCE, SIZE), torch.randperm(SOURCE)
+    torch.testing.assert_close(layer(values[:, moved]), layer(values)[:, moved], rtol=0, atol=1e-12)
+
+
+@orders
+@pytest.mark.parametrize("nothing", [math.nan, math.inf])
+def test_what_padding_holds_never_matters(order, nothing):
+    layer = EncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order=order)
+    values = torch.randn(BATCH, SOURCE, SIZE)
+    valid = torch.tensor([[True, True, False, True, False, False, True], [False] * 7])
+    results = []
+    for filling in (0.0, nothing):
+        filled = values.masked_fill(~valid.unsqueeze(-1), filling).requires_grad_()
+        outputs = layer(filled, valid=valid)
+        results.append([outputs, *torch.autograd.grad(outputs.square().sum(), [filled, *layer.parameters()])])
+    for plain, odd in zip(*results, strict=True):
+        assert torch.equal(plain, odd)
+        assert odd.isfinite().all()
+    assert (results[1][0][~valid] == 0).all()
+    assert (results[1][1][~valid] == 0).all()
+
+
+@orders
+@pytest.mark.parametrize("chunk", [1, 3, 17])
+def test_cached_chunks_equal_the_whole(order, chunk):
+    layer = decoder_layer(order)
+    values = torch.randn(BATCH, TARGET, SIZE)
+    source = layer.cross_attention.prepare(torch.randn(BATCH, SOURCE, SIZE))
+    whole, past, outputs = layer(values, source), None, []
+    for first in range(0, TARGET, chunk):
+        place = slice(first, first + chunk)
+        passed = layer(values[:, place], source, past, at=torch.arange(TARGET)[place])
+        past = passed.own
+        outputs.append(passed.values)
+    torch.testing.assert_close(torch.cat(outputs, dim=1), whole.values, rtol=0, atol=1e-12)
+    for cached, kept in zip(past[:2], whole.own[:2], strict=True):
+        torch.testing.assert_close(cached, kept, rtol=0, atol=1e-12)
+
+
+@orders
+@pytest.mark.parametrize("training", [False, True])
+def test_the_future_never_matters_exactly(order, training):
+    """Also while training, for the same drawn dropout."""
+    layer = decoder_layer(order, dropout=0.3).train(training)
+    values = torch.randn(BATCH, TARGET, SIZE)
+    source = layer.cross_attention.prepare(torch.randn(BATCH, SOURCE, SIZE))
+    changed = values.clone()
+    changed[:, 11:] = 1e3 * torch.randn_like(changed[:, 11:])
+    outputs = []
+    for one in (values, changed):
+        torch.manual_seed(7)
+        outputs.append(layer(one, source).values[:, :11])
+    assert torch.equal(*outputs)
+
+
+def test_the_source_is_asked_with_what_entered_that_part():
+    """`asked` reproduces the cross-attention's weights beside the fast path."""
+    layer = decoder_layer("pre")
+    values, states = torch.randn(BATCH, TARGET, SIZE), torch.randn(BATCH, SOURCE, SIZE)
+    source = layer.cross_attention.prepare(states)
+    passed = layer(values, source)
+    entered = layer.around_self.enter(values)
+    after_self = values + layer.self_attention(entered, entered)
+    torch.testing.assert_close(passed.asked, layer.around_cross.norm(after_self))
+    torch.testing.assert_close(
+        layer.cross_attention.share(passed.asked, source), layer.cross_attention.weights(passed.asked, states)
+    )
