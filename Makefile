@@ -33,7 +33,7 @@ spec: $(STAMP)
 	@$(BIN)/python tests/spec_table.py $(if $(RUN),--run)
 
 bench: $(STAMP)
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@missed=0; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || missed=1; done; exit $$missed
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .spec-results.json

@@ -26,7 +26,9 @@ PAIRS = [f"{encoder}/{decoder}" for encoder in FAMILIES for decoder in DECODERS]
 PAIRS += [f"transformer+{names}/gru+dot" for names in COMPOSITIONS]
 
 every_pair = pytest.mark.parametrize("name", PAIRS)
-every_decoder = pytest.mark.parametrize("name", [f"gru/{decoder}" for decoder in DECODERS])
+FEWER = [decoder for decoder in DECODERS if decoder.startswith(("gru", "transformer")) or decoder.count("+") == 0]
+FEWER += [f"{family}+{COMPOSITIONS[-1]}" for family in FAMILIES if family not in ("gru", "transformer")]
+every_decoder = pytest.mark.parametrize("name", [f"gru/{decoder}" for decoder in FEWER])  # cells attend all alike
 every_encoder = pytest.mark.parametrize(
     "name", [*(f"{family}/gru+dot" for family in FAMILIES), *PAIRS[-len(COMPOSITIONS) :]]
 )
@@ -66,6 +68,28 @@ def by_steps(decoder, previous, encoded):
 
 @pytest.mark.spec("X03")
 @every_pair
+def test_every_pair_trains_a_step_and_decodes(name):
+    """Loss falls, every weight gets a finite gradient, and steps give what the parallel pass gives."""
+    model, batch = build(name, layers=1, dropout=0.0), some_batch()
+    truth = batch.target[batch.target_valid]
+    loss = token_cross_entropy(model(batch), truth)
+    loss.mean.backward()
+    without = [weight_name for weight_name, weight in model.named_parameters() if weight.grad is None]
+    assert without == []
+    assert torch.cat([weight.grad.flatten() for weight in model.parameters()]).isfinite().all()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.sub_(0.01 * weight.grad)
+        assert token_cross_entropy(model(batch), truth).total < loss.total
+        encoded = model.encode(batch.source, batch.source_valid)
+        parallel = model.decoder(batch.previous, encoded)
+        torch.testing.assert_close(by_steps(model.decoder, batch.previous, encoded), parallel, rtol=0, atol=1e-12)
+    for row in greedy(model.decoder, encoded, marks=MARKS, longest=3):
+        assert len(row.tokens) <= 3
+        assert all(END < token < TARGET_TOKENS for token in row.tokens)
+
+
+@every_decoder
 @torch.no_grad()
 def test_one_token_at_a_time_equals_all_at_once(name):
     """The cached steps, the parallel pass, and each prefix walked anew without a cache."""
@@ -73,31 +97,9 @@ def test_one_token_at_a_time_equals_all_at_once(name):
     encoded = model.encode(batch.source, batch.source_valid)
     parallel = model.decoder(batch.previous, encoded)
     torch.testing.assert_close(by_steps(model.decoder, batch.previous, encoded), parallel, rtol=0, atol=1e-12)
-    for length in (1, 3):
+    for length in (1, 2, 4):
         uncached = model.decoder(batch.previous[:, :length], encoded)[:, -1]
         torch.testing.assert_close(uncached, parallel[:, length - 1], rtol=0, atol=1e-12)
-
-
-@pytest.mark.spec("X03")
-@every_pair
-def test_every_pair_trains_a_step_and_decodes(name):
-    model, batch = build(name, dropout=0.0), some_batch()
-    losses = []
-    for _ in range(2):
-        loss = token_cross_entropy(model(batch), batch.target[batch.target_valid])
-        assert loss.items == 12
-        losses.append(loss.mean.item())
-        loss.mean.backward()
-        for parameter_name, parameter in model.named_parameters():
-            assert parameter.grad is not None, parameter_name
-            assert parameter.grad.isfinite().all(), parameter_name
-            parameter.data.sub_(0.01 * parameter.grad)
-        model.zero_grad()
-    assert losses[1] < losses[0]
-    encoded = model.eval().encode(batch.source, batch.source_valid)
-    for row in greedy(model.decoder, encoded, marks=MARKS, longest=TARGET):
-        assert len(row.tokens) <= TARGET
-        assert all(END < token < TARGET_TOKENS for token in row.tokens)
 
 
 @every_decoder
@@ -187,7 +189,7 @@ def test_a_reordered_state_goes_on_as_its_rows_would(name):
 def test_a_beam_of_one_is_greedy(name):
     model, batch = built(name), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
-    options = {"marks": MARKS, "longest": 2 * TARGET}
+    options = {"marks": MARKS, "longest": TARGET}
     ones = [found[0] for found in beam(model.decoder, encoded, width=1, **options)]
     best = greedy(model.decoder, encoded, **options)
     assert [one.tokens for one in ones] == [one.tokens for one in best]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from atento.api.card import versions
-from atento.api.fit import peak_memory
+from atento.api.fit import is_begun, peak_memory, require_same_recipe
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
@@ -22,13 +22,15 @@ from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
 from atento.metrics.examine import examine
 from atento.metrics.metric import Metric
-from atento.spec import Recipe
+from atento.spec import Recipe, parse_duration
 from atento.tasks.task import Baseline, Reading
 from atento.training.events import Watcher, no_watcher
 
 DEFAULT_BUDGET = "5m"
 SHARE_FOR_LEARNING = 0.8  # of the budget; the rest starts processes, reads, tests and draws
+LEAST_SHARE = 0.1  # seconds; a share of none would be no limit
 REPORT = "report.html"
+NO_TEST = "give it a share, e.g. --set data.split=90/5/5, or a file: --set data.test=FILE"
 
 
 class Board:
@@ -65,10 +67,7 @@ def compare(
     on_event: Watcher = no_watcher,
 ) -> Board:
     """Train every model for an equal share of the budget, test each once, and write a board and a report."""
-    whole = DEFAULT_BUDGET if budget is None else budget
-    values = gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=whole)
-    if any(key in values for key in LIMITS if key != "train.budget"):  # the user bounds steps, not time
-        values = {key: value for key, value in values.items() if key != "train.budget" or budget is not None}
+    values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
     chosen, recipe, guesses = assemble(values)
     names = list(models) or list(chosen.models)
     folder = Path(out) if out else new_folder(recipe.data.train, "compare")
@@ -77,12 +76,19 @@ def compare(
     slots = 1 if where.type == "cuda" else min(len(names), len(os.sched_getaffinity(0)))
     recipes = share_budget(values, names, slots=slots)
     reading = chosen.read(recipe.data, recipe.train.seed)
+    if not reading.test:
+        raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
     codec = chosen.learn(recipe.tokens, reading.train)
     for each in recipes.values():
         chosen.build(each.model, codec)  # a model that cannot be built is named before anything is written
+        begun = folder / folder_name(each.model.name)
+        if is_begun(begun):
+            require_same_recipe(begun, each, fix="compare with the same options, or choose another --out")
     notes = [*(guess for guess in guesses if guess.startswith("task")), *reading.notes, *codec.notes]
     for note in notes:
         on_event({"event": "note", "text": note})
+    for refusal in reading.refused:
+        on_event({"event": "refused", "text": str(refusal)})
     started = time.perf_counter()
     with held(folder):
         metrics = chosen.metrics(codec)
@@ -91,7 +97,8 @@ def compare(
         try:
             run_all(jobs, slots=slots, device=where.type, watcher=on_event)
         except Interrupted as stop:
-            again = f"atento compare {data} --out {folder} --resume, with the same options"
+            repeat = repeat_command(str(data), task, models, settings, seed, budget, device)
+            again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
         rows = [row for row, _ in simple] + [trained_row(folder, job, reading) for job in jobs]
         outputs = {row["model"]: texts for row, texts in simple}
@@ -100,9 +107,9 @@ def compare(
             "title": reading.name,
             "task": chosen.name,
             "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-            "command": repeat_command(str(data), models, settings, seed, budget),
+            "command": repeat_command(str(data), task, models, settings, seed, budget, device),
             "seed": recipe.train.seed,
-            "budget": values.get("train.budget"),
+            "budget": values["train.budget"] or None,
             "share": next(iter(recipes.values())).train.budget or None,
             "took": time.perf_counter() - started,
             "device": str(where),
@@ -125,6 +132,14 @@ def compare(
     return Board(folder, facts)
 
 
+def bound(values: dict[str, Any]) -> dict[str, Any]:
+    """The user's own limits, time in seconds; else the default budget."""
+    limits = Recipe().with_values({key: values[key] for key in LIMITS if key in values}).train
+    if not (limits.steps or limits.epochs or limits.budget):
+        return {**values, "train.budget": parse_duration(DEFAULT_BUDGET)}
+    return {**values, "train.budget": limits.budget}
+
+
 def share_budget(values: dict[str, Any], names: Sequence[str], *, slots: int) -> dict[str, Recipe]:
     """One recipe a model: the same data, seed and limits, an equal share of the time."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
@@ -132,8 +147,8 @@ def share_budget(values: dict[str, Any], names: Sequence[str], *, slots: int) ->
         raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
     rounds = -(-len(names) // slots)
     shared = dict(values)
-    if "train.budget" in values:
-        shared["train.budget"] = round(SHARE_FOR_LEARNING * float(values["train.budget"]) / rounds, 1)
+    if values["train.budget"]:
+        shared["train.budget"] = max(LEAST_SHARE, round(SHARE_FOR_LEARNING * values["train.budget"] / rounds, 1))
     if slots > 1:
         shared["train.threads"] = 1
     return {name: assemble({**shared, "model.name": name})[1] for name in names}
@@ -211,13 +226,21 @@ def read_outputs(folder: Path) -> list[str]:
 
 
 def repeat_command(
-    data: str, models: Sequence[str], settings: Settings, seed: int | None, budget: str | float | None
+    data: str,
+    task: str,
+    models: Sequence[str],
+    settings: Settings,
+    seed: int | None,
+    budget: str | float | None,
+    device: str,
 ) -> str:
     """What a user types to make this comparison again."""
     pairs = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
     parts = ["atento", "compare", data]
+    parts += ["--task", task] if task != "auto" else []
     parts += ["--models", ",".join(models)] if models else []
     parts += [part for pair in pairs for part in ("--set", pair)]
     parts += ["--seed", str(seed)] if seed is not None else []
     parts += ["--budget", str(budget)] if budget is not None else []
+    parts += ["--device", device] if device != "auto" else []
     return shlex.join(parts)

@@ -131,7 +131,7 @@ def open_run(folder: Path, recipe: Recipe, codec: Any, *, resume: bool) -> None:
     write_atomically(folder / RECIPE, recipe.to_toml().encode())
 
 
-def require_same_recipe(folder: Path, recipe: Recipe) -> None:
+def require_same_recipe(folder: Path, recipe: Recipe, *, fix: str = "") -> None:
     """A run goes on as it began; the first key that differs is named."""
     then = read_recipe(folder / RECIPE).flat()
     for key, value in recipe.flat().items():
@@ -139,7 +139,7 @@ def require_same_recipe(folder: Path, recipe: Recipe) -> None:
             raise InputError(
                 f"--resume: this is another recipe than {folder} began with.",
                 found=f"{key} is {value!r} now, was {then[key]!r}",
-                fix=resume_command(folder),
+                fix=fix or resume_command(folder),
             )
 
 

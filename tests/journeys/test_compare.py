@@ -1,0 +1,203 @@
+"""A comparison as a user makes it: one document, one split, a verdict; stopped, killed and gone on with."""
+
+import json
+import os
+import shlex
+import signal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import atento
+from atento.api.compare import bound
+from atento.bundle import read_json
+from atento.errors import InputError, RunError
+from atento.spec import Recipe
+
+COLUMNS = {"model", "value", "low", "high", "baseline", "parameters", "seconds", "examples_per_second", "peak_mb"}
+VALUES = ("model.hidden=16", "train.batch_tokens=400", "train.steps=100", "train.checkpoint_every=3")
+SMALL = tuple(word for value in VALUES for word in ("--set", value))
+
+
+class Stopped(NamedTuple):
+    """A comparison that was asked to stop, and whom it had to stop in turn."""
+
+    place: Path
+    ended: tuple
+    workers: list
+    left: list
+    saved: list
+
+
+@pytest.fixture(scope="module")
+def stopped(atento_command, processes, tiny_pairs, tmp_path_factory):
+    """A comparison of two small models, asked to stop as soon as one of them has a checkpoint."""
+    place = tmp_path_factory.mktemp("compared")
+    options = ("--models", "rnn, lstm+additive", *SMALL, "--out", place / "board")
+    parent = atento_command.start("compare", tiny_pairs, *options, cwd=place)
+    processes.until(lambda: list(place.glob("board/*/checkpoint.safetensors")), what="a checkpoint", child=parent)
+    workers = processes.processes_about(place)
+    parent.send(signal.SIGTERM)
+    ended = parent.wait()
+    left, saved = processes.processes_about(place), list(place.glob("board/*/checkpoint.safetensors"))
+    return Stopped(place, ended, workers, left, saved)
+
+
+@pytest.fixture(scope="module")
+def compared(atento_command, stopped):
+    """The same comparison, gone on with by the very command that was printed: its folder and how it ended."""
+    arguments = shlex.split(stopped.ended.err.split("go on with: ")[1])[1:]
+    return stopped.place, atento_command.run(*arguments, "--json", cwd=stopped.place)
+
+
+def test_asked_to_stop_it_stops_its_workers(stopped):
+    assert stopped.ended.code == 143
+    assert stopped.ended.out == ""
+    assert "go on with: atento compare" in stopped.ended.err
+    assert len(stopped.workers) == 2
+    assert stopped.left == []
+    assert stopped.saved
+
+
+def test_one_document(compared):
+    place, done = compared
+    assert done.code == 0, done.err
+    assert done.err == ""
+    board = done.document
+    assert set(board) >= {"metric", "rows", "winner", "report"}
+    assert [row["model"] for row in board["rows"]] == ["nearest", "rnn", "lstm+additive"]
+    for row in board["rows"]:
+        assert set(row) >= COLUMNS
+        assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
+        assert row["failed"] == ""
+    assert [row["steps"] for row in board["rows"]] == [0, 100, 100]
+    nearest, *trained = board["rows"]
+    assert (nearest["baseline"], nearest["parameters"]) == (True, 0)
+    assert all(row["parameters"] > 1000 and row["examples_per_second"] > 0 for row in trained)
+    assert board["metric"] == "exact"
+    assert (place / board["report"]).is_file()
+    assert not list(place.rglob("*.tmp"))
+
+
+def test_all_rows_answered_the_same_questions(compared):
+    place, done = compared
+    fingerprint = done.document["data"]["fingerprint"]
+    asked = []
+    for row in done.document["rows"][1:]:
+        run = place / "board" / row["folder"]
+        assert read_json(run, "metrics.json")["data"]["fingerprint"] == fingerprint
+        asked.append([json.loads(line)["source"] for line in (run / "predictions.jsonl").read_text().splitlines()])
+    assert asked[0] == asked[1]
+    assert len(asked[0]) == done.document["data"]["parts"]["test"] == 12
+
+
+def test_the_board_is_kept_and_read_again(atento_command, compared):
+    place, done = compared
+    kept = read_json(place / "board", "board.json")
+    assert kept == done.document
+    best = atento.Board(place / "board", kept).best()
+    trained = [row for row in kept["rows"] if not row["baseline"]]
+    assert best.recipe.model.name == max(trained, key=lambda row: row["value"])["model"]
+    assert len(best.predict(["abcd", "dcba"])) == 2
+
+    (entry,) = atento_command.run("runs", ".", "--json", cwd=place).document["runs"]
+    assert (entry["kind"], entry["state"], entry["model"]) == ("comparison", "finished", kept["winner"])
+    (place / "board" / "report.html").unlink()
+    drawn = atento_command.run("report", "board", "--json", cwd=place)
+    assert drawn.document == {"report": "board/report.html"}
+    assert (place / "board" / "report.html").read_text().startswith("<!")
+
+
+def test_a_finished_comparison_is_neither_mixed_nor_written_over(atento_command, processes, compared, tiny_pairs):
+    place, _ = compared
+    before = processes.snapshot(place)
+    options = ("--models", "rnn,lstm+additive", *SMALL)
+    again = atento_command.run("compare", tiny_pairs, *options, "--out", "board", cwd=place)
+    assert (again.code, "already holds a finished comparison" in again.err) == (2, True)
+    other = atento_command.run("compare", tiny_pairs, *options, "--seed", 3, "--out", "board", "--resume", cwd=place)
+    assert (other.code, "train.seed is 3 now, was 0" in other.err) == (2, True)
+    train = atento_command.run("train", tiny_pairs, "--out", "board", "--resume", cwd=place)
+    assert (train.code, "already holds a finished comparison" in train.err) == (2, True)
+    into = ("--out", "board/rnn", "--resume")
+    inner = atento_command.run("compare", tiny_pairs, *options, *into, cwd=place)
+    assert (inner.code, "already holds a finished run" in inner.err) == (2, True)
+    assert processes.snapshot(place) == before
+
+
+def test_killed_itself_it_leaves_no_worker_behind(atento_command, processes, tmp_path, tiny_pairs):
+    options = ("--models", "rnn", *SMALL, "--set", "train.steps=1000000")
+    parent = atento_command.start("compare", tiny_pairs, *options, "--out", tmp_path / "b", cwd=tmp_path)
+    workers = processes.until(lambda: processes.processes_about(tmp_path), what="a worker", child=parent)
+    parent.send(signal.SIGKILL)
+    try:
+        processes.until(lambda: not processes.processes_about(tmp_path), what="the worker's end")
+    finally:
+        for number in processes.processes_about(tmp_path):
+            os.kill(number, signal.SIGKILL)
+    assert len(workers) == 1
+    assert not list(tmp_path.rglob("manifest.json"))
+
+
+def test_a_model_that_fails_keeps_its_reason_and_stops_nobody(processes, tmp_path, tiny_pairs):
+    """The worker of one model is killed, as the system does when memory runs out."""
+    seen = []
+
+    def watch(event):
+        seen.append(event["event"])
+        if event["event"] == "start" and event["model"] == "rnn":
+            for number in processes.processes_about(tmp_path / "rnn"):
+                os.kill(number, signal.SIGKILL)
+
+    settings = {"model.hidden": 16, "train.batch_tokens": 400, "train.steps": 300, "train.validations": 1}
+    board = atento.compare(tiny_pairs, models=["rnn", "gru"], settings=settings, out=tmp_path, on_event=watch)
+
+    nearest, rnn, gru = board.rows
+    assert rnn["failed"] == "killed by SIGKILL"
+    assert rnn["value"] is None
+    assert (nearest["failed"], gru["failed"]) == ("", "")
+    assert gru["steps"] == 300
+    assert "failed" in seen
+    assert board.winner in ("nearest", "gru")
+    assert board.best().recipe.model.name == "gru"
+    assert "killed by SIGKILL" in board.report.read_text(encoding="utf-8")
+
+
+def test_no_trained_model_is_no_best_one(tmp_path):
+    rows = [{"model": "nearest", "baseline": True, "failed": "", "value": 0.5}]
+    rows += [{"model": "rnn", "baseline": False, "failed": "exit code 4: training diverged", "value": None}]
+    with pytest.raises(RunError, match="no model of this comparison was trained"):
+        atento.Board(tmp_path, {"rows": rows, "winner": "nearest"}).best()
+
+
+def test_limits_mean_the_same_as_in_train():
+    assert bound({})["train.budget"] == 300
+    assert bound({"train.budget": "90s"})["train.budget"] == 90
+    assert bound({"train.steps": "40"})["train.budget"] == 0
+    assert bound({"train.epochs": 2, "train.budget": "1m"}) == {"train.epochs": 2, "train.budget": 60}
+    assert bound(Recipe().flat())["train.budget"] == 300
+
+
+def test_nothing_begins_without_a_test_part(tmp_path, tiny_pairs):
+    with pytest.raises(InputError, match="needs a test part") as caught:
+        atento.compare(tiny_pairs, settings={"data.split": "90/10/0"}, out=tmp_path / "b")
+    assert "data.split" in caught.value.found
+    assert not (tmp_path / "b").exists()
+
+
+def test_events_of_a_resumed_worker_are_read_from_its_new_file(tmp_path):
+    """A resumed run writes its events anew, shorter; reading on at the old place would cut a line in two."""
+    from atento.api.side_by_side import Job, pass_on
+    from atento.training.events import EventLog
+
+    job, seen = Job("rnn", tmp_path / "rnn.toml", tmp_path), []
+    log = EventLog(tmp_path)
+    for step in range(1, 10):
+        log.add("step", step=step, loss=1.5)
+    pass_on(job, seen.append)
+    log.rewind(3)
+    for step in range(4, 14):
+        log.add("step", step=10 * step, loss=1.25)
+    pass_on(job, seen.append)
+    assert [event["step"] for event in seen] == [*range(1, 10), 1, 2, 3, *range(40, 140, 10)]
+    assert all(event["model"] == "rnn" for event in seen)
