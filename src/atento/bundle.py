@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
@@ -90,13 +92,19 @@ def is_finished(folder: Path) -> bool:
 def load_bundle(folder: Path) -> Bundle:
     """Check every file against the manifest, then rebuild the model. Nothing in the folder is executed."""
     check_manifest(folder)
-    recipe = read_recipe(folder / RECIPE)
+    with blaming(folder, RECIPE):
+        recipe = read_recipe(folder / RECIPE)
     if recipe.task not in TASKS:
         raise damaged(folder, RECIPE, f"task = {recipe.task!r}")
     task = TASKS[recipe.task]
-    codec = task.load(read_json(folder, VOCABULARY))
+    with blaming(folder, VOCABULARY):
+        codec = task.load(read_json(folder, VOCABULARY))
+    weights = read_weights(folder)
+    with blaming(folder, RECIPE), torch.device("meta"):  # shapes alone: a false recipe costs no memory
+        sketch = task.build(recipe.model, codec)
+    require_fit(sketch, weights, where=str(folder / WEIGHTS))
     module = task.build(recipe.model, codec)
-    load_weights(module, read_weights(folder), where=f"{folder.name}/{WEIGHTS}")
+    module.load_state_dict(weights)
     return Bundle(folder, task, recipe, codec, module.eval(), read_json(folder, METRICS))
 
 
@@ -119,7 +127,7 @@ def check_manifest(folder: Path) -> None:
         if name not in files:
             raise damaged(folder, MANIFEST, f"{name} is not listed")
     for name, expected in files.items():
-        if Path(name).name != name:
+        if not name or Path(name).name != name:
             raise damaged(folder, MANIFEST, f"the name {name!r}")
         if not (folder / name).is_file():
             raise damaged(folder, name, "no such file")
@@ -150,8 +158,8 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         raise damaged(folder, WEIGHTS, found) from None
 
 
-def load_weights(module: nn.Module, weights: Mapping[str, Tensor], *, where: str) -> None:
-    """Put tensors into a module that must have exactly those names and shapes."""
+def require_fit(module: nn.Module, weights: Mapping[str, Tensor], *, where: str) -> None:
+    """The module must have exactly those names and shapes."""
     wanted = module.state_dict()
     for name, tensor in wanted.items():
         found = weights.get(name)
@@ -167,11 +175,17 @@ def load_weights(module: nn.Module, weights: Mapping[str, Tensor], *, where: str
         raise InputError(
             f"{where}: {extra} has no place in the model.", found=extra, fix="use the recipe it was trained with"
         )
-    module.load_state_dict(dict(weights))
 
 
 def damaged(folder: Path, name: str, found: str) -> InputError:
     """The one message for a folder that cannot be trusted."""
-    return InputError(
-        f"{folder.name}/{name} is damaged.", found=found, fix="restore the file from a copy, or train again"
-    )
+    return InputError(f"{folder / name} is damaged.", found=found, fix="restore the file from a copy, or train again")
+
+
+@contextmanager
+def blaming(folder: Path, name: str) -> Iterator[None]:
+    """Whatever is wrong inside comes from that file."""
+    try:
+        yield
+    except InputError as error:
+        raise damaged(folder, name, " ".join(part for part in (error.problem, error.found) if part)) from None

@@ -47,7 +47,7 @@ class ModelRecipe(Section):
 
     name: str = Field("auto", description="`atento models` lists them; a composition such as lstm+additive+sparsemax")
     hidden: int = Field(128, ge=1, description="width of every family")
-    layers: int = Field(1, ge=1, description="layers of the encoder and of the decoder")
+    layers: int = Field(1, ge=1, le=1000, description="layers of the encoder and of the decoder")
     heads: int = Field(4, ge=1, description="heads of multi-head attention; must divide hidden")
     feed_forward: int = Field(0, ge=0, description="width inside a Transformer layer; 0: four times hidden")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of values dropped while training")
@@ -155,6 +155,20 @@ def kind_of(annotation: Any) -> str:
     return " | ".join(map(str, choices)) if choices else str(annotation.__name__)
 
 
+def accepted(key: str) -> str:
+    """What a key takes: `float, at least 0 and less than 1`."""
+    section, _, name = key.rpartition(".")
+    home = Recipe.model_fields[section].annotation if section in Recipe.model_fields else Recipe
+    field = home.model_fields.get(name) if isinstance(home, type) and issubclass(home, Section) else None
+    if field is None:
+        return "a section"
+    words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+    limits = [
+        f"{words[sign]} {getattr(limit, sign)}" for limit in field.metadata for sign in words if hasattr(limit, sign)
+    ]
+    return ", ".join([kind_of(field.annotation), *([" and ".join(limits)] if limits else [])])
+
+
 def require_key(key: str, *, where: str = "") -> None:
     """An unknown key names its nearest neighbour."""
     known = [row.name for row in keys()]
@@ -178,12 +192,12 @@ def validate(tree: Mapping[str, Any], *, where: str = "") -> Recipe:
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             require_key(key, where=where)
-        kind = next((row.kind for row in keys() if row.name == key), "a section")
-        reason = str(first["msg"]).removeprefix("Value error, ")
+        inner = first.get("ctx", {}).get("error")
+        own = inner if isinstance(inner, InputError) else None
         raise InputError(
             f"{where + ': ' if where else ''}{key} cannot be {first['input']!r}.",
-            found=reason,
-            fix=f"{key} takes {kind}",
+            found=own.problem if own else str(first["msg"]),
+            fix=own.fix if own else f"{key} takes {accepted(key)}",
         ) from None
 
 
@@ -196,7 +210,11 @@ def read_values(path: Path) -> dict[str, Any]:
     """Just what a TOML recipe says, as {"model.hidden": 256}."""
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise InputError(
+            f"{path}: this recipe cannot be read.", found=error.strerror or str(error), fix="check the path"
+        ) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         spot = f"{path.name}:{place[1]}:{place[2]}" if place else path.name
         raise InputError(
@@ -238,9 +256,10 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, *, where: str = "") -> float:
     """Seconds in 90, 90s, 5m or 1.5h."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
     if not match:
-        raise InputError(f"{text!r} is not a duration.", found=text, fix="write 90s, 5m or 1h")
+        problem = f"{where + ': ' if where else ''}{text!r} is not a duration."
+        raise InputError(problem, found=text, fix="write 90s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]

@@ -98,7 +98,9 @@ def test_equal_to_torch_for_equal_weights(way, mask):
     upstream = torch.randn_like(expected)
     into_items = [torch.autograd.grad(side, items, upstream, retain_graph=True)[0] for side in (actual, expected)]
     torch.testing.assert_close(*into_items, rtol=0, atol=1e-12)
-    ours_gradient = torch.autograd.grad(actual, [ours.to_query.weight, ours.to_key.weight, ours.to_value.weight], upstream)
+    ours_gradient = torch.autograd.grad(
+        actual, [ours.to_query.weight, ours.to_key.weight, ours.to_value.weight], upstream
+    )
     (theirs_gradient,) = torch.autograd.grad(expected, [theirs.in_proj_weight], upstream)
     torch.testing.assert_close(torch.cat(ours_gradient), theirs_gradient, rtol=0, atol=1e-12)
 

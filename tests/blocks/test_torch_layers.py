@@ -59,9 +59,7 @@ def same(ours, theirs, leaves):
 @pytest.mark.parametrize("eps", [1e-5, 0.1])
 @pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
 def test_encoder_layer_equals_torch(norm_first, activation, eps, padded):
-    theirs = torch_layer(
-        nn.TransformerEncoderLayer, norm_first=norm_first, activation=activation, layer_norm_eps=eps
-    )
+    theirs = torch_layer(nn.TransformerEncoderLayer, norm_first=norm_first, activation=activation, layer_norm_eps=eps)
     ours = encoder_layer_from_torch(theirs)
     values = torch.randn(BATCH, SOURCE, SIZE, requires_grad=True)
     valid = torch.ones(BATCH, SOURCE, dtype=torch.bool)
@@ -77,9 +75,7 @@ def test_encoder_layer_equals_torch(norm_first, activation, eps, padded):
 @activations
 @pytest.mark.parametrize("eps", [1e-5, 0.1])
 def test_decoder_layer_equals_torch(norm_first, activation, eps):
-    theirs = torch_layer(
-        nn.TransformerDecoderLayer, norm_first=norm_first, activation=activation, layer_norm_eps=eps
-    )
+    theirs = torch_layer(nn.TransformerDecoderLayer, norm_first=norm_first, activation=activation, layer_norm_eps=eps)
     ours = decoder_layer_from_torch(theirs)
     values = torch.randn(BATCH, TARGET, SIZE, requires_grad=True)
     source = torch.randn(BATCH, SOURCE, SIZE, requires_grad=True)

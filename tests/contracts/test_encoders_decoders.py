@@ -82,10 +82,12 @@ def test_every_pair_trains_a_step_and_decodes(name):
             weight.sub_(0.01 * weight.grad)
         assert token_cross_entropy(model(batch), truth).total < loss.total
         encoded = model.encode(batch.source, batch.source_valid)
-        parallel = model.decoder(batch.previous, encoded)
-        torch.testing.assert_close(by_steps(model.decoder, batch.previous, encoded), parallel, rtol=0, atol=1e-12)
-    for row in greedy(model.decoder, encoded, marks=MARKS, longest=3):
-        assert len(row.tokens) <= 3
+        parallel = model.decoder(batch.previous[:, :3], encoded)
+        torch.testing.assert_close(
+            by_steps(model.decoder, batch.previous[:, :3], encoded), parallel, rtol=0, atol=1e-12
+        )
+    for row in greedy(model.decoder, encoded, marks=MARKS, longest=2):
+        assert len(row.tokens) <= 2
         assert all(END < token < TARGET_TOKENS for token in row.tokens)
 
 
@@ -196,7 +198,9 @@ def test_a_beam_of_one_is_greedy(name):
     assert [one.score for one in ones] == pytest.approx([one.score for one in best], abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["rnn", "gru", "lstm", "gru+additive", "lstm+dot", "transformer", "transformer+additive"])
+@pytest.mark.parametrize(
+    "name", ["rnn", "gru", "lstm", "gru+additive", "lstm+dot", "transformer", "transformer+additive"]
+)
 def test_products_in_bfloat16_train_on_a_processor(name):
     model, batch = build(name, dropout=0.0).float(), some_batch()
     expected = token_cross_entropy(model(batch), batch.target[batch.target_valid]).mean

@@ -16,7 +16,13 @@ from atento.errors import InputError, RunError
 from atento.spec import Recipe
 
 COLUMNS = {"model", "value", "low", "high", "baseline", "parameters", "seconds", "examples_per_second", "peak_mb"}
-VALUES = ("model.hidden=16", "train.batch_tokens=400", "train.steps=100", "train.checkpoint_every=3")
+VALUES = (
+    "model.hidden=16",
+    "train.batch_tokens=400",
+    "train.steps=100",
+    "train.patience=20",
+    "train.checkpoint_every=3",
+)
 SMALL = tuple(word for value in VALUES for word in ("--set", value))
 
 

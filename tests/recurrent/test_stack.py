@@ -42,7 +42,9 @@ def test_stacks_equal_torch_for_equal_weights(kind, theirs, bidirectional, way):
     torch.testing.assert_close([tuple(state) for state in stacked.last], hidden_of(theirs, last), rtol=0, atol=1e-12)
     upstream = torch.randn_like(expected)
     gradients = torch.autograd.grad(expected, [inputs, *theirs.parameters()], upstream)
-    weights = [part for cell in ours.cells for part in (cell.read.weight, cell.recur.weight, cell.read.bias, cell.recur.bias)]
+    weights = [
+        part for cell in ours.cells for part in (cell.read.weight, cell.recur.weight, cell.read.bias, cell.recur.bias)
+    ]
     torch.testing.assert_close(torch.autograd.grad(stacked.outputs, [inputs, *weights], upstream), gradients)
 
 

@@ -27,7 +27,7 @@ from atento.tasks.task import Baseline, Reading
 from atento.training.events import Watcher, no_watcher
 
 DEFAULT_BUDGET = "5m"
-SHARE_FOR_LEARNING = 0.8  # of the budget; the rest starts processes, reads, tests and draws
+SHARE_FOR_LEARNING = 0.75  # of the budget; the rest starts processes, reads, tests and draws
 LEAST_SHARE = 0.1  # seconds; a share of none would be no limit
 REPORT = "report.html"
 NO_TEST = "give it a share, e.g. --set data.split=90/5/5, or a file: --set data.test=FILE"

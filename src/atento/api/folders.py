@@ -3,7 +3,7 @@
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,6 +55,14 @@ def require_free(folder: Path, kind: str, *, resume: bool) -> None:
     foreign = sorted(entry.name for entry in folder.iterdir() if entry.name.removesuffix(".tmp") not in EARLY)
     if not holds and foreign:
         raise InputError(f"{folder} is not empty.", found=", ".join(foreign[:8]), fix="choose another --out")
+
+
+def require_place(out: Path, endings: Sequence[str]) -> None:
+    """Whether a file of that name can be written; asked before any work is done."""
+    if out.suffix.lower() not in endings:
+        raise InputError(f"--out {out}: the name must end in one of these.", found=out.name, fix=", ".join(endings))
+    if not out.parent.is_dir():
+        raise InputError(f"--out {out}: there is no such folder.", found=str(out.parent), fix="make the folder first")
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def gather_values(
     if seed is not None:
         values["train.seed"] = seed
     if budget is not None:
-        values["train.budget"] = parse_duration(budget) if isinstance(budget, str) else budget
+        values["train.budget"] = parse_duration(budget, where="--budget") if isinstance(budget, str) else budget
     if not values.get("data.train"):
         raise InputError(
             f"{source}: the recipe names no data.", found="data.train is empty", fix="--set data.train=FILE"

@@ -1,15 +1,16 @@
 """Reports: of a comparison as it was written, or of a single run."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from atento.api.folders import BOARD
 from atento.api.show import alignments
-from atento.bundle import METRICS, RECIPE, check_manifest, read_json, write_atomically
+from atento.bundle import METRICS, PREDICTIONS, RECIPE, check_manifest, read_json, write_atomically
 from atento.looking.report import render_report
 from atento.spec import read_recipe
-from atento.tasks.read_pairs import read_pairs_for_translation
+from atento.tasks.task import Question
 
 
 def write_report(folder: Path, *, out: Path | None = None) -> Path:
@@ -39,7 +40,8 @@ def facts_of_run(folder: Path) -> dict[str, Any]:
         "recipe": recipe.to_toml(),
         "worst": worst,
     }
-    test = read_pairs_for_translation(recipe.data, recipe.train.seed).test
+    lines = [json.loads(line) for line in (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()]
+    test = [Question(line["source"], tuple(line["references"])) for line in lines]
     return {
         **metrics,
         "title": f"{metrics['model']} on {metrics['data']['name']}",

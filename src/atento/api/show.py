@@ -13,8 +13,10 @@ WORST = 2
 
 def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence[Question]) -> list[dict[str, Any]]:
     """For every model with attention: the same few examples, then its own worst ones."""
+    if not questions:
+        return []
     ordered = sorted(questions, key=lambda question: len(question.source))
-    chosen = [ordered[int(place * (len(ordered) - 1))] for place in PLACES] if ordered else []
+    chosen = [ordered[int(place * (len(ordered) - 1))] for place in PLACES]
     found = []
     for row in rows:
         if row["baseline"]:

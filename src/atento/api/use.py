@@ -8,7 +8,7 @@ from typing import Any
 from atento.api.recipes import Settings
 from atento.api.run import Run
 from atento.api.show import plain
-from atento.bundle import PREDICTIONS
+from atento.bundle import PREDICTIONS, write_atomically
 from atento.data.pairs import empty_cell, find_column, guess_columns, read_source
 from atento.data.records import stop_or_skip
 from atento.data.writing import find_writer, write_table
@@ -19,8 +19,10 @@ from atento.looking.steps import trace_translation
 from atento.spec import Recipe, parse_settings
 from atento.tasks.read_pairs import is_builtin, questions, read_file
 from atento.tasks.translate import as_translator
+from atento.training.events import Watcher, no_watcher
 
 PICTURES = (".png", ".svg", ".pdf")
+LOOKS = {"attention": (".html", *PICTURES), "steps": (".json",)}  # what --out may be called
 
 
 def with_settings(run: Run, settings: Settings) -> Recipe:
@@ -31,13 +33,24 @@ def with_settings(run: Run, settings: Settings) -> Recipe:
             raise InputError(
                 f"--set {key}: a trained model keeps it.", found=key, fix="only data.* and decode.* can be changed here"
             )
-    names = {"data.source": "", "data.target": "", **values} if not is_builtin(run.recipe.data.train) else values
-    return run.recipe.with_values(names)
+    return run.recipe.with_values(values)
+
+
+def columns_for(run: Run, recipe: Recipe, file: str, settings: Settings) -> Recipe:
+    """The columns the user names, else those the run was trained on; a file that lacks these has its own."""
+    values = settings if isinstance(settings, dict) else parse_settings(settings)
+    data = run.recipe.data
+    names = {"data.source": data.source, "data.target": data.target}
+    if is_builtin(file):
+        known: Sequence[str] = list(names.values()) if is_builtin(data.train) else ()
+    else:
+        known = read_source(file, header=data.header, names=[name for name in names.values() if name]).columns
+    return recipe.with_values({key: "" for key, name in names.items() if name not in known and key not in values})
 
 
 def evaluate(run: Run, file: str, *, settings: Settings = ()) -> dict[str, Any]:
     """Every metric with its interval on a file's pairs; of a built-in set, on its test part."""
-    recipe = with_settings(run, settings)
+    recipe = columns_for(run, with_settings(run, settings), file, settings)
     if is_builtin(file):
         reading = run.predictor.bundle.task.read(recipe.data.model_copy(update={"train": file}), recipe.train.seed)
         asked, notes, refused = reading.test, reading.notes, reading.refused
@@ -49,12 +62,14 @@ def evaluate(run: Run, file: str, *, settings: Settings = ()) -> dict[str, Any]:
     return {**facts, "refused": [str(refusal) for refusal in refused], **found}
 
 
-def predict_file(run: Run, file: str, *, out: Path | None = None, settings: Settings = ()) -> dict[str, list[Any]]:
+def predict_file(
+    run: Run, file: str, *, out: Path | None = None, settings: Settings = (), on_event: Watcher = no_watcher
+) -> dict[str, list[Any]]:
     """The file's own columns, then `prediction` and `score`; written to `out` where one is named."""
-    recipe = with_settings(run, settings)
+    recipe = columns_for(run, with_settings(run, settings), file, settings)
     if out is not None:
         find_writer(out)
-    columns, sources = read_sources(run, recipe, file)
+    columns, sources = read_sources(run, recipe, file, on_event)
     return finish_prediction(run, recipe, columns, sources, out)
 
 
@@ -88,21 +103,22 @@ def free_name(name: str, columns: dict[str, list[Any]]) -> str:
     return free
 
 
-def read_sources(run: Run, recipe: Recipe, file: str) -> tuple[dict[str, list[Any]], list[str]]:
-    """All columns of a file, and the texts to be read."""
+def read_sources(run: Run, recipe: Recipe, file: str, on_event: Watcher) -> tuple[dict[str, list[Any]], list[str]]:
+    """All columns of a file, and the texts to be read; rows left out are events."""
     if is_builtin(file):
         reading = run.predictor.bundle.task.read(recipe.data.model_copy(update={"train": file}), recipe.train.seed)
         sources = [question.source for question in reading.test]
         return {"source": sources, "target": [question.references[0] for question in reading.test]}, sources
     asked = recipe.data.source
     table = read_source(file, header=recipe.data.header, names=[asked] if asked else [])
-    stop_or_skip(table.refused, recipe.data.bad_rows)
     if asked:
         at = find_column(table, asked, "data.source")
     else:
         at = guess_columns(table, -1, -1)[0] if len(table.columns) > 1 else 0
     empty = [row for row, cells in enumerate(table.rows) if not cells[at].strip()]
-    stop_or_skip([empty_cell(table, row, at) for row in empty], recipe.data.bad_rows)
+    refused = [*table.refused, *(empty_cell(table, row, at) for row in empty)]
+    for refusal in stop_or_skip(refused, recipe.data.bad_rows):
+        on_event({"event": "refused", "text": str(refusal)})
     kept = [cells for cells in table.rows if cells[at].strip()]
     columns = {name: [cells[place] for cells in kept] for place, name in enumerate(table.columns)}
     return columns, [cells[at] for cells in kept]
@@ -123,13 +139,8 @@ def save_look(alignment: dict[str, Any], out: Path) -> None:
     """A page or a picture, by the name given."""
     if out.suffix.lower() in PICTURES:
         alignment_picture(alignment, out)
-    elif out.suffix.lower() == ".html":
-        out.write_text(render_alignment(alignment), encoding="utf-8")
     else:
-        known = ", ".join((".html", *PICTURES))
-        raise InputError(
-            f"--out {out}: a look is a page or a picture.", found=out.suffix or out.name, fix=f"use {known}"
-        )
+        write_atomically(out, render_alignment(alignment).encode())
 
 
 def sample_text(run: Run) -> str:

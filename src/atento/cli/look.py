@@ -25,8 +25,11 @@ def look(
     """See where a model looked (--out page.html or picture.png), or follow one pass step by step."""
     from atento import api
     from atento.api import use
+    from atento.api.folders import require_place
     from atento.looking.terminal import shade
 
+    if out is not None:
+        require_place(out, use.LOOKS[what])
     trained = api.load(run, device=device)
     text = text or use.sample_text(trained)
     if what == "steps":

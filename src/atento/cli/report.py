@@ -15,8 +15,11 @@ def report(
     json: JsonOption = False,
 ) -> None:
     """Draw the report of a run or a comparison as one offline HTML file."""
+    from atento.api.folders import require_place
     from atento.api.report import write_report
 
+    if out is not None:
+        require_place(out, (".html",))
     path = write_report(folder, out=out)
     if json:
         emit({"report": str(path)})

@@ -19,8 +19,11 @@ def evaluate(
 ) -> None:
     """Measure a trained model on a file it has not seen."""
     from atento import api
+    from atento.api.folders import require_place
     from atento.api.use import evaluate as measure
 
+    if out is not None:
+        require_place(out, (".json",))
     found = measure(api.load(run, device=device), file, settings=set_ or [])
     if out is not None:
         from atento.bundle import write_json
@@ -50,17 +53,28 @@ def predict(
     """Answer every source of a file; its columns are kept. --out names a .csv, .tsv, .jsonl or .parquet file."""
     from atento import api
     from atento.api.use import predict_file, predict_lines
+    from atento.data.encodings import decode
     from atento.data.writing import as_csv
 
     trained = api.load(run, device=device)
+    refused: list[str] = []
     if file == "-":
-        lines = [line.rstrip("\n") for line in sys.stdin]
-        columns = predict_lines(trained, [line for line in lines if line.strip()], out=out, settings=set_ or [])
+        typed = decode(sys.stdin.buffer.read(), "standard input")
+        for note in typed.notes:
+            remark(note)
+        lines = [line for line in typed.text.replace("\r\n", "\n").split("\n") if line.strip()]
+        columns = predict_lines(trained, lines, out=out, settings=set_ or [])
     else:
-        columns = predict_file(trained, file, out=out, settings=set_ or [])
+        columns = predict_file(
+            trained, file, out=out, settings=set_ or [], on_event=lambda event: refused.append(event["text"])
+        )
     if json:
-        emit({"run": str(run), "file": file, "out": str(out) if out else None, "rows": as_rows(columns)})
-    elif out is not None:
+        named = str(out) if out else None
+        emit({"run": str(run), "file": file, "out": named, "refused": refused, "rows": as_rows(columns)})
+        return
+    for text in refused:
+        remark(f"left out {text}")
+    if out is not None:
         say(f"{len(next(iter(columns.values())))} predictions written to {out}")
     elif file == "-":
         for text in columns["prediction"]:

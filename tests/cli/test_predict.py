@@ -1,0 +1,194 @@
+"""predict and evaluate: columns are kept, formats read back, refused rows are listed."""
+
+import csv
+import json
+import lzma
+import shutil
+
+import pyarrow.parquet
+import pytest
+
+from atento.data.builtin.number_words import english, german
+
+NUMBERS = (43, 7, 512, 1234, 99_021, 345_678, 24_583)
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """A CSV file with columns of its own, one of them named as ours would be."""
+    path = tmp_path / "asked.csv"
+    lines = [f'{n:05d},{german(n)},"a, {n}"' for n in NUMBERS]
+    path.write_text("id,source,prediction\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def answers(trained_run):
+    """What the model says to those, which is nearly always right."""
+    found = trained_run.predict([german(n) for n in NUMBERS])
+    assert sum(text == english(n) for text, n in zip(found, NUMBERS, strict=True)) >= 5
+    return found
+
+
+def read_back(path):
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path).to_pylist()
+    with path.open(encoding="utf-8", newline="") as file:
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in file]
+        return list(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+def test_columns_are_kept_and_files_read_back(atento_command, trained_run, answers, asked, tmp_path, ending):
+    out = tmp_path / f"answers.{ending}"
+    done = atento_command.run("predict", trained_run.folder, asked.name, "--out", out.name, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.out == f"7 predictions written to {out.name}\n"
+    rows = read_back(out)
+    assert all(float(row.pop("score")) <= 0 for row in rows)
+    assert rows == [
+        {"id": f"{n:05d}", "source": german(n), "prediction": f"a, {n}", "prediction_2": answer}
+        for n, answer in zip(NUMBERS, answers, strict=True)
+    ]
+
+
+def test_without_out_it_is_csv_on_standard_output(atento_command, trained_run, answers, asked, tmp_path):
+    done = atento_command.run("predict", trained_run.folder, asked.name, cwd=tmp_path)
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert [row["prediction_2"] for row in rows] == answers
+    assert list(rows[0]) == ["id", "source", "prediction", "prediction_2", "score"]
+
+
+def test_lines_from_standard_input(atento_command, trained_run, tmp_path):
+    (tmp_path / "typed").write_text(f"{german(24_583)}\n\n{german(512)}\n", encoding="utf-8")
+    said = trained_run.predict([german(24_583), german(512)])
+    done = atento_command.run("predict", trained_run.folder, "-", cwd=tmp_path, stdin=tmp_path / "typed")
+    assert (done.code, done.out.splitlines()) == (0, said)
+    done = atento_command.run("predict", trained_run.folder, "-", "--json", cwd=tmp_path, stdin=tmp_path / "typed")
+    assert [row["prediction"] for row in done.document["rows"]] == said
+    done = atento_command.run("predict", trained_run.folder, "-", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "")
+
+
+def test_standard_input_that_is_no_utf_8(atento_command, trained_run, tmp_path):
+    (tmp_path / "typed").write_bytes(f"{german(5_512)}\n{german(12_055)}\n".encode("cp1252"))
+    done = atento_command.run("predict", trained_run.folder, "-", cwd=tmp_path, stdin=tmp_path / "typed")
+    assert done.out.splitlines() == trained_run.predict([german(5_512), german(12_055)])
+    assert "read as cp1252" in done.err
+    (tmp_path / "typed").write_bytes(b"a\x81\x00\xff\n")
+    done = atento_command.run("predict", trained_run.folder, "-", cwd=tmp_path, stdin=tmp_path / "typed")
+    assert done.code == 2
+    assert "standard input:1:2: this is not text" in done.err
+
+
+def test_a_built_in_name_where_a_file_may_stand(atento_command, trained_run, tmp_path):
+    done = atento_command.run("evaluate", trained_run.folder, "numbers", "--json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.document["examples"] == 2000
+    assert done.document["scores"] == trained_run.metrics["scores"]
+    done = atento_command.run("predict", trained_run.folder, "numbers", "--json", cwd=tmp_path)
+    rows = done.document["rows"]
+    assert len(rows) == 2000
+    right = sum(row["prediction"] == row["target"] for row in rows) / len(rows)
+    assert right == pytest.approx(trained_run.metrics["scores"]["exact"][0])
+
+
+def test_an_existing_file_beats_a_built_in_name(atento_command, trained_run, tmp_path):
+    (tmp_path / "numbers").write_text("source\ttarget\neins\tone\nzwei\ttwo\n")
+    done = atento_command.run("evaluate", trained_run.folder, "numbers", "--json", cwd=tmp_path)
+    assert done.document["examples"] == 2
+
+
+def test_refused_rows_are_listed_not_lost(atento_command, trained_run, tmp_path):
+    (tmp_path / "pairs.csv").write_text("source,target\neins,one\n,two\nzwei,two\ndrei\n")
+    for command in ("predict", "evaluate"):
+        stopped = atento_command.run(command, trained_run.folder, "pairs.csv", cwd=tmp_path)
+        assert stopped.code == 2
+        assert "pairs.csv:3:1" in stopped.err
+        skip = ("--set", "data.bad_rows=skip")
+        done = atento_command.run(command, trained_run.folder, "pairs.csv", *skip, "--json", cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert [text.split(": ")[0] for text in done.document["refused"]] == ["pairs.csv:3:1", "pairs.csv:5:5"]
+        done = atento_command.run(command, trained_run.folder, "pairs.csv", *skip, cwd=tmp_path)
+        assert "left out pairs.csv:3:1" in done.err
+        assert "left out pairs.csv:5:5" in done.err
+
+
+def test_the_columns_a_run_was_trained_on_are_used_again(atento_command, small_words, tmp_path):
+    """English to German, though a guess would take them in the order they stand."""
+    rows = "".join(f"{n},{german(n)},{english(n)}\n" for n in range(60))
+    (tmp_path / "pairs.csv").write_text("id,de,en\n" + rows, encoding="utf-8")
+    columns = ("--set", "data.source=en", "--set", "data.target=de")
+    done = atento_command.run(
+        "train", "pairs.csv", "--model", "gru", *small_words, *columns, "--out", "r", cwd=tmp_path
+    )
+    assert done.code == 0, done.err
+    done = atento_command.run("evaluate", "r", "pairs.csv", "--json", cwd=tmp_path)
+    assert max(band["to"] for band in done.document["lengths"]) == max(len(english(n)) for n in range(60))
+    (tmp_path / "other.csv").write_text("x,y\nwort one,word one\nwort two,word two\n")
+    assert atento_command.run("evaluate", "r", "other.csv", cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (("predict", "RUN", "f.tsv", "--out", "a.xlsx"), ("--out a.xlsx", "'.xlsx'", ".csv")),
+        (("predict", "RUN", "f.tsv", "--out", "no/a.csv"), ("--out no/a.csv", "make the folder")),
+        (("predict", "RUN", "f.tsv", "--set", "model.hidden=8"), ("model.hidden", "only data.* and decode.*")),
+        (("predict", "RUN", "f.tsv", "--set", "decode.beam=0"), ("decode.beam", "at least 1")),
+        (("predict", "RUN", "f.tsv", "--set", "data.source=gone"), ("no column 'gone'", "data.source=")),
+        (("predict", "RUN", "none.tsv"), ("no file none.tsv", "f.tsv?")),
+        (("look", "RUN", "eins", "--out", "a.docx"), ("--out a.docx", ".html, .png")),
+        (("look", "RUN", "eins", "--out", "no/a.html"), ("--out no/a.html", "make the folder")),
+        (("look", "RUN", "eins", "--what", "steps", "--out", "a.png"), ("--out a.png", ".json")),
+        (("look", "RUN", "eins", "--what", "dreams"), ("--what", "attention")),
+        (("evaluate", "RUN", "f.tsv", "--out", "no/a.json"), ("no/a.json", "make the folder")),
+        (("report", "RUN", "--out", "no/a.html"), ("no/a.html", "make the folder")),
+    ],
+)
+def test_what_cannot_be_asked_for(atento_command, processes, trained_run, tmp_path, words, expected):
+    (tmp_path / "f.tsv").write_text("eins\tone\nzwei\ttwo\n")
+    before = processes.snapshot(tmp_path)
+    arguments = [trained_run.folder if word == "RUN" else word for word in words]
+    done = atento_command.run(*arguments, cwd=tmp_path)
+    assert done.code == 2, done
+    assert "Traceback" not in done.err
+    assert processes.snapshot(tmp_path) == before
+    for text in expected:
+        assert text in done.err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict", "look", "report", "try"])
+def test_a_damaged_folder(atento_command, small, tmp_path, processes, command):
+    run = shutil.copytree(small[0], tmp_path / "run")
+    content = (run / "weights.safetensors").read_bytes()
+    (run / "weights.safetensors").write_bytes(content[:-1])
+    (tmp_path / "f.tsv").write_text("eins\tone\nzwei\ttwo\n")
+    before = processes.snapshot(tmp_path)
+    done = atento_command.run(command, "run", *(["f.tsv"] if command in ("evaluate", "predict") else []), cwd=tmp_path)
+    assert done.code == 2
+    assert "run/weights.safetensors is damaged" in done.err
+    assert processes.snapshot(tmp_path) == before
+
+
+def test_packed_and_parallel_files_are_read_too(atento_command, trained_run, tmp_path):
+    (tmp_path / "a.de.xz").write_bytes(lzma.compress(f"{german(24_583)}\n{german(345_678)}\n".encode()))
+    (tmp_path / "a.en").write_text(f"{english(24_583)}\n{english(345_678)}\n")
+    done = atento_command.run("evaluate", trained_run.folder, "a.de.xz,a.en", "--json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.document["examples"] == 2
+    assert done.document["scores"]["exact"][0] == 1.0
+
+
+def test_beam_search_answers_too(atento_command, trained_run, answers, asked, tmp_path):
+    beam = ("--set", "decode.beam=3")
+    done = atento_command.run("predict", trained_run.folder, asked.name, *beam, "--json", cwd=tmp_path)
+    greedy = atento_command.run("predict", trained_run.folder, asked.name, "--json", cwd=tmp_path)
+    assert [row["prediction_2"] for row in greedy.document["rows"]] == answers
+    better = [
+        wide["score"] >= narrow["score"] - 1e-4
+        for wide, narrow in zip(done.document["rows"], greedy.document["rows"], strict=True)
+        if wide["prediction_2"] != narrow["prediction_2"] or wide["score"] != narrow["score"]
+    ]
+    assert all(better)

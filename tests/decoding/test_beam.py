@@ -1,0 +1,104 @@
+"""Beam search against exhaustive search, and against the same search in plain lists."""
+
+import itertools
+
+import pytest
+import torch
+
+from atento.data.vocabulary import END
+from atento.decoding import beam, greedy
+
+WORDS = (4, 5, 6)
+LONGEST = 3
+EVERYTHING = len(WORDS) ** LONGEST * 2  # wider than there are outputs
+
+
+def every_output(row, log_probability):
+    """All outputs of a row with their log-probability: those that end, and those cut at the longest length."""
+    found = {}
+    for length in range(LONGEST + 1):
+        for words in itertools.product(WORDS, repeat=length):
+            ended = (*words, END) if length < LONGEST else words
+            found[words] = sum(log_probability(row, ended[:at])[token] for at, token in enumerate(ended))
+    return found
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])
+def test_a_beam_wide_enough_is_exhaustive_search(model, encoded, marks, log_probability, penalty):
+    found = beam(model.decoder, encoded, marks=marks, longest=LONGEST, width=EVERYTHING, length_penalty=penalty)
+    for row in range(3):
+        outputs = every_output(row, log_probability)
+        best_first = sorted(outputs, key=lambda words: -outputs[words] / (len(words) + 1) ** penalty)
+        assert [one.tokens for one in found[row]] == best_first
+        assert [one.score for one in found[row]] == pytest.approx([outputs[words] for words in best_first], abs=1e-4)
+
+
+def in_plain_lists(row, log_probability, width, longest, penalty):
+    beams, finished = [((), 0.0)], []
+    for _ in range(longest):
+        candidates = [
+            ((*words, token), score + chance)
+            for words, score in beams
+            for token, chance in enumerate(log_probability(row, words))
+            if token in (*WORDS, END)
+        ]
+        candidates.sort(key=lambda candidate: -candidate[1])
+        finished += [(words[:-1], score) for words, score in candidates[:width] if words[-1] == END]
+        beams = [(words, score) for words, score in candidates if words[-1] != END][:width]
+        if len(finished) >= width:
+            break
+    else:
+        finished += beams[: width - len(finished)]
+    return sorted(finished, key=lambda one: -one[1] / (len(one[0]) + 1) ** penalty)[:width]
+
+
+@pytest.mark.parametrize("width", [2, 3, 5])
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_the_same_search_in_plain_lists(model, encoded, marks, log_probability, width, penalty):
+    found = beam(model.decoder, encoded, marks=marks, longest=5, width=width, length_penalty=penalty)
+    for row in range(len(encoded.valid)):
+        expected = in_plain_lists(row, log_probability, width, 5, penalty)
+        assert [one.tokens for one in found[row]] == [words for words, _ in expected]
+        assert [one.score for one in found[row]] == pytest.approx([score for _, score in expected], abs=1e-4)
+
+
+def test_rows_that_finish_leave_the_others_alone(model, encoded, marks):
+    options = {"marks": marks, "longest": 7, "width": 3}
+    together = beam(model.decoder, encoded, **options)
+    assert len({len(row[0].tokens) for row in together}) > 2  # they finish at different times
+    for row, found in enumerate(together):
+        (alone,) = beam(model.decoder, type(encoded)(*(part[row : row + 1] for part in encoded)), **options)
+        assert [one.tokens for one in alone] == [one.tokens for one in found]
+
+
+def test_what_is_forbidden_is_never_written(model, encoded, marks):
+    with torch.no_grad():
+        model.decoder.bias[list(marks.forbidden)] = 100.0
+    for row in beam(model.decoder, encoded, marks=marks, longest=5, width=3):
+        for one in row:
+            assert set(one.tokens) <= set(WORDS)
+            assert len(one.tokens) <= 5
+
+
+def test_no_output_twice_and_the_best_first(model, encoded, marks):
+    for row in beam(model.decoder, encoded, marks=marks, longest=5, width=5, length_penalty=0.0):
+        assert len({one.tokens for one in row}) == len(row) == 5
+        assert [one.score for one in row] == sorted((one.score for one in row), reverse=True)
+
+
+def test_a_longer_penalty_likes_longer_outputs(model, encoded, marks):
+    options = {"marks": marks, "longest": LONGEST, "width": EVERYTHING}
+    short, long = (
+        [len(row[0].tokens) for row in beam(model.decoder, encoded, length_penalty=penalty, **options)]
+        for penalty in (0.0, 3.0)
+    )
+    assert all(one <= other for one, other in zip(short, long, strict=True))
+    assert sum(short) < sum(long)
+
+
+def test_nothing_may_be_written(model, encoded, marks):
+    assert beam(model.decoder, encoded, marks=marks, longest=0, width=2) == [[((), 0.0)]] * len(encoded.valid)
+    best = [row[0] for row in beam(model.decoder, encoded, marks=marks, longest=5, width=1)]
+    assert [one.tokens for one in best] == [
+        one.tokens for one in greedy(model.decoder, encoded, marks=marks, longest=5)
+    ]

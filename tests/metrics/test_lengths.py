@@ -1,0 +1,35 @@
+import pytest
+
+from atento.metrics.lengths import by_length
+from atento.metrics.translation import EXACT
+
+
+def bands_of(lengths, right, **options):
+    sources = ["x" * length for length in lengths]
+    outputs = ["yes" if hit else "no" for hit in right]
+    return by_length(EXACT, sources, outputs, [["yes"]] * len(lengths), **options)
+
+
+def test_three_bands_of_about_equally_many():
+    lengths = [9, 1, 5, 2, 8, 4, 3, 7, 6]
+    bands = bands_of(lengths, [length <= 4 for length in lengths])
+    assert [(band.shortest, band.longest, band.examples) for band in bands] == [(1, 3, 3), (4, 6, 3), (7, 9, 3)]
+    assert [band.quality.value for band in bands] == pytest.approx([1, 1 / 3, 0])
+
+
+def test_equal_lengths_are_never_torn_apart():
+    bands = bands_of([2, 2, 2, 2, 2, 3, 5], [True] * 7)
+    assert [(band.shortest, band.longest, band.examples) for band in bands] == [(2, 2, 5), (3, 5, 2)]
+    assert [band.examples for band in bands_of([2] * 7, [True] * 7)] == [7]
+    assert sum(band.examples for band in bands_of([1, 2, 2, 2, 2, 2, 3], [True] * 7)) == 7
+
+
+def test_few_examples_few_bands():
+    assert bands_of([], []) == []
+    assert [band.examples for band in bands_of([3], [True])] == [1]
+    assert [band.examples for band in bands_of([1, 2, 3, 4, 5], [True] * 5, bands=2)] == [2, 3]
+
+
+def test_a_band_as_plain_values():
+    (band,) = bands_of([3, 3], [True, True])
+    assert band.to_json() == {"label": "3–3", "from": 3, "to": 3, "count": 2, "value": 1.0, "low": 1.0, "high": 1.0}

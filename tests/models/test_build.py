@@ -1,0 +1,104 @@
+import pytest
+
+from atento.attention import Additive, Causal, Dot, General, ScaledDot, Softmax, Sparsemax, Window
+from atento.attention.extents import Both
+from atento.errors import InputError
+from atento.models.build import FAMILIES, Half, Vocabularies, build_translator, count_parameters, parse
+from atento.models.recurrent import RecurrentDecoder, RecurrentEncoder
+from atento.models.transformer import TransformerDecoder, TransformerEncoder
+from atento.recurrent import GRU, LSTM, Elman
+from atento.spec import ModelRecipe
+
+VOCABULARIES = Vocabularies(13, 11)
+
+
+def build(name, **choices):
+    return build_translator(ModelRecipe(name=name, **{"hidden": 10, "heads": 2, **choices}), VOCABULARIES)
+
+
+def test_names_are_taken_apart():
+    assert parse("lstm") == (Half("lstm", None), Half("lstm", None))
+    additive = ("additive", "sparsemax", "everything")
+    assert parse("lstm+sparsemax+additive") == (Half("lstm", additive), Half("lstm", additive))
+    assert parse("transformer/gru+dot") == (
+        Half("transformer", ("scaled-dot", "softmax", "everything")),
+        Half("gru", ("dot", "softmax", "everything")),
+    )
+
+
+@pytest.mark.parametrize(
+    "name, encoder, decoder, cell",
+    [
+        ("rnn", RecurrentEncoder, RecurrentDecoder, Elman),
+        ("gru+dot", RecurrentEncoder, RecurrentDecoder, GRU),
+        ("transformer/lstm+general", TransformerEncoder, RecurrentDecoder, LSTM),
+        ("gru/transformer", RecurrentEncoder, TransformerDecoder, None),
+    ],
+)
+def test_names_become_modules(name, encoder, decoder, cell):
+    model = build(name, layers=2)
+    assert isinstance(model.encoder, encoder)
+    assert isinstance(model.decoder, decoder)
+    if cell is not None:
+        assert [type(one) for one in model.decoder.stack.cells] == [cell, cell]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_states_of_every_family_are_equally_wide(family):
+    assert build(family).encoder.size == 10
+
+
+def test_attention_of_a_recurrent_decoder():
+    attention = build("lstm+additive+sparsemax+window", reach=3).decoder.attention
+    assert [type(part) for part in attention.children()] == [Additive, Sparsemax, Window]
+    assert attention.extent.reach == 3
+    assert type(build("rnn+dot").decoder.attention.score) is Dot
+
+
+def test_attention_of_a_transformer_is_causal_over_its_own_past():
+    layer = build("transformer+general+window", reach=3).decoder.layers[0]
+    own, cross = layer.self_attention.attention, layer.cross_attention.attention
+    assert isinstance(own.score, General)
+    assert isinstance(own.extent, Both)
+    assert (type(own.extent.left), own.extent.right.reach) == (Causal, 3)
+    assert type(cross.extent) is Window
+    plain = build("transformer").decoder.layers[0].self_attention.attention
+    assert [type(part) for part in plain.children()] == [ScaledDot, Softmax, Causal]
+
+
+@pytest.mark.parametrize(
+    "name, problem, fix",
+    [
+        ("lsmt", "no model 'lsmt'", "did you mean 'lstm'"),
+        ("lstm+aditive", "'aditive'", "did you mean 'additive'"),
+        ("lstm+sparsemax", "names no score", "lstm+dot+sparsemax"),
+        ("lstm+dot+general", "one score, not two", "leave 'general' out"),
+        ("gru/gru/gru", "more than two halves", "ENCODER/DECODER"),
+        ("lstm+additive/gru", "a recurrent encoder has no attention", "write lstm/gru"),
+        ("gru/", "no model ''", "did you mean"),
+    ],
+)
+def test_wrong_names_are_answered_with_a_way_out(name, problem, fix):
+    with pytest.raises(InputError) as caught:
+        parse(name)
+    assert problem in caught.value.problem
+    assert fix in caught.value.fix
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="must be even"):
+        build("gru", hidden=7)
+    with pytest.raises(InputError, match="heads that fit: 1, 2, 5, 10"):
+        build("transformer", heads=3)
+
+
+def test_parameters_are_counted():
+    """An Elman cell of 10 -> 5 twice, one of 20 -> 10, two embeddings, the first state, a bias for each token."""
+    encoder = 13 * 10 + 2 * (10 * 5 + 5 + 5 * 5 + 5)
+    decoder = 11 * 10 + (20 * 10 + 10 + 10 * 10 + 10) + (10 * 10 + 10) + 11
+    assert count_parameters(build("rnn")) == encoder + decoder
+
+
+def test_the_feed_forward_part_is_four_times_as_wide_unless_told():
+    assert build("transformer").encoder.layers[0].feed_forward.widen.out_features == 40
+    assert build("transformer", feed_forward=7).encoder.layers[0].feed_forward.widen.out_features == 7

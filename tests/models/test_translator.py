@@ -1,0 +1,64 @@
+"""Only real target tokens are predicted, and what padding holds changes no loss and no gradient."""
+
+import pytest
+import torch
+
+from atento.layers.losses import token_cross_entropy
+from atento.models.build import Vocabularies, build_translator
+from atento.models.translator import TranslationBatch
+from atento.spec import ModelRecipe
+
+FAMILIES = ["rnn", "lstm+additive", "gru+dot+sparsemax", "transformer"]
+
+
+def model(name):
+    recipe = ModelRecipe(name=name, hidden=10, heads=2, feed_forward=7, dropout=0.0)
+    return build_translator(recipe, Vocabularies(13, 11))
+
+
+def batch():
+    source, target = torch.randint(4, 13, (3, 7)), torch.randint(4, 11, (3, 5))
+    source_valid = torch.arange(7) < torch.tensor([[7], [4], [2]])
+    target_valid = torch.arange(5) < torch.tensor([[3], [5], [1]])
+    return TranslationBatch(source, source_valid, target.roll(1, 1), target, target_valid)
+
+
+def loss_of(translator, one):
+    return token_cross_entropy(translator(one), one.target[one.target_valid])
+
+
+def gradients(translator, total):
+    return [part.double() for part in torch.autograd.grad(total, list(translator.parameters()))]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_padding_never_counts(name):
+    translator, one = model(name), batch()
+    results = []
+    for filling in (0, 7):
+        source = one.source.masked_fill(~one.source_valid, filling)
+        previous = one.previous.masked_fill(~one.target_valid, filling)
+        target = one.target.masked_fill(~one.target_valid, filling)
+        loss = loss_of(translator, one._replace(source=source, previous=previous, target=target))
+        assert loss.items == 9
+        results.append([loss.total, *gradients(translator, loss.total)])
+    torch.testing.assert_close(*results, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_rows_one_by_one_add_up_to_the_batch(name):
+    translator, one = model(name), batch()
+    whole = loss_of(translator, one)
+    rows = [loss_of(translator, TranslationBatch(*(part[row : row + 1] for part in one))) for row in range(3)]
+    assert sum(row.items for row in rows) == whole.items
+    total = sum(row.total for row in rows)
+    torch.testing.assert_close(total, whole.total, rtol=1e-6, atol=0)
+    torch.testing.assert_close(gradients(translator, total), gradients(translator, whole.total), rtol=1e-4, atol=1e-5)
+
+
+def test_logits_are_those_of_real_tokens_in_order():
+    translator, one = model("gru+dot"), batch()
+    encoded = translator.encode(one.source, one.source_valid)
+    every = translator.decoder(one.previous, encoded)
+    expected = torch.stack([every[row, at] for row in range(3) for at in range(5) if one.target_valid[row, at]])
+    torch.testing.assert_close(translator(one), expected)
