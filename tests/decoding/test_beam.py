@@ -7,6 +7,7 @@ import torch
 
 from atento.data.vocabulary import END
 from atento.decoding import beam, greedy
+from atento.models.protocols import Decoder, Step
 
 WORDS = (4, 5, 6)
 LONGEST = 3
@@ -35,7 +36,11 @@ def test_a_beam_wide_enough_is_exhaustive_search(model, encoded, marks, log_prob
 
 def in_plain_lists(row, log_probability, width, longest, penalty):
     beams, finished = [((), 0.0)], []
-    for _ in range(longest):
+
+    def rank(ended):
+        return ended[1] / (len(ended[0]) + 1) ** penalty
+
+    for length in range(1, longest + 1):
         candidates = [
             ((*words, token), score + chance)
             for words, score in beams
@@ -44,12 +49,13 @@ def in_plain_lists(row, log_probability, width, longest, penalty):
         ]
         candidates.sort(key=lambda candidate: -candidate[1])
         finished += [(words[:-1], score) for words, score in candidates[:width] if words[-1] == END]
+        finished = sorted(finished, key=rank, reverse=True)[:width]
         beams = [(words, score) for words, score in candidates if words[-1] != END][:width]
-        if len(finished) >= width:
+        if len(finished) == width and beams[0][1] / length**penalty <= rank(finished[-1]):
             break
     else:
         finished += beams[: width - len(finished)]
-    return sorted(finished, key=lambda one: -one[1] / (len(one[0]) + 1) ** penalty)[:width]
+    return sorted(finished, key=rank, reverse=True)
 
 
 @pytest.mark.parametrize("width", [2, 3, 5])
@@ -60,6 +66,31 @@ def test_the_same_search_in_plain_lists(model, encoded, marks, log_probability, 
         expected = in_plain_lists(row, log_probability, width, 5, penalty)
         assert [one.tokens for one in found[row]] == [words for words, _ in expected]
         assert [one.score for one in found[row]] == pytest.approx([score for _, score in expected], abs=1e-4)
+
+
+class Sure(Decoder):
+    """Says 4 five times and then ends, nearly surely; the second likeliest is always to end too early."""
+
+    attends = False
+
+    def start(self, encoded):
+        return (torch.zeros(len(encoded.valid), dtype=torch.long),)
+
+    def step(self, token, state):
+        logits = torch.full((len(token), 7), -20.0)
+        logits[:, END] = -7.0
+        logits[torch.arange(len(token)), torch.where(state[0] < 5, 4, END)] = 0.0
+        return Step(logits, (state[0] + 1,))
+
+    def features(self, previous, encoded): ...
+    def to_logits(self, features): ...
+    def weights(self, previous, encoded): ...
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_outputs_that_end_too_early_do_not_crowd_out_the_right_one(encoded, marks, width):
+    for row in beam(Sure(), encoded, marks=marks, longest=11, width=width):
+        assert row[0].tokens == (4, 4, 4, 4, 4)
 
 
 def test_rows_that_finish_leave_the_others_alone(model, encoded, marks):

@@ -21,10 +21,13 @@ def beam(
     width: int,
     length_penalty: float = 1.0,
 ) -> list[list[Hypothesis]]:
-    """For each row the finished hypotheses, best first by score / length^length_penalty; at most `width`."""
+    """For each row its best hypotheses, at most `width`, best first by score / length^length_penalty.
+
+    A row is done when it has `width` of them and nothing still being written stands better than the worst.
+    """
     device = encoded.valid.device
     rows = list(range(len(encoded.valid)))  # which batch row each of the B searches belongs to
-    finished: list[list[Hypothesis]] = [[] for _ in rows]
+    found = [Pool(width, length_penalty) for _ in rows]
     state = reorder(decoder.start(encoded), torch.arange(len(rows), device=device).repeat_interleave(width))
     token = torch.full((len(rows) * width,), marks.start, device=device)
     scores = torch.full((len(rows), width), -torch.inf, device=device)
@@ -35,12 +38,14 @@ def beam(
         totals = scores.unsqueeze(-1) + log_probabilities(logits, marks).view(len(rows), width, -1)  # (B, W, V)
         best, beams, tokens = top_candidates(totals, 2 * width)  # enough: at most W of them can end here
         ends = tokens == marks.end
-        collect(finished, rows, written, best, beams, ends, width)
+        for place, rank in (ends[:, :width] & (best[:, :width] > -torch.inf)).nonzero().tolist():
+            found[rows[place]].add(written[place, beams[place, rank]].tolist(), best[place, rank].item())
         going = stay(ends, width)  # (B, W) columns of the best candidates that go on
         scores, token = best.gather(1, going), tokens.gather(1, going)
         source = beams.gather(1, going)
         written = torch.cat([written.gather(1, source.unsqueeze(-1).expand(-1, -1, length - 1)), token[..., None]], -1)
-        keep = [place for place, row in enumerate(rows) if len(finished[row]) < width and scores[place, 0] > -torch.inf]
+        leading = scores[:, 0].tolist()
+        keep = [place for place, row in enumerate(rows) if found[row].may_gain(leading[place], length)]
         if not keep:
             break
         kept = torch.tensor(keep, device=device)
@@ -48,8 +53,40 @@ def beam(
         state, token = reorder(state, flat), token[kept].flatten()
         scores, written, rows = scores[kept], written[kept], [rows[place] for place in keep]
     else:
-        cut_off(finished, rows, written, scores, width)
-    return [sorted(found, key=lambda one: -normalised(one, length_penalty))[:width] for found in finished]
+        for place, row in enumerate(rows):
+            found[row].fill(written[place].tolist(), scores[place].tolist())
+    return [pool.hypotheses for pool in found]
+
+
+class Pool:
+    """The best hypotheses of one row, best first."""
+
+    def __init__(self, width: int, length_penalty: float) -> None:
+        self.width, self.length_penalty = width, length_penalty
+        self.hypotheses: list[Hypothesis] = []
+
+    def add(self, tokens: list[int], score: float) -> None:
+        """Take one in, and let the worst go when there are too many."""
+        self.hypotheses.append(Hypothesis(tuple(tokens), score))
+        self.hypotheses.sort(key=lambda one: -self.rank(one.score, len(one.tokens) + 1))  # the end mark counts
+        del self.hypotheses[self.width :]
+
+    def rank(self, score: float, length: int) -> float:
+        """What hypotheses of unequal lengths are compared by."""
+        return score / float(length) ** self.length_penalty
+
+    def may_gain(self, score: float, length: int) -> bool:
+        """Whether the best one still being written, so long by now, could get in."""
+        if score == -torch.inf or len(self.hypotheses) < self.width:
+            return score > -torch.inf
+        worst = self.hypotheses[-1]
+        return self.rank(score, length) > self.rank(worst.score, len(worst.tokens) + 1)
+
+    def fill(self, written: list[list[int]], scores: list[float]) -> None:
+        """At the longest length a row still short of hypotheses takes what it has, unended."""
+        for tokens, score in zip(written, scores, strict=True):
+            if len(self.hypotheses) < self.width and score > -torch.inf:
+                self.add(tokens, score)
 
 
 def top_candidates(totals: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -59,34 +96,6 @@ def top_candidates(totals: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     return best, places // totals.size(-1), places % totals.size(-1)
 
 
-def collect(
-    finished: list[list[Hypothesis]],
-    rows: list[int],
-    written: Tensor,
-    best: Tensor,
-    beams: Tensor,
-    ends: Tensor,
-    width: int,
-) -> None:
-    """Keep what ends among the best `width` candidates."""
-    for place, rank in (ends[:, :width] & (best[:, :width] > -torch.inf)).nonzero().tolist():
-        tokens = written[place, beams[place, rank]].tolist()
-        finished[rows[place]].append(Hypothesis(tuple(tokens), best[place, rank].item()))
-
-
 def stay(ends: Tensor, width: int) -> Tensor:
     """Columns (B, W) of the first `width` candidates that do not end, in their order."""
     return ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :width]
-
-
-def cut_off(finished: list[list[Hypothesis]], rows: list[int], written: Tensor, scores: Tensor, width: int) -> None:
-    """At the longest length a row still short of hypotheses takes what it has."""
-    for place, row in enumerate(rows):
-        for rank in range(width):
-            if len(finished[row]) < width and scores[place, rank] > -torch.inf:
-                finished[row].append(Hypothesis(tuple(written[place, rank].tolist()), scores[place, rank].item()))
-
-
-def normalised(hypothesis: Hypothesis, length_penalty: float) -> float:
-    """Score over length^penalty; the end mark counts, so that nothing is divided by zero."""
-    return hypothesis.score / float(len(hypothesis.tokens) + 1) ** length_penalty

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from atento.data.batches import pad
-from atento.data.vocabulary import START
+from atento.data.vocabulary import START, UNKNOWN
 from atento.models.protocols import Encoded
 from atento.models.recurrent import RecurrentDecoder
 from atento.models.transformer import TransformerDecoder
@@ -25,7 +25,7 @@ Trace = dict[str, Any]
 @torch.no_grad()
 def trace_translation(module: Translator, codec: PairCodec, text: str, recipe: DecodeRecipe) -> list[Trace]:
     """From the characters typed to the words written: each entry has a title, a formula, labels and a matrix."""
-    row = codec.source.encode(prepare_text(text))
+    row = codec.source.encode(prepare_text(text)) or [UNKNOWN]
     written = search(module, codec, [row], recipe)[0].tokens
     device = next(module.parameters()).device
     tokens, valid = pad([row])

@@ -92,16 +92,16 @@ def write_targets(module: nn.Module, codec: PairCodec, sources: Sequence[str], r
 def look_at(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """Write the output by the fast path, then ask for the weights of that very output in one pass."""
     translator = as_translator(module)
-    row = codec.source.encode(prepare_text(source))
+    row = codec.source.encode(prepare_text(source)) or [UNKNOWN]
     best = search(translator, codec, [row], recipe)[0]
     device = next(module.parameters()).device
-    tokens, valid = pad([row or [UNKNOWN]])
+    tokens, valid = pad([row])
     previous = torch.tensor([[START, *best.tokens]], device=device)
     with torch.no_grad():
         encoded = translator.encode(tokens.to(device), valid.to(device))
         weights: Tensor = translator.decoder.weights(previous, encoded)[0].float().cpu()
-    pieces = codec.source.pieces(row) if row else [""]
-    source_pieces = list(prepare_text(source)) if codec.source.level == "char" else pieces
+    pieces = codec.source.pieces(row)
+    source_pieces = (list(prepare_text(source)) if codec.source.level == "char" else pieces) or pieces
     output = [*codec.target.pieces(best.tokens), "<end>"]
     return Alignment(source_pieces, output, weights, codec.target.decode(best.tokens), best.score)
 

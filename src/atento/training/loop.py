@@ -57,10 +57,11 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
                 recent.add(take_step(plan, learner, indices, batches=len(batches)))
                 progress.elapsed = clock.read()
                 finished = over(progress, recipe, batches=len(batches))
-                if recent.due():
-                    log.add("step", **recent.facts(progress, finished))
                 due = int(min(finished, 1.0) * recipe.train.validations)
-                if due > progress.validations and (finished >= 1.0 or affordable(plan, learner)):
+                validating = due > progress.validations and (finished >= 1.0 or affordable(plan, learner))
+                if recent.due() or validating:  # what diverged is neither validated nor kept
+                    log.add("step", **recent.facts(progress, finished))
+                if validating and plan.questions:
                     progress.validations = due
                     validate(plan, learner, log, finished=finished)
                     progress.elapsed = clock.read()

@@ -1,0 +1,133 @@
+"""What a person sees: help without torch, progress in a terminal and elsewhere, a conversation."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMANDS = (
+    "compare", "train", "evaluate", "predict", "try", "look", "report",
+    "inspect", "runs", "data", "models", "parts", "schema", "doctor",
+)  # fmt: skip
+
+
+def test_help_without_torch(tmp_path):
+    program = (
+        "import sys; sys.argv = ['atento', '--help']\n"
+        "from atento.cli.app import main\n"
+        "try: main()\n"
+        "except SystemExit as end: print(end.code, sorted({'torch', 'numpy', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    *_, last = done.stdout.splitlines()
+    assert last == "0 []"
+    for command in COMMANDS:
+        assert re.search(rf"\b{command}\b", done.stdout)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(atento_command, tmp_path, command):
+    done = atento_command.run(command, "--help", cwd=tmp_path)
+    assert done.code == 0
+    assert f"Usage: atento {command}" in done.out
+    assert ("--json" in done.out) == (command != "try")
+
+
+def test_plain_lines_where_there_is_no_terminal(atento_command, tiny_pairs, small_words, tmp_path):
+    done = atento_command.run("train", tiny_pairs, "--model", "gru", *small_words, "--out", "r", cwd=tmp_path)
+    assert "\x1b" not in done.err and "\r" not in done.err
+    lines = done.err.splitlines()
+    assert any(
+        re.fullmatch(r" 50% step 3 · loss \d\.\d+ · exact \d\.\d+ · chrf .* examples/s · \d+ s left", line)
+        for line in lines
+    )
+    assert re.fullmatch(r"100% step 6 · loss .* · ended: its limit was reached", lines[-1])
+    assert not done.out.count("\x1b")
+
+
+class Terminal:
+    """A pseudo-terminal: what was written to it, and a way to type."""
+
+    def __init__(self):
+        self.ours, theirs = pty.openpty()
+        self.name = os.ttyname(theirs)
+        self.theirs = theirs
+        self.seen = ""
+
+    def read_until(self, text, *, seconds=30.0):
+        """All that came up to and with this text."""
+        end = time.monotonic() + seconds
+        while text not in self.seen and time.monotonic() < end:
+            if select.select([self.ours], [], [], 0.1)[0]:
+                self.seen += os.read(self.ours, 65536).decode("utf-8", "replace")
+        assert text in self.seen, self.seen
+        return self.seen
+
+    def close(self):
+        os.close(self.ours)
+        os.close(self.theirs)
+
+
+@pytest.fixture
+def terminal():
+    made = Terminal()
+    yield made
+    made.close()
+
+
+def test_a_live_display_in_a_terminal(atento_command, terminal, tiny_pairs, small_words, tmp_path):
+    arguments = ("train", tiny_pairs, "--model", "gru", *small_words, "--out", "r")
+    child = atento_command.start(*arguments, cwd=tmp_path, terminal=terminal.name, env={"TERM": "xterm"})
+    terminal.read_until("its limit was reached")
+    assert child.wait().code == 0
+    assert "\x1b[" in terminal.seen, "a live display moves the cursor"
+    assert "learning" in terminal.seen
+    assert "loss" in terminal.seen
+
+
+def test_a_conversation_by_standard_input(atento_command, trained_run, tmp_path):
+    (tmp_path / "typed").write_text("dreiundvierzigtausendzwölf\nxyz\n\nnever read\n", encoding="utf-8")
+    done = atento_command.run("try", trained_run.folder, cwd=tmp_path, stdin=tmp_path / "typed")
+    assert done.code == 0, done.err
+    assert trained_run.predict("dreiundvierzigtausendzwölf")[0] in done.out
+    assert "dreiundvierzigtausendzwölf" in done.out, "the alignment shows what was read"
+    assert "░" in done.out
+    assert done.out.count("≥") == 8, "two answers, each with its legend"
+
+
+def test_a_conversation_in_a_terminal(trained_run, terminal, processes, atento_command, tmp_path):
+    files = {"stdin": terminal.name, "terminal": terminal.name}
+    child = atento_command.start("try", trained_run.folder, "--device", "cpu", cwd=tmp_path, **files)
+    terminal.read_until("an empty line ends")
+    os.write(terminal.ours, b"zweitausenddrei\n")
+    processes.until(lambda: "≥" in child.out.read_text(encoding="utf-8"), what="an answer", child=child)
+    os.write(terminal.ours, b"\n")
+    done = child.wait()
+    assert done.code == 0
+    assert trained_run.predict("zweitausenddrei")[0] in done.out
+
+
+def test_look_at_a_picture_and_at_a_page(atento_command, trained_run, tmp_path):
+    for name, begin in (("look.html", b"<!"), ("look.png", b"\x89PNG"), ("look.svg", b"<?xml"), ("look.pdf", b"%PDF")):
+        done = atento_command.run("look", trained_run.folder, "elftausend", "--out", name, cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert (tmp_path / name).read_bytes().startswith(begin)
+        assert f"written to {name}" in done.out
+    done = atento_command.run("look", trained_run.folder, "--what", "steps", "--out", "s.json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert (tmp_path / "s.json").read_text().startswith("[")
+
+
+@pytest.mark.parametrize("what", ["attention", "steps"])
+@pytest.mark.parametrize("text", [" ", "", "漢字", "x" * 300])
+def test_look_at_anything(atento_command, small, trained_run, tmp_path, what, text):
+    """No attention, no text, no known character, a text far too long: an answer all the same."""
+    for run in (small[0], trained_run.folder):
+        done = atento_command.run("look", run, text, "--what", what, cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert done.out
