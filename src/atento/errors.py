@@ -57,6 +57,6 @@ def unknown_name(kind: str, wanted: str, known: Iterable[str], *, where: str = "
     names = list(known)
     return InputError(
         f"{where + ': ' if where else ''}there is no {kind} {wanted!r}.",
-        found=f"known: {', '.join(names)}",
-        fix=f"did you mean {nearest(wanted, names)!r}?",
+        found=repr(wanted),
+        fix=f"did you mean {nearest(wanted, names)!r}? There are {', '.join(names)}",
     )

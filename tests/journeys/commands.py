@@ -28,7 +28,15 @@ ENDLESS = ("--set", "train.steps=1000000", "--set", "train.validations=1")
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["atento.cli.app", "atento.api.use", "atento.api.report", "atento.api.doctor", "torch._dynamo", "pyarrow.parquet"]
+    [
+        "atento.cli.app",
+        "atento.api.use",
+        "atento.api.report",
+        "atento.api.doctor",
+        "torch._dynamo",
+        "pyarrow.parquet",
+        "matplotlib.backends.backend_agg",
+    ]
 )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from atento.errors import InputError
+from atento.models.build import parse
 from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key
 from atento.tasks.catalogue import find_task
 from atento.tasks.read_pairs import is_builtin
@@ -47,15 +48,16 @@ def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recip
     task, guess = find_task(bare.task, bare.data)
     name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
     recipe = fill_defaults(task, values, data=name, where=where)
+    parse(recipe.model.name)  # a wrong name is said before a large file is read
     notes = [guess] if guess else []
-    if any(bare_value for bare_value in (bare.train.steps, bare.train.epochs, bare.train.budget)):
-        wanted = {key: values.get(key, 0) for key in LIMITS}
-        recipe = recipe.with_values(wanted)
-    elif not (recipe.train.budget or recipe.train.steps or recipe.train.epochs):
+    limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
+    if limited:  # the user's limits stand alone
+        recipe = recipe.with_values({key: values.get(key, 0) for key in LIMITS})
+    elif not recipe.train.budget:
         recipe = recipe.with_values({"train.budget": DEFAULT_BUDGET})
     if "model.name" not in values:
         notes.append(f"model: {recipe.model.name} (the default; `atento models` lists all)")
-    if not any(values.get(key) for key in LIMITS):
+    if not limited:
         notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
     return task, recipe.with_values(absolute(recipe.data)), notes
 

@@ -16,7 +16,13 @@ ANY_DATA: dict[str, Values] = {
     "transformer": {"train.lr": 1e-3, "model.hidden": 256, "model.layers": 2, "train.warmup": 400},
 }
 
-NUMBERS: Values = {"train.batch_tokens": 1536, "model.dropout": 0.0, "model.hidden": 128, "train.warmup": 100}
+NUMBERS: Values = {
+    "train.batch_tokens": 1536,
+    "train.budget": 60,
+    "train.warmup": 100,
+    "model.dropout": 0.0,
+    "model.hidden": 128,
+}
 
 BUILTIN: dict[str, dict[str, Values]] = {
     "numbers": {

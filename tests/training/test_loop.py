@@ -1,0 +1,160 @@
+"""The loop, with a task whose validations are decided beforehand."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from atento.errors import RunError
+from atento.layers.losses import Loss
+from atento.tasks.task import Answer, Question
+from atento.tasks.translate import TRANSLATE
+from atento.training.events import EventLog, read_events
+from atento.training.learner import new_learner
+from atento.training.loop import Plan, take_step, train
+from atento.training.schedules import learning_rate
+
+REFERENCE = "abcdefghij"
+
+
+class Script:
+    """A task of one weight: `qualities` are the letters of ten that each validation gets right."""
+
+    def __init__(self, qualities=(), *, scale=1.0):
+        self.qualities, self.scale = iter(qualities), scale
+        self.smoothings, self.weights_asked = [], []
+
+    def loss(self, module, batch, smoothing):
+        self.smoothings.append(smoothing)
+        return Loss(self.scale * module.weight.sum() * batch.source.size(0), batch.source.size(0))
+
+    def answer(self, module, codec, sources, recipe):
+        assert not module.training
+        self.weights_asked.append(module.weight.detach().clone())
+        right = next(self.qualities)
+        return [Answer(REFERENCE[:right] + "?" * (10 - right), 0.0) for _ in sources]
+
+    def task(self):
+        return dataclasses.replace(
+            TRANSLATE,
+            loss=self.loss,
+            answer=self.answer,
+            length=lambda example: 4,
+            batch=lambda examples: TRANSLATE.batch(examples),
+            metrics=lambda codec: (TRANSLATE.selects,),
+        )
+
+
+@pytest.fixture
+def run(tmp_path, whole_recipe):
+    """Train on twelve examples, four of them a batch, three batches an epoch."""
+    from atento.tasks.pair_codec import EncodedPair
+
+    def start(script, *, questions=1, **values):
+        recipe = whole_recipe(**{"batch_tokens": 16, "warmup": 0, "decay": "constant", "lr": 0.01, **values})
+        plan = Plan(
+            task=script.task(),
+            recipe=recipe,
+            codec=None,
+            examples=[EncodedPair([5, 6], [2, 5], [5, 3])] * 12,
+            questions=[Question("x", (REFERENCE,))] * questions,
+            fingerprint="f",
+            device=torch.device("cpu"),
+            folder=tmp_path,
+        )
+        module = nn.Linear(1, 1, bias=False)
+        nn.init.zeros_(module.weight)
+        learner = new_learner(module, recipe)
+        return plan, learner, EventLog(tmp_path)
+
+    return start
+
+
+def test_patience_ends_it_and_the_best_weights_come_back(run):
+    script = Script([2, 5, 9, 8, 7, 6, 5])
+    plan, learner, log = run(script, steps=10, validations=10, patience=3)
+    train(plan, learner, log)
+    assert learner.progress.step == 6
+    assert learner.progress.best_step == 3
+    assert learner.progress.done == "3 validations were no better than step 3"
+    assert torch.equal(learner.module.weight, script.weights_asked[2])
+    assert not torch.equal(learner.module.weight, script.weights_asked[-1])
+    steps = [event["step"] for event in read_events(log.path) if event["event"] == "validation"]
+    assert steps == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_better_one_in_time_goes_on(run):
+    script = Script([2, 9, 8, 8, 10, 3, 3, 3, 3, 3])
+    plan, learner, log = run(script, steps=10, validations=10, patience=4)
+    train(plan, learner, log)
+    assert (learner.progress.step, learner.progress.best_step) == (9, 5)
+    assert torch.equal(learner.module.weight, script.weights_asked[4])
+
+
+def test_the_first_quarter_is_for_settling(run):
+    """Five validations that are no better than the first would be the end, had two of them not come so early."""
+    script = Script([5, 4, 4, 4, 4, 4, 4, 10])
+    plan, learner, log = run(script, steps=8, validations=8, patience=6)
+    train(plan, learner, log)
+    assert learner.progress.done == "its limit was reached"
+    assert learner.progress.best_step == 8
+
+
+def test_limits_of_steps_and_epochs(run):
+    plan, learner, log = run(Script([1] * 9), steps=7, validations=1)
+    train(plan, learner, log)
+    assert (learner.progress.step, learner.progress.epoch, learner.progress.position) == (7, 2, 1)
+    plan, learner, log = run(Script([1] * 9), epochs=2, validations=1)
+    train(plan, learner, log)
+    assert (learner.progress.step, learner.progress.examples) == (6, 24)
+    assert learner.progress.done == "its limit was reached"
+
+
+def test_a_limit_of_time(run):
+    plan, learner, log = run(Script([1] * 99), budget=0.2, validations=1)
+    train(plan, learner, log)
+    assert 0.2 <= learner.progress.elapsed < 2.0
+    assert learner.progress.done == "its limit was reached"
+
+
+def test_nothing_to_validate_keeps_the_last_weights(run):
+    script = Script([])
+    plan, learner, log = run(script, questions=0, steps=6, validations=6, patience=1)
+    train(plan, learner, log)
+    assert learner.progress.step == 6
+    assert learner.best_weights == {}
+    assert float(learner.module.weight) == pytest.approx(-0.06, abs=1e-3)
+
+
+def test_label_smoothing_is_passed_on(run):
+    script = Script([1])
+    plan, learner, log = run(script, steps=2, validations=1, label_smoothing=0.3)
+    train(plan, learner, log)
+    assert script.smoothings == [0.3, 0.3]
+
+
+def test_gradients_are_clipped(run):
+    for clip, norm in ((0.5, 0.5), (0.0, 80.0)):
+        plan, learner, _ = run(Script(scale=80.0), steps=2, clip=clip)
+        take_step(plan, learner, [0, 1, 2, 3], batches=3)
+        assert float(learner.module.weight.grad.norm()) == pytest.approx(norm, rel=1e-4)
+
+
+def test_the_rate_of_every_step_is_the_schedule_s(run):
+    plan, learner, _ = run(Script(), steps=4, warmup=2, decay="linear")
+    rates = []
+    for _ in range(4):
+        take_step(plan, learner, [0, 1, 2, 3], batches=3)
+        rates.append(learner.optimiser.param_groups[0]["lr"])
+    assert rates == pytest.approx([0.005, 0.0075, 0.005, 0.0025])
+    assert rates == [learning_rate(plan.recipe.train, step, (step - 1) / 4) for step in (1, 2, 3, 4)]
+
+
+def test_a_loss_that_is_no_number_ends_the_run(run):
+    plan, learner, log = run(Script([9], scale=math.nan), steps=3, validations=1)
+    with pytest.raises(RunError, match="diverged at step 3") as caught:
+        train(plan, learner, log)
+    assert caught.value.exit_code == 4
+    assert "train.lr" in caught.value.fix
