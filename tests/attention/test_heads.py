@@ -120,7 +120,7 @@ def test_there_and_back_again():
         Attention(General(HEAD_SIZE, HEAD_SIZE), Sparsemax(), Everything()),
         Attention(Additive(HEAD_SIZE, HEAD_SIZE, hidden_size=5), Softmax(), Window(2)),
     ],
-    ids=repr,
+    ids=["scaled dot", "general", "additive"],
 )
 def test_heads_are_calls_of_one_head(attention):
     module = shaken(MultiHead(SIZE, HEADS, attention, source_size=SOURCE_SIZE).double())

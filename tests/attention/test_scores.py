@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from atento.attention import Additive, Dot, General, ScaledDot
+from atento.attention import Additive, Attention, Dot, Everything, General, ScaledDot, Softmax, Sparsemax
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, QUERY_SIZE, KEY_SIZE, HIDDEN = 2, 3, 5, 7, 11, 13
@@ -61,8 +61,12 @@ def test_scores_follow_their_formula(make, formula, key_size):
     torch.testing.assert_close(torch.autograd.grad(scores, leaves, upstream), expected_gradients, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("score", [Dot(), ScaledDot()], ids=repr)
-def test_a_product_of_unequal_widths_is_refused_with_a_way_out(score):
-    with pytest.raises(InputError, match=f"query {QUERY_SIZE}, key {KEY_SIZE}") as caught:
-        score(torch.randn(BATCH, QUERIES, QUERY_SIZE), torch.randn(BATCH, KEYS, KEY_SIZE))
-    assert "General" in caught.value.fix
+@pytest.mark.spec("A32")
+@pytest.mark.parametrize("distribution", [Softmax(), Sparsemax()], ids=["fused", "formula"])
+@pytest.mark.parametrize("score", [Dot(), ScaledDot()], ids=["dot", "scaled dot"])
+def test_a_product_of_unequal_widths_is_refused_with_a_way_out(score, distribution):
+    query, key = torch.randn(BATCH, QUERIES, QUERY_SIZE), torch.randn(BATCH, KEYS, KEY_SIZE)
+    for asked in (score, lambda query, key: Attention(score, distribution, Everything())(query, key, key)):
+        with pytest.raises(InputError, match=f"query {QUERY_SIZE}, key {KEY_SIZE}") as caught:
+            asked(query, key)
+        assert "General" in caught.value.fix

@@ -25,5 +25,5 @@ def test_any_reference_will_do():
 def test_wrong_ones_come_first(boards):
     html = mistakes(boards.make_row("lstm"), is_open=False)
 
-    assert "2 wrong of 3 examples" in html
+    assert "2 mistakes, 3 shown" in html
     assert html.index("seventeen thousand eighty") < html.index("right, but least sure")

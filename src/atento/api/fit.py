@@ -195,6 +195,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
     ]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     write_atomically(plan.folder / PREDICTIONS, text.encode())
+    wrong = sorted((line for line in lines if line["output"] not in line["references"]), key=lambda line: line["score"])
     progress, name = learner.progress, found["metric"]
     metrics = {
         "model": plan.recipe.model.name,
@@ -221,9 +222,8 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
         "versions": versions(),
         "command": shlex.join(["atento", "train", str(plan.folder / RECIPE), "--out", f"{plan.folder}-again"]),
         "curve": curve(plan.folder, name),
-        "worst": sorted(
-            (line for line in lines if line["output"] not in line["references"]), key=lambda line: line["score"]
-        )[:WORST],
+        "mistakes": len(wrong),
+        "worst": wrong[:WORST],
     }
     weights = learner.module.state_dict()
     save_bundle(plan.folder, weights=weights, metrics=metrics, card=model_card(metrics, plan.recipe))

@@ -12,8 +12,8 @@ LONGEST_COMPARED = 400  # words; comparing takes time that grows with their squa
 def mistakes(row: Row, *, is_open: bool) -> Markup:
     """One model's worst examples, wrong ones first."""
     worst = sorted(row["worst"], key=is_right)
-    wrong = sum(not is_right(example) for example in worst)
-    summary = joined(tag("bdi", row["model"]), tag("span", f"{wrong} wrong of {counted(len(worst), 'example')}"))
+    wrong = row.get("mistakes", sum(not is_right(example) for example in worst))
+    summary = joined(tag("bdi", row["model"]), tag("span", f"{counted(wrong, 'mistake')}, {len(worst)} shown"))
     return tag(
         "details",
         tag("summary", summary),

@@ -31,6 +31,9 @@ def same(actual, expected, leaves):
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 100])
 def test_any_slicing_of_the_batch(monkeypatch, parts, rows):
     monkeypatch.setattr(additive, "SLICE", rows * QUERIES * KEYS * HIDDEN)
+    worked_on = [len(squashed) for _, squashed in additive.slices(*(part.detach() for part in parts[:2]))]
+    assert worked_on[0] == min(rows, BATCH)
+    assert sum(worked_on) == BATCH
     same(additive_scores(*parts), formula(*parts), parts)
 
 
