@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.evidence import gather
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import LIKELY, TASKS, recognise
-from atento.tasks.read_pairs import is_builtin, read_pairs_for_translation
 
 MOST_PROBLEMS = 20
 
@@ -24,7 +23,7 @@ def inspect(file: str) -> dict[str, Any]:
     notes = list(evidence.notes)
     if not problems and likely:
         try:
-            notes = list(read_pairs_for_translation(DataRecipe(train=file), 0).notes)
+            notes = list(TASKS[best].read(DataRecipe(train=file), 0).notes)
         except AtentoError as error:
             problems = [{"where": error.problem, "fix": error.fix}]
     if evidence.duplicates:

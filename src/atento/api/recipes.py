@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from atento.data.builtin.catalogue import is_builtin
 from atento.errors import InputError
 from atento.models.build import parse
 from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key
 from atento.tasks.catalogue import find_task
-from atento.tasks.read_pairs import is_builtin
 from atento.tasks.task import Task, fill_defaults
 
 Settings = Iterable[str] | Mapping[str, Any]

@@ -1,7 +1,7 @@
 """A trained model on other data: evaluate it, predict with it, look into it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,13 @@ from atento.api.recipes import Settings
 from atento.api.run import Run
 from atento.api.show import plain
 from atento.bundle import PREDICTIONS, write_atomically
-from atento.data.pairs import empty_cell, find_column, guess_columns, read_source
-from atento.data.records import stop_or_skip
+from atento.data.builtin.catalogue import is_builtin
+from atento.data.pairs import read_source
 from atento.data.writing import find_writer, write_table
 from atento.errors import InputError
 from atento.looking.page import render_alignment
 from atento.looking.pictures import alignment_picture
-from atento.looking.steps import trace_translation
 from atento.spec import Recipe, parse_settings
-from atento.tasks.read_pairs import is_builtin, questions, read_file
-from atento.tasks.translate import as_translator
 from atento.training.events import Watcher, no_watcher
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -51,15 +48,10 @@ def columns_for(run: Run, recipe: Recipe, file: str, settings: Settings) -> Reci
 def evaluate(run: Run, file: str, *, settings: Settings = ()) -> dict[str, Any]:
     """Every metric with its interval on a file's pairs; of a built-in set, on its test part."""
     recipe = columns_for(run, with_settings(run, settings), file, settings)
-    if is_builtin(file):
-        reading = run.predictor.bundle.task.read(recipe.data.model_copy(update={"train": file}), recipe.train.seed)
-        asked, notes, refused = reading.test, reading.notes, reading.refused
-    else:
-        pairs = read_file(recipe.data, file)
-        asked, notes, refused = questions(pairs.pairs), pairs.notes, pairs.refused
-    found, _ = run.predictor.examine(asked, decode=recipe.decode)
-    facts = {"run": str(run.folder), "file": file, "model": recipe.model.name, "notes": list(notes)}
-    return {**facts, "refused": [str(refusal) for refusal in refused], **found}
+    asked = run.predictor.bundle.task.ask(recipe.data, file, recipe.train.seed)
+    found, _ = run.predictor.examine(asked.questions, decode=recipe.decode)
+    facts = {"run": str(run.folder), "file": file, "model": recipe.model.name, "notes": list(asked.notes)}
+    return {**facts, "refused": [str(refusal) for refusal in asked.refused], **found}
 
 
 def predict_file(
@@ -69,8 +61,10 @@ def predict_file(
     recipe = columns_for(run, with_settings(run, settings), file, settings)
     if out is not None:
         find_writer(out)
-    columns, sources = read_sources(run, recipe, file, on_event)
-    return finish_prediction(run, recipe, columns, sources, out)
+    opened = run.predictor.bundle.task.open(recipe.data, file, recipe.train.seed)
+    for refusal in opened.refused:
+        on_event({"event": "refused", "text": str(refusal)})
+    return finish_prediction(run, recipe, opened.columns, opened.sources, out)
 
 
 def predict_lines(
@@ -83,45 +77,24 @@ def predict_lines(
 
 
 def finish_prediction(
-    run: Run, recipe: Recipe, columns: dict[str, list[Any]], sources: list[str], out: Path | None
+    run: Run, recipe: Recipe, columns: Mapping[str, list[Any]], sources: list[str], out: Path | None
 ) -> dict[str, list[Any]]:
     """Answer, and put the answers beside the input."""
     answers = run.predictor.answer(sources, decode=recipe.decode)
-    columns = {**columns, free_name("prediction", columns): [answer.text for answer in answers]}
-    columns[free_name("score", columns)] = [round(answer.score, 6) for answer in answers]
+    table = {**columns, free_name("prediction", columns): [answer.text for answer in answers]}
+    table[free_name("score", table)] = [round(answer.score, 6) for answer in answers]
     if out is not None:
-        write_table(out, columns)
-    return columns
+        write_table(out, table)
+    return table
 
 
-def free_name(name: str, columns: dict[str, list[Any]]) -> str:
+def free_name(name: str, columns: Mapping[str, list[Any]]) -> str:
     """`prediction`, or `prediction_2` where the input has such a column."""
     number, free = 1, name
     while free in columns:
         number += 1
         free = f"{name}_{number}"
     return free
-
-
-def read_sources(run: Run, recipe: Recipe, file: str, on_event: Watcher) -> tuple[dict[str, list[Any]], list[str]]:
-    """All columns of a file, and the texts to be read; rows left out are events."""
-    if is_builtin(file):
-        reading = run.predictor.bundle.task.read(recipe.data.model_copy(update={"train": file}), recipe.train.seed)
-        sources = [question.source for question in reading.test]
-        return {"source": sources, "target": [question.references[0] for question in reading.test]}, sources
-    asked = recipe.data.source
-    table = read_source(file, header=recipe.data.header, names=[asked] if asked else [])
-    if asked:
-        at = find_column(table, asked, "data.source")
-    else:
-        at = guess_columns(table, -1, -1)[0] if len(table.columns) > 1 else 0
-    empty = [row for row, cells in enumerate(table.rows) if not cells[at].strip()]
-    refused = [*table.refused, *(empty_cell(table, row, at) for row in empty)]
-    for refusal in stop_or_skip(refused, recipe.data.bad_rows):
-        on_event({"event": "refused", "text": str(refusal)})
-    kept = [cells for cells in table.rows if cells[at].strip()]
-    columns = {name: [cells[place] for cells in kept] for place, name in enumerate(table.columns)}
-    return columns, [cells[at] for cells in kept]
 
 
 def look(run: Run, text: str) -> dict[str, Any]:
@@ -132,7 +105,7 @@ def look(run: Run, text: str) -> dict[str, Any]:
 def look_step_by_step(run: Run, text: str) -> list[dict[str, Any]]:
     """One pass, part by part, with its matrices."""
     bundle = run.predictor.bundle
-    return trace_translation(as_translator(run.module), bundle.codec, text, run.recipe.decode)
+    return bundle.task.steps(run.module, bundle.codec, text, run.recipe.decode)
 
 
 def save_look(alignment: dict[str, Any], out: Path) -> None:

@@ -1,10 +1,9 @@
 """Task names become tasks here and nowhere else."""
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.evidence import gather
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
-from atento.tasks.read_pairs import is_builtin
 from atento.tasks.task import Recognition, Task
 from atento.tasks.translate import TRANSLATE
 

@@ -5,19 +5,15 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from atento.data.builtin.catalogue import BUILTIN
-from atento.data.pairs import Pairs, read_pairs
+from atento.data.builtin.catalogue import BUILTIN, is_builtin
+from atento.data.pairs import Pairs, empty_cell, find_column, guess_columns, read_pairs, read_source
+from atento.data.records import stop_or_skip
 from atento.data.splitting import parse_shares, split_by_key
 from atento.errors import InputError
 from atento.spec import DataRecipe
-from atento.tasks.task import Question, Reading
+from atento.tasks.task import Asked, Opened, Question, Reading
 
 Pair = tuple[str, str]
-
-
-def is_builtin(name: str) -> bool:
-    """An existing file beats a built-in name."""
-    return name in BUILTIN and not Path(name).exists()
 
 
 def read_pairs_for_translation(recipe: DataRecipe, seed: int) -> Reading:
@@ -67,6 +63,32 @@ def read_file(recipe: DataRecipe, source: str) -> Pairs:
         header=recipe.header,
         bad_rows=recipe.bad_rows,
     )
+
+
+def read_questions(recipe: DataRecipe, file: str, seed: int) -> Asked:
+    """All pairs of a file as questions; of a built-in set, its test part."""
+    if is_builtin(file):
+        reading = read_pairs_for_translation(recipe.model_copy(update={"train": file}), seed)
+        return Asked(reading.test, reading.notes, reading.refused)
+    pairs = read_file(recipe, file)
+    return Asked(questions(pairs.pairs), pairs.notes, pairs.refused)
+
+
+def read_sources(recipe: DataRecipe, file: str, seed: int) -> Opened:
+    """All columns of a file, and the texts to be read; of a built-in set, its test part."""
+    if is_builtin(file):
+        test = read_pairs_for_translation(recipe.model_copy(update={"train": file}), seed).test
+        sources = [question.source for question in test]
+        return Opened({"source": sources, "target": [question.references[0] for question in test]}, sources, ())
+    table = read_source(file, header=recipe.header, names=[recipe.source] if recipe.source else [])
+    at = find_column(table, recipe.source, "data.source")
+    if at < 0:
+        at = guess_columns(table, -1, -1)[0] if len(table.columns) > 1 else 0
+    empty = [empty_cell(table, row, at) for row, cells in enumerate(table.rows) if not cells[at].strip()]
+    refused = stop_or_skip([*table.refused, *empty], recipe.bad_rows)
+    kept = [cells for cells in table.rows if cells[at].strip()]
+    columns = {name: [cells[place] for cells in kept] for place, name in enumerate(table.columns)}
+    return Opened(columns, [cells[at] for cells in kept], refused)
 
 
 def questions(pairs: Iterable[Pair]) -> tuple[Question, ...]:

@@ -39,6 +39,22 @@ class Reading(NamedTuple):
     fingerprint: str  # SHA-256 of all three parts
 
 
+class Asked(NamedTuple):
+    """A file's questions with their answers, to measure a trained model on."""
+
+    questions: tuple[Question, ...]
+    notes: tuple[str, ...]
+    refused: tuple[Refusal, ...]
+
+
+class Opened(NamedTuple):
+    """A file as it is, and what a trained model should answer in it."""
+
+    columns: dict[str, list[str]]
+    sources: list[str]
+    refused: tuple[Refusal, ...]
+
+
 class Codec(Protocol):
     """Examples <-> tensors; learned from the training part alone."""
 
@@ -86,6 +102,8 @@ class Task:
     summary: str  # the line `atento --help` prints
     recognise: Callable[[Evidence], Recognition]
     read: Callable[[DataRecipe, int], Reading]  # recipe, seed -> the three parts
+    ask: Callable[[DataRecipe, str, int], Asked]  # recipe, another file, seed -> questions with their answers
+    open: Callable[[DataRecipe, str, int], Opened]  # recipe, another file, seed -> sources to answer
     learn: Callable[[TokensRecipe, Sequence[tuple[str, str]]], Any]  # training part -> codec
     load: Callable[[Mapping[str, Any]], Any]  # what the codec's to_json wrote -> codec
     encode: Callable[[Any, tuple[str, str]], Any]  # codec, example -> token lists
@@ -95,6 +113,7 @@ class Task:
     loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
     answer: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Answer]]
     look: Callable[[nn.Module, Any, str, DecodeRecipe], Alignment]
+    steps: Callable[[nn.Module, Any, str, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
     selects: Metric  # picks the best validation
     metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison

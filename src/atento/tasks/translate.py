@@ -19,9 +19,10 @@ from atento.models.build import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch, Translator
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.pair_codec import EncodedPair, PairCodec
-from atento.tasks.read_pairs import read_pairs_for_translation
+from atento.tasks.read_pairs import read_pairs_for_translation, read_questions, read_sources
 from atento.tasks.task import Alignment, Answer, Recognition, Task
 from atento.tasks.translate_defaults import MODELS, defaults
+from atento.tasks.translate_steps import trace_translation
 
 MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 DECODE_TOKENS = 16_384  # source tokens decoded together
@@ -106,6 +107,13 @@ def look_at(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeReci
     return Alignment(source_pieces, output, weights, codec.target.decode(best.tokens), best.score)
 
 
+def trace_steps(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
+    """One pass, matrix by matrix, of the output the search finds."""
+    translator = as_translator(module)
+    row = codec.source.encode(prepare_text(source)) or [UNKNOWN]
+    return trace_translation(translator, codec, row, search(translator, codec, [row], recipe)[0].tokens)
+
+
 def as_translator(module: nn.Module) -> Translator:
     """The module, typed."""
     if not isinstance(module, Translator):
@@ -138,6 +146,8 @@ TRANSLATE = Task(
     summary="Turn one text into another.",
     recognise=has_two_texts,
     read=read_pairs_for_translation,
+    ask=read_questions,
+    open=read_sources,
     learn=PairCodec.learn,
     load=load_codec,
     encode=encode_pair,
@@ -147,6 +157,7 @@ TRANSLATE = Task(
     loss=next_token_loss,
     answer=write_targets,
     look=look_at,
+    steps=trace_steps,
     selects=CHRF2,
     metrics=headline_first,
     baselines=(Nearest,),

@@ -1,6 +1,7 @@
 """Built-in sets by name: plain entries, generated anew from a seed."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from atento.data.builtin.number_words import LANGUAGES
@@ -48,3 +49,8 @@ BUILTIN: dict[str, Builtin] = {
         numbers,
     ),
 }
+
+
+def is_builtin(name: str) -> bool:
+    """An existing file beats a built-in name."""
+    return name in BUILTIN and not Path(name).exists()

@@ -7,14 +7,12 @@ import torch
 from torch import Tensor
 
 from atento.data.batches import pad
-from atento.data.vocabulary import START, UNKNOWN
+from atento.data.vocabulary import START
 from atento.models.protocols import Encoded
 from atento.models.recurrent import RecurrentDecoder
 from atento.models.transformer import TransformerDecoder
 from atento.models.translator import Translator
-from atento.spec import DecodeRecipe
 from atento.tasks.pair_codec import PairCodec
-from atento.tasks.translate import prepare_text, search
 
 COLUMNS = 8  # numbers of each vector that are shown
 LIKELIEST = 4
@@ -23,10 +21,8 @@ Trace = dict[str, Any]
 
 
 @torch.no_grad()
-def trace_translation(module: Translator, codec: PairCodec, text: str, recipe: DecodeRecipe) -> list[Trace]:
-    """From the characters typed to the words written: each entry has a title, a formula, labels and a matrix."""
-    row = codec.source.encode(prepare_text(text)) or [UNKNOWN]
-    written = search(module, codec, [row], recipe)[0].tokens
+def trace_translation(module: Translator, codec: PairCodec, row: list[int], written: Sequence[int]) -> list[Trace]:
+    """From the tokens read to the tokens written: each entry has a title, a formula, labels and a matrix."""
     device = next(module.parameters()).device
     tokens, valid = pad([row])
     encoded = module.encode(tokens.to(device), valid.to(device))

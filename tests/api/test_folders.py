@@ -1,0 +1,128 @@
+"""Where runs lie, that two never share a folder, and how they are listed."""
+
+import json
+
+import pytest
+
+from atento.api.doctor import check, examine
+from atento.api.folders import folder_name, held, in_use, new_folder, require_free, require_place
+from atento.api.inspect import inspect
+from atento.api.listing import list_runs
+from atento.api.recipes import assemble, gather_values
+from atento.errors import InputError, MachineError
+
+
+def test_names_of_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert folder_name("transformer/gru+dot") == "transformer-gru+dot"
+    assert folder_name("../..") == "run"
+    assert str(new_folder("a/my data.tsv", "lstm+additive")) == "runs/my-data-lstm+additive-1"
+    new_folder("x.tsv", "rnn").mkdir(parents=True)
+    assert str(new_folder("x.tsv", "rnn")) == "runs/x-rnn-2"
+    assert str(new_folder("train.de,train.en", "rnn")) == "runs/train-rnn-1"
+
+
+def test_a_folder_is_held_by_one(tmp_path):
+    folder = tmp_path / "deep" / "run"
+    with held(folder):
+        (folder / "recipe.toml").touch()
+        (folder / "weights.tmp").touch()
+        assert in_use(folder)
+        with pytest.raises(InputError, match="is in use by another run"), held(folder):
+            pass
+        with pytest.raises(InputError, match="is in use by another run"):
+            require_free(folder, "run", resume=False)
+        assert (folder / "weights.tmp").exists()
+    assert not in_use(folder)
+    with held(folder):
+        assert not (folder / "weights.tmp").exists(), "a write that was killed leaves nothing"
+    (tmp_path / "file").touch()
+    with pytest.raises(MachineError, match="cannot be made"), held(tmp_path / "file" / "run"):
+        pass
+
+
+def test_nobody_s_work_is_written_over(tmp_path):
+    run, board, mine = tmp_path / "run", tmp_path / "board", tmp_path / "mine"
+    for folder, name in ((run, "recipe.toml"), (board, "board.json"), (mine, "notes.txt")):
+        folder.mkdir()
+        (folder / name).touch()
+    for folder in (run, board, mine):
+        with pytest.raises(InputError):
+            require_free(folder, "run", resume=False)
+    require_free(run, "run", resume=True)
+    require_free(board, "comparison", resume=True)
+    require_free(tmp_path / "new", "run", resume=True)
+    for folder, kind in ((run, "comparison"), (board, "run"), (mine, "run"), (mine / "notes.txt", "run")):
+        with pytest.raises(InputError):
+            require_free(folder, kind, resume=True)
+
+
+def test_a_place_for_a_file(tmp_path):
+    require_place(tmp_path / "a.HTML", (".html",))
+    with pytest.raises(InputError, match="must end in"):
+        require_place(tmp_path / "a.txt", (".html",))
+    with pytest.raises(InputError, match="no such folder"):
+        require_place(tmp_path / "no" / "a.html", (".html",))
+
+
+def test_a_damaged_run_is_listed_as_such(tmp_path):
+    (tmp_path / "run").mkdir()
+    for name in ("recipe.toml", "manifest.json"):
+        (tmp_path / "run" / name).touch()
+    (tmp_path / "run" / "metrics.json").write_text(json.dumps({"metric": "exact"}))
+    (tmp_path / "half" / "recipes").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    found = {entry["folder"].rpartition("/")[2]: entry for entry in list_runs(tmp_path)}
+    assert set(found) == {"run", "half"}
+    assert found["run"]["state"].startswith("damaged")
+    assert (found["half"]["kind"], found["half"]["state"]) == ("comparison", "can be resumed")
+    assert list_runs(tmp_path / "none") == []
+
+
+def test_options_go_before_settings_before_the_file(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text('[data]\ntrain = "numbers"\n[train]\nseed = 1\nsteps = 5\n[model]\nhidden = 8\nname = "rnn"\n')
+    typed = {"task": "auto", "model": "gru", "settings": ["train.seed=2", "model.hidden=32"], "seed": 3, "budget": "1m"}
+    values = gather_values(str(path), **typed)
+    assert values["train.seed"] == 3
+    assert values["model.hidden"] == "32"
+    assert values["model.name"] == "gru"
+    task, recipe, notes = assemble(values)
+    assert task.name == "translate"
+    assert (recipe.train.steps, recipe.train.budget, recipe.model.hidden) == (5, 60.0, 32)
+    assert notes == []
+
+
+def test_without_limits_there_is_a_budget_and_it_is_said(tiny_pairs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tiny_pairs.parent)
+    typed = {"task": "auto", "model": "auto", "settings": (), "seed": None, "budget": None}
+    _, recipe, notes = assemble(gather_values(tiny_pairs.name, **typed))
+    assert recipe.train.budget == 600
+    assert recipe.data.train == str(tiny_pairs), "a run's own recipe repeats it from anywhere"
+    assert any(note.startswith("task: translate") for note in notes)
+    assert any(note.startswith("model: ") for note in notes)
+    assert any("600 s" in note for note in notes)
+
+
+def test_the_doctor_finds_this_machine_well_and_survives_what_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = examine()
+    assert all(entry["ok"] for entry in found), found
+    assert {"python", "torch", "disk", "atomic writes here"} <= {entry["name"] for entry in found}
+    assert not list(tmp_path.iterdir())
+    broken = check("probe", lambda: 1 / 0, fix="mend it")
+    assert broken == {"name": "probe", "ok": False, "found": "ZeroDivisionError: division by zero", "fix": "mend it"}
+
+
+def test_inspect_lists_what_is_wrong_and_what_to_type(tmp_path):
+    path = tmp_path / "p.tsv"
+    good = "".join(f"w{n} b\tc d{n}\n" for n in range(20))
+    path.write_text(good + "w1 b\tc d1\nno tab\n" + "e f\n" * 30)
+    found = inspect(str(path))
+    assert (found["rows"], found["refused"], found["task"]) == (21, 31, "translate")
+    assert found["problems"][0]["where"].startswith("p.tsv:22:7: ")
+    assert len(found["problems"]) + found["more_problems"] == 32, "31 rows, and one that repeats"
+    assert found["next"][0].endswith("--set data.bad_rows=skip")
+    path.write_text("just\nsome\nlines\n")
+    found = inspect(str(path))
+    assert found["task"] is None

@@ -1,0 +1,72 @@
+"""Who won, who tied; a simple model that wins is named the winner."""
+
+import pytest
+
+from atento.api.verdict import judge
+from atento.metrics.intervals import interval
+from atento.metrics.translation import EXACT
+
+REFERENCES = [("right",)] * 400
+
+
+def row(model, right, *, baseline=False, parameters=1000, rate=50.0, lengths=(), failed=""):
+    """A row, and the outputs behind it: so many right answers of 400."""
+    outputs = ["right"] * right + ["wrong"] * (400 - right)
+    value, low, high = interval(EXACT, outputs, REFERENCES)
+    made = {"model": model, "baseline": baseline, "parameters": parameters, "failed": failed, "lengths": list(lengths)}
+    return {**made, "value": value, "low": low, "high": high, "predictions_per_second": rate}, outputs
+
+
+def verdict(*made):
+    rows = [one for one, _ in made]
+    outputs = {one["model"]: texts for one, texts in made if not one["failed"]}
+    return rows, judge(rows, outputs, REFERENCES, EXACT)
+
+
+def test_a_clear_winner():
+    rows, found = verdict(row("nearest", 100, baseline=True), row("rnn", 200), row("lstm", 380))
+    assert (found["winner"], found["ties"]) == ("lstm", [])
+    assert "lstm is best: exact 0.950" in found["verdict"][0]
+    assert "no other comes within its reach" in found["verdict"][0]
+    assert "The simple baseline nearest reaches 0.250" in " ".join(found["verdict"])
+    assert [one["tied"] for one in rows] == [False, False, True]
+
+
+def test_ties_are_called_ties():
+    small = row("gru", 379, parameters=500, rate=70.0)
+    _, found = verdict(row("nearest", 100, baseline=True), small, row("lstm", 380))
+    assert (found["winner"], found["ties"]) == ("lstm", ["gru"])
+    assert "tied with gru" in found["verdict"][0]
+    assert "gru is the smallest (500 parameters) and answers fastest" in found["verdict"][1]
+
+
+def test_a_baseline_that_wins_is_named():
+    _, found = verdict(row("nearest", 390, baseline=True, parameters=0), row("lstm", 200))
+    assert found["winner"] == "nearest"
+    assert "The simple baseline wins" in " ".join(found["verdict"])
+
+
+def test_at_equal_value_the_simple_one_wins():
+    _, found = verdict(row("lstm", 300), row("nearest", 300, baseline=True, parameters=0))
+    assert (found["winner"], found["ties"]) == ("nearest", ["lstm"])
+
+
+def test_a_failed_row_takes_no_part():
+    rows, found = verdict(row("lstm", 400, failed="exit code 4: training diverged"), row("gru", 100))
+    assert found["winner"] == "gru"
+    assert rows[0]["failed"] == "exit code 4: training diverged"
+    assert "tied" not in rows[0]
+
+
+def test_when_all_failed_nobody_won():
+    _, found = verdict(row("lstm", 0, failed="killed by SIGKILL"))
+    assert (found["winner"], found["ties"]) == (None, [])
+    assert "Every model failed" in found["verdict"][0]
+
+
+@pytest.mark.parametrize("low, words", [(0.7, "the intervals do not meet"), (0.55, "a tie, the intervals meet")])
+def test_what_attention_buys_on_long_sources(low, words):
+    band = {"label": "40–60", "value": 0.5, "low": 0.4, "high": 0.6}
+    attending = {"label": "40–60", "value": 0.8, "low": low, "high": 0.9}
+    _, found = verdict(row("lstm", 200, lengths=[band]), row("lstm+dot", 380, lengths=[attending]))
+    assert any(words in sentence and "lstm+dot keeps 0.800" in sentence for sentence in found["verdict"])
