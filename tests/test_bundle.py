@@ -250,7 +250,7 @@ def test_three_hundred_random_corruptions_are_all_refused(folder):
 def test_random_corruptions_with_a_false_signature_never_crash(folder):
     """Some of them make another valid model; all others are refused."""
     chance, refused = random.Random(11), 0
-    for _ in range(200):
+    for _ in range(100):
         path = folder / chance.choice(NEEDED)
         content = path.read_bytes()
         path.write_bytes(corrupt(chance, content))
@@ -261,7 +261,7 @@ def test_random_corruptions_with_a_false_signature_never_crash(folder):
             refused += 1
             assert error.exit_code == 2
         path.write_bytes(content)
-    assert refused > 100
+    assert refused > 50
 
 
 def test_a_folder_of_a_run_that_has_not_ended(folder):

@@ -116,11 +116,11 @@ def test_the_doctor_finds_this_machine_well_and_survives_what_is_not(tmp_path, m
 
 def test_inspect_lists_what_is_wrong_and_what_to_type(tmp_path):
     path = tmp_path / "p.tsv"
-    good = "".join(f"w{n} b\tc d{n}\n" for n in range(20))
+    good = "".join(f"w{n} b\tc d{n}\n" for n in range(60))
     path.write_text(good + "w1 b\tc d1\nno tab\n" + "e f\n" * 30)
     found = inspect(str(path))
-    assert (found["rows"], found["refused"], found["task"]) == (21, 31, "translate")
-    assert found["problems"][0]["where"].startswith("p.tsv:22:7: ")
+    assert (found["rows"], found["refused"], found["task"]) == (61, 31, "translate")
+    assert found["problems"][0]["where"].startswith("p.tsv:62:7: ")
     assert len(found["problems"]) + found["more_problems"] == 32, "31 rows, and one that repeats"
     assert found["next"][0].endswith("--set data.bad_rows=skip")
     path.write_text("just\nsome\nlines\n")

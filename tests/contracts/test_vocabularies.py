@@ -32,7 +32,7 @@ def learn(level, texts=ODD_TEXTS, size=2000):
 
 
 @every_level
-@pytest.mark.parametrize("text", ODD_TEXTS)
+@pytest.mark.parametrize("text", ODD_TEXTS, ids=range(len(ODD_TEXTS)))
 def test_text_comes_back_as_it_was(level, text):
     vocabulary = learn(level)
     numbers = vocabulary.encode(text)

@@ -30,7 +30,7 @@ def test_every_format_reads_back_equal(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", WRITERS)
-@pytest.mark.parametrize("cell", BREAKS)
+@pytest.mark.parametrize("cell", BREAKS, ids=["line feed", "carriage return", "both", "tab"])
 def test_breaks_inside_a_cell(tmp_path, ending, cell):
     """Kept where the format can; JSON and Parquet keep every kind, CSV one kind, TSV none."""
     expected = cell

@@ -102,6 +102,14 @@ def test_rows_that_finish_leave_the_others_alone(model, encoded, marks):
         assert [one.tokens for one in alone] == [one.tokens for one in found]
 
 
+def test_each_row_has_its_own_longest_length(model, encoded, marks):
+    limits = [1 + row % 5 for row in range(len(encoded.valid))]
+    together = beam(model.decoder, encoded, marks=marks, longest=limits, width=3)
+    for row, limit in enumerate(limits):
+        alone = beam(model.decoder, encoded, marks=marks, longest=limit, width=3)[row]
+        assert [one.tokens for one in together[row]] == [one.tokens for one in alone]
+
+
 def test_what_is_forbidden_is_never_written(model, encoded, marks):
     with torch.no_grad():
         model.decoder.bias[list(marks.forbidden)] = 100.0

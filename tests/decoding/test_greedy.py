@@ -42,6 +42,15 @@ def test_rows_that_finish_leave_the_others_alone(model, encoded, marks):
         assert alone.score == pytest.approx(one.score, abs=1e-4)
 
 
+def test_each_row_has_its_own_longest_length(model, encoded, marks):
+    limits = [1 + row % 5 for row in range(len(encoded.valid))]
+    together = greedy(model.decoder, encoded, marks=marks, longest=limits)
+    for row, limit in enumerate(limits):
+        alone = greedy(model.decoder, encoded, marks=marks, longest=limit)[row]
+        assert together[row].tokens == alone.tokens
+        assert together[row].score == pytest.approx(alone.score, abs=1e-4)
+
+
 def test_what_is_forbidden_is_never_written(model, encoded, marks):
     with torch.no_grad():
         model.decoder.bias[list(marks.forbidden)] = 100.0

@@ -1,7 +1,7 @@
 """The command `atento` in processes of its own.
 
 `python -m atento` spends seconds on loading torch. Here a server loads it once and forks: each command is a real
-process with its own memory, files and signals, and dies as any other does. `whole` is the slow, literal way.
+process with its own memory, files and signals, and dies as any other does.
 """
 
 import hashlib
@@ -11,8 +11,6 @@ import multiprocessing
 import os
 import runpy
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -111,13 +109,6 @@ class Commands:
     def run(self, *arguments, cwd, **options):
         """`atento ARGUMENTS` from start to end."""
         return self.start(*arguments, cwd=cwd, **options).wait()
-
-    def whole(self, *arguments, cwd):
-        """The same through `python -m atento`, nothing loaded before."""
-        command = [sys.executable, "-m", "atento", *map(str, arguments)]
-        env = {**os.environ, "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        return Done(done.returncode, done.stdout, done.stderr)
 
     def close(self):
         """Nobody is left behind."""

@@ -155,14 +155,14 @@ def test_a_model_that_fails_keeps_its_reason_and_stops_nobody(processes, tmp_pat
             for number in processes.processes_about(tmp_path / "rnn"):
                 os.kill(number, signal.SIGKILL)
 
-    settings = {"model.hidden": 16, "train.batch_tokens": 400, "train.steps": 300, "train.validations": 1}
+    settings = {"model.hidden": 16, "train.batch_tokens": 400, "train.steps": 100, "train.validations": 1}
     board = atento.compare(tiny_pairs, models=["rnn", "gru"], settings=settings, out=tmp_path, on_event=watch)
 
     nearest, rnn, gru = board.rows
     assert rnn["failed"] == "killed by SIGKILL"
     assert rnn["value"] is None
     assert (nearest["failed"], gru["failed"]) == ("", "")
-    assert gru["steps"] == 300
+    assert gru["steps"] == 100
     assert "failed" in seen
     assert board.winner in ("nearest", "gru")
     assert board.best().recipe.model.name == "gru"

@@ -54,7 +54,7 @@ def test_ctrl_c_from_the_very_command_line(atento_command, processes, tmp_path, 
     assert (child.returncode, out) == (130, "")
     assert "everything is saved" in err
 
-    done = atento_command.whole(*shlex.split(err.split("go on with: ")[1])[1:], cwd=tmp_path)
+    done = atento_command.run(*shlex.split(err.split("go on with: ")[1])[1:], cwd=tmp_path)
 
     assert done.code == 0, done.err
     weights = tmp_path / "run" / "weights.safetensors"

@@ -67,6 +67,7 @@ def test_the_same_outputs_give_the_same_interval():
 
 def test_no_examples_no_interval():
     assert interval(EXACT, [], []) == (0.0, 0.0, 0.0)
+    assert tied(EXACT, [], [], [])
 
 
 def test_a_rigged_tie_is_called_a_tie():

@@ -25,7 +25,14 @@ def hidden_of(theirs, last):
 
 
 @pytest.mark.spec("R11")
-@pytest.mark.parametrize("kind, theirs", [(Elman, nn.RNN), (LSTM, nn.LSTM), (GRU, nn.GRU)])
+@pytest.mark.parametrize(
+    "kind, theirs",
+    [
+        pytest.param(Elman, nn.RNN, marks=pytest.mark.spec("R01")),
+        pytest.param(LSTM, nn.LSTM, marks=pytest.mark.spec("R08")),
+        (GRU, nn.GRU),
+    ],
+)
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "both ways"])
 @pytest.mark.parametrize("way", ["from torch", "to torch"])
 def test_stacks_equal_torch_for_equal_weights(kind, theirs, bidirectional, way):

@@ -1,6 +1,7 @@
 """From a recipe to three parts that share nothing."""
 
 import unicodedata
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_parts_are_shares_of_distinct_sources(many):
 
 
 def test_one_seed_one_split_whatever_the_order(many, tmp_path):
-    lines = open(many, encoding="utf-8").read().splitlines()
+    lines = Path(many).read_text(encoding="utf-8").splitlines()
     turned = write(tmp_path / "turned.tsv", [line.split("\t") for line in reversed(lines)])
     first = read_pairs_for_translation(DataRecipe(train=many), 0)
     again = read_pairs_for_translation(DataRecipe(train=many), 0)

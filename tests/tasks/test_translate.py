@@ -96,6 +96,23 @@ def test_neighbours_do_not_change_an_answer(codec, module, beam):
     assert TRANSLATE.answer(module, codec, [], recipe) == []
 
 
+@pytest.mark.parametrize("beam", [1, 3])
+def test_neighbours_do_not_change_how_long_an_answer_may_be(beam):
+    """A model that never ends writes as much as its own source allows, not its neighbour's."""
+    long_pairs = [("ab" * 30, "x " * 60), ("ba" * 30, "y " * 60)] * 4
+    codec = PairCodec.learn(TokensRecipe(source="char", target="word"), long_pairs)
+    torch.manual_seed(0)
+    module = TRANSLATE.build(ModelRecipe(name="gru", hidden=16, dropout=0.0), codec).eval()
+    with torch.no_grad():
+        module.decoder.bias[END] = -1e4
+    sources, recipe = ["a", "ab" * 30, "ab" * 5], DecodeRecipe(beam=beam)
+    together = TRANSLATE.answer(module, codec, sources, recipe)
+    alone = [TRANSLATE.answer(module, codec, [source], recipe)[0] for source in sources]
+    assert [answer.text for answer in together] == [answer.text for answer in alone]
+    assert [answer.score for answer in together] == pytest.approx([answer.score for answer in alone], rel=1e-4)
+    assert [len(answer.text.split()) for answer in together] == [12, 95, 30]
+
+
 def test_a_look_is_at_the_answer_itself(codec, module):
     (answer,) = TRANSLATE.answer(module, codec, ["aab"], DecodeRecipe())
     look = TRANSLATE.look(module, codec, " aab ", DecodeRecipe())

@@ -1,5 +1,6 @@
 """Beam search: the likeliest whole outputs, a few at a time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,13 +18,14 @@ def beam(
     encoded: Encoded,
     *,
     marks: Marks,
-    longest: int,
+    longest: int | Sequence[int],
     width: int,
     length_penalty: float = 1.0,
 ) -> list[list[Hypothesis]]:
     """For each row its best hypotheses, at most `width`, best first by score / length^length_penalty.
 
-    A row is done when it has `width` of them and nothing still being written stands better than the worst.
+    A row is done when it has `width` of them and nothing still being written stands better than the worst, or after
+    `longest` tokens, one number for all rows or one for each.
     """
     device = encoded.valid.device
     rows = list(range(len(encoded.valid)))  # which batch row each of the B searches belongs to
@@ -33,7 +35,8 @@ def beam(
     scores = torch.full((len(rows), width), -torch.inf, device=device)
     scores[:, 0] = 0.0  # all beams are alike at the start: let one speak
     written = torch.zeros(len(rows), width, 0, dtype=torch.long, device=device)
-    for length in range(1, longest + 1):
+    limits = [longest] * len(rows) if isinstance(longest, int) else list(longest)
+    for length in range(1, max(limits) + 1):
         logits, state = decoder.step(token, state)
         totals = scores.unsqueeze(-1) + log_probabilities(logits, marks).view(len(rows), width, -1)  # (B, W, V)
         best, beams, tokens = top_candidates(totals, 2 * width)  # enough: at most W of them can end here
@@ -45,14 +48,17 @@ def beam(
         source = beams.gather(1, going)
         written = torch.cat([written.gather(1, source.unsqueeze(-1).expand(-1, -1, length - 1)), token[..., None]], -1)
         leading = scores[:, 0].tolist()
-        keep = [place for place, row in enumerate(rows) if found[row].may_gain(leading[place], length)]
+        open_ = [place for place, row in enumerate(rows) if found[row].may_gain(leading[place], length)]
+        keep = [place for place in open_ if limits[rows[place]] > length]
+        for place in set(open_).difference(keep):
+            found[rows[place]].fill(written[place].tolist(), scores[place].tolist())
         if not keep:
             break
         kept = torch.tensor(keep, device=device)
         flat = (torch.arange(len(rows), device=device).unsqueeze(1) * width + source)[kept].flatten()
         state, token = reorder(state, flat), token[kept].flatten()
         scores, written, rows = scores[kept], written[kept], [rows[place] for place in keep]
-    else:
+    else:  # nothing may be written at all
         for place, row in enumerate(rows):
             found[row].fill(written[place].tolist(), scores[place].tolist())
     return [pool.hypotheses for pool in found]

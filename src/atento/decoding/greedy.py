@@ -1,5 +1,6 @@
 """Greedy search: the likeliest token at every step."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,20 +12,22 @@ from atento.models.protocols import Decoder, Encoded, reorder
 
 
 @torch.no_grad()
-def greedy(decoder: Decoder[Any], encoded: Encoded, *, marks: Marks, longest: int) -> list[Hypothesis]:
-    """One hypothesis a row, cut after `longest` tokens."""
+def greedy(decoder: Decoder[Any], encoded: Encoded, *, marks: Marks, longest: int | Sequence[int]) -> list[Hypothesis]:
+    """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
     rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) which row each line belongs to
     token = torch.full_like(rows, marks.start)
     state = decoder.start(encoded)
     written: list[list[int]] = [[] for _ in range(len(rows))]
     scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
-    for _ in range(longest):
+    limits = torch.as_tensor(longest, device=rows.device).expand(len(rows))
+    for length in range(1, int(limits.max()) + 1):
         logits, state = decoder.step(token, state)
         best, token = log_probabilities(logits, marks).max(dim=-1)
         scores.index_add_(0, rows, best)
         going = token != marks.end
         for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
             written[row].append(number)
+        going &= limits[rows] > length
         if not going.all():  # finished rows leave the batch
             keep = going.nonzero().squeeze(-1)
             if len(keep) == 0:

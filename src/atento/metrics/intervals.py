@@ -41,6 +41,8 @@ def interval(
 
 def tied(metric: Metric, left: Sequence[str], right: Sequence[str], references: Sequence[Sequence[str]]) -> bool:
     """Whether the paired difference of two models on the same examples may well be zero (95 %)."""
+    if not left:
+        return True
     differences = resampled(metric, metric.statistics(left, references)) - resampled(
         metric, metric.statistics(right, references)
     )

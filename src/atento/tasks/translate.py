@@ -63,7 +63,7 @@ def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], reci
     order = sorted(range(len(rows)), key=lambda index: lengths[index])
     for indices in batches_by_length(lengths, order, batch_tokens=max(1, DECODE_TOKENS // recipe.beam)):
         tokens, valid = pad([rows[index] or [UNKNOWN] for index in indices])
-        longest = recipe.longest or codec.limits.tokens(tokens.size(1))
+        longest = [recipe.longest or codec.limits.tokens(lengths[index]) for index in indices]
         with torch.no_grad():
             encoded = module.encode(tokens.to(device), valid.to(device))
         if recipe.beam == 1:
