@@ -32,7 +32,7 @@ class Nearest:
         answers: list[str] = []
         for first in range(0, len(sources), ROWS):
             distances = cdist(
-                sources[first : first + ROWS], known, scorer=Levenshtein.distance, dtype=np.uint16, workers=-1
+                sources[first : first + ROWS], known, scorer=Levenshtein.distance, dtype=np.int32, workers=-1
             )
             answers.extend(targets[index] for index in distances.argmin(axis=1))
         return answers
