@@ -10,19 +10,26 @@ import sys
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import save_file
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_says_how_to_go_on_and_does(atento_command, processes, tmp_path, words, whole, number, code):
     run = tmp_path / "a run"  # a name with a space is a name
-    child = atento_command.start(*words("rnn", processes.TO_THE_END), "--out", "a run", cwd=tmp_path)
-    processes.until(lambda: (run / "checkpoint.safetensors").exists(), what="a checkpoint", child=child)
+    never = ("--set", "train.checkpoint_every=1000")  # so that the only checkpoint is the one of the signal
+    child = atento_command.start(*words("rnn", processes.EARLY_BEST), *never, "--out", "a run", cwd=tmp_path)
+    events = run / "events.jsonl"
+    begun = lambda: events.exists() and "validation" in events.read_text()  # noqa: E731
+    processes.until(begun, what="a validation", child=child)
     child.send(number)
     stopped = child.wait()
     assert stopped.code == code
     assert "Traceback" not in stopped.err
     assert not (run / "manifest.json").exists()
+    with safe_open(run / "checkpoint.safetensors", framework="pt") as checkpoint:
+        step = json.loads(checkpoint.metadata()["progress"])["step"]
+    assert f"stopped at step {step}; everything is saved" in stopped.err
 
     program, *arguments = shlex.split(stopped.err.split("go on with: ")[1])
     done = atento_command.run(*arguments, cwd=tmp_path)
@@ -30,7 +37,7 @@ def test_interrupted_says_how_to_go_on_and_does(atento_command, processes, tmp_p
     assert program == "atento"
     assert done.code == 0, done.err
     weights = run / "weights.safetensors"
-    assert processes.digest(weights) == processes.digest(whole("rnn", processes.TO_THE_END) / weights.name)
+    assert processes.digest(weights) == processes.digest(whole("rnn", processes.EARLY_BEST) / weights.name)
 
 
 def test_ctrl_c_from_the_very_command_line(atento_command, processes, tmp_path, words, whole):
