@@ -10,6 +10,7 @@ import torch
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".spec-results.json"
 MOST_ROWS = 3
+EXACT = {"attention", "blocks", "contracts", "layers", "models", "recurrent"}  # folders of tests in float64
 
 outcomes: dict[str, dict[str, object]] = {}
 
@@ -38,6 +39,18 @@ def pytest_sessionfinish(session):
         earlier = json.loads(RESULTS.read_text())["tests"] if RESULTS.exists() else {}
         finished = {name: entry for name, entry in outcomes.items() if entry["outcome"] != "not run"}
         RESULTS.write_text(json.dumps({"tests": {**earlier, **finished}}, indent=1))
+
+
+@pytest.fixture(autouse=True)
+def exact(request):
+    """The same chance for every test of the mathematics, in float64."""
+    if not EXACT & set(request.path.relative_to(ROOT / "tests").parts):
+        yield
+        return
+    torch.manual_seed(0)
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
 
 
 @pytest.fixture(scope="session")

@@ -106,3 +106,23 @@ def test_inspect(atento_command, tiny_pairs, tmp_path):
     assert (found["rows"], found["refused"], found["task"]) == (240, 0, "translate")
     assert [column["name"] for column in found["columns"]] == ["1", "2"]
     assert found["next"][0] == f"atento compare {tiny_pairs}"
+
+
+@pytest.mark.parametrize("content", ["{}", '{"rows": 3}', "[", '{"rows": [{}], "metrics": {}}'])
+def test_report_of_a_damaged_board(atento_command, tmp_path, content):
+    (tmp_path / "board.json").write_text(content)
+    done = atento_command.run("report", ".", cwd=tmp_path)
+    assert done.code == 2
+    assert "board.json is damaged" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["board.json"]
+
+
+def test_a_report_needs_no_data_any_more(atento_command, tiny_pairs, small_words, tmp_path):
+    """A folder is whole by itself: it may have come from another machine."""
+    (tmp_path / "p.tsv").write_bytes(tiny_pairs.read_bytes())
+    done = atento_command.run("train", "p.tsv", "--model", "gru+dot", *small_words, "--out", "r", cwd=tmp_path)
+    assert done.code == 0, done.err
+    (tmp_path / "p.tsv").unlink()
+    done = atento_command.run("report", "r", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert (tmp_path / "r" / "report.html").is_file()

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -110,6 +111,26 @@ def test_a_conversation_in_a_terminal(trained_run, terminal, processes, atento_c
     done = child.wait()
     assert done.code == 0
     assert trained_run.predict("zweitausenddrei")[0] in done.out
+
+
+def test_ctrl_c_ends_a_conversation(trained_run, terminal, atento_command, tmp_path):
+    files = {"stdin": terminal.name, "terminal": terminal.name}
+    child = atento_command.start("try", trained_run.folder, cwd=tmp_path, **files)
+    terminal.read_until("an empty line ends")
+    child.send(signal.SIGINT)
+    assert child.wait().code == 130
+    assert "Traceback" not in terminal.read_until("stopped.")
+
+
+@pytest.mark.parametrize("words", [("schema", "--json"), ("schema",)])
+def test_a_reader_who_has_read_enough(tmp_path, words):
+    """`atento schema | head -1`: neither an error nor a word about it."""
+    program = [sys.executable, "-m", "atento", *words]
+    child = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    child.stdout.close()
+    said = child.stderr.read()
+    child.stderr.close()
+    assert (child.wait(), said) == (0, b"")
 
 
 def test_look_at_a_picture_and_at_a_page(atento_command, trained_run, tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 
 from atento.api.folders import BOARD
 from atento.api.show import alignments
-from atento.bundle import METRICS, PREDICTIONS, RECIPE, check_manifest, read_json, write_atomically
+from atento.bundle import METRICS, PREDICTIONS, RECIPE, check_manifest, damaged, read_json, write_atomically
 from atento.looking.report import render_report
 from atento.spec import read_recipe
 from atento.tasks.task import Question
@@ -16,8 +16,12 @@ from atento.tasks.task import Question
 def write_report(folder: Path, *, out: Path | None = None) -> Path:
     """Draw the report of a board's or a run's folder."""
     path = out or folder / "report.html"
-    facts = read_json(folder, BOARD) if (folder / BOARD).is_file() else facts_of_run(folder)
-    write_atomically(path, render_report(facts).encode())
+    is_board = (folder / BOARD).is_file()
+    try:
+        page = render_report(read_json(folder, BOARD) if is_board else facts_of_run(folder))
+    except (LookupError, TypeError, AttributeError) as error:  # nothing vouches for a board's file
+        raise damaged(folder, BOARD if is_board else METRICS, f"{type(error).__name__}: {error}") from None
+    write_atomically(path, page.encode())
     return path
 
 

@@ -45,8 +45,10 @@ def main() -> None:
         if debug:
             raise
         fail(error)
-    except BrokenPipeError:  # `atento ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # `atento ... | head`: enough was read
         sys.exit(0)
     except MemoryError as error:
         if debug:
