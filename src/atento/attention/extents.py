@@ -75,33 +75,39 @@ class Window(Extent):
         return str(self.reach)
 
 
-class Both(Extent):
-    """Seen only through both: a & b. Biases add, factors multiply."""
+class Joined(Extent):
+    """Two extents seen as one; leaves say how their views are joined."""
 
     def __init__(self, left: Extent, right: Extent) -> None:
         super().__init__()
         self.left, self.right = left, right
 
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor) -> View:
-        """Intersection."""
+        """Look through both, then join."""
         left = self.left(query, key, query_at=query_at, key_at=key_at)
         right = self.right(query, key, query_at=query_at, key_at=key_at)
+        return self.join(left, right)
+
+    @abstractmethod
+    def join(self, left: View, right: View) -> View:
+        """One view of two."""
+
+
+class Both(Joined):
+    """Seen only through both: a & b. Biases add, factors multiply."""
+
+    def join(self, left: View, right: View) -> View:
+        """Intersection."""
         bias = right.bias if left.bias is None else right.tilt(left.bias)
         factor = right.factor if left.factor is None else right.shade(left.factor)
         return View(left.visible & right.visible, bias, factor)
 
 
-class Either(Extent):
+class Either(Joined):
     """Seen through at least one: a | b. Only plain extents can be joined so."""
 
-    def __init__(self, left: Extent, right: Extent) -> None:
-        super().__init__()
-        self.left, self.right = left, right
-
-    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor) -> View:
+    def join(self, left: View, right: View) -> View:
         """Union."""
-        left = self.left(query, key, query_at=query_at, key_at=key_at)
-        right = self.right(query, key, query_at=query_at, key_at=key_at)
         if any(part is not None for part in (*left[1:], *right[1:])):
             raise InputError(
                 "`|` joins extents that only show or hide; one of these also adds a bias or a factor.",
