@@ -64,7 +64,7 @@ def test_killed_at_random_moments_ends_in_the_same_weights(
     chance, kills, bounds = random.Random(f"{model} {bounds}"), 0, getattr(processes, bounds)
     run, command = tmp_path / "run", (*words(model, bounds), "--out", "run", "--resume")
 
-    while kills < 5:
+    while kills < 4:
         child = atento_command.start(*command, cwd=tmp_path)
         if not kill_after_checkpoints(processes, child, run, chance.randrange(3), chance.uniform(0, 0.03)):
             break
@@ -78,7 +78,7 @@ def test_killed_at_random_moments_ends_in_the_same_weights(
     assert not (run / "checkpoint.safetensors").exists()
 
 
-@pytest.mark.parametrize("flush", [1, 3, 5, 6, 9, 11])
+@pytest.mark.parametrize("flush", [1, 3, 6, 11])
 def test_killed_in_the_middle_of_a_write(atento_command, processes, tmp_path, words, whole, flush):
     """An odd flush is of a file that is not yet in its place, an even one of the folder it was just put in."""
     run, command = tmp_path / "run", (*words("rnn", processes.TO_THE_END), "--out", "run")
@@ -144,7 +144,7 @@ def test_killed_between_the_end_of_training_and_the_manifest(
     reference = whole("rnn", processes.TO_THE_END)
     command = (*words("rnn", processes.TO_THE_END), "--out", "run")
     last = 2 * (3 + 15)
-    for number in (last + 1, last + 4, last + 9):
+    for number in (last + 1, last + 8):
         died = atento_command.run(*command, cwd=tmp_path, fault=("die_at_flush", number))
         assert died.code == -signal.SIGKILL
         assert (tmp_path / "run" / "checkpoint.safetensors").exists()

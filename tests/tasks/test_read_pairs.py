@@ -96,3 +96,9 @@ def test_the_built_in_set_goes_either_way():
     words = {english(number): german(number) for number in range(1000)}
     known = [(source, target) for source, target in read.train if source in words]
     assert known and all(words[source] == target for source, target in known)
+
+
+@pytest.mark.parametrize("key", ["valid", "test", "split"])
+def test_a_built_in_set_has_parts_of_its_own(key):
+    with pytest.raises(InputError, match=rf"data\.{key}: numbers is built in[\s\S]*leave data\.{key} out"):
+        read_pairs_for_translation(DataRecipe(train="numbers", **{key: "80/10/10"}), 0)

@@ -19,6 +19,7 @@ Pair = tuple[str, str]
 def read_pairs_for_translation(recipe: DataRecipe, seed: int) -> Reading:
     """Own files where the recipe names them; else shares of the training file, by distinct sources."""
     if is_builtin(recipe.train):
+        refuse_other_parts(recipe)
         parts = BUILTIN[recipe.train].make(recipe.source, recipe.target, seed)
         return reading(recipe.train, parts.train, parts.valid, parts.test, notes=parts.notes)
     main = read_file(recipe, recipe.train)
@@ -36,6 +37,19 @@ def read_pairs_for_translation(recipe: DataRecipe, seed: int) -> Reading:
         raise InputError("no training rows are left.", found=f"{len(train)} rows, all also held out", fix="add rows")
     notes.append(f"{len(kept)} rows to train, {len(valid)} to validate, {len(test)} to test")
     return reading(Path(main.file).name, kept, valid, test, notes=notes, refused=refused)
+
+
+def refuse_other_parts(recipe: DataRecipe) -> None:
+    """A built-in set comes in three parts already."""
+    plain = DataRecipe()
+    for key in ("valid", "test", "split"):
+        value = getattr(recipe, key)
+        if value != getattr(plain, key):
+            raise InputError(
+                f"data.{key}: {recipe.train} is built in and has parts of its own.",
+                found=f"data.{key}={value}",
+                fix=f"leave data.{key} out",
+            )
 
 
 def share_out(
@@ -68,7 +82,7 @@ def read_file(recipe: DataRecipe, source: str) -> Pairs:
 def read_questions(recipe: DataRecipe, file: str, seed: int) -> Asked:
     """All pairs of a file as questions; of a built-in set, its test part."""
     if is_builtin(file):
-        reading = read_pairs_for_translation(recipe.model_copy(update={"train": file}), seed)
+        reading = read_pairs_for_translation(DataRecipe(train=file, source=recipe.source, target=recipe.target), seed)
         return Asked(reading.test, reading.notes, reading.refused)
     pairs = read_file(recipe, file)
     return Asked(questions(pairs.pairs), pairs.notes, pairs.refused)
@@ -77,7 +91,7 @@ def read_questions(recipe: DataRecipe, file: str, seed: int) -> Asked:
 def read_sources(recipe: DataRecipe, file: str, seed: int) -> Opened:
     """All columns of a file, and the texts to be read; of a built-in set, its test part."""
     if is_builtin(file):
-        test = read_pairs_for_translation(recipe.model_copy(update={"train": file}), seed).test
+        test = read_pairs_for_translation(DataRecipe(train=file, source=recipe.source, target=recipe.target), seed).test
         sources = [question.source for question in test]
         return Opened({"source": sources, "target": [question.references[0] for question in test]}, sources, ())
     table = read_source(file, header=recipe.header, names=[recipe.source] if recipe.source else [])
