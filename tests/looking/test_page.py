@@ -131,8 +131,12 @@ def test_the_canvas_follows_the_width_of_the_window(boards, open_page):
     wide = page.locator("canvas").evaluate("canvas => canvas.attention.cell")
 
     page.set_viewport_size({"width": 360, "height": 700})
-    page.wait_for_function("document.querySelector('canvas').attention.width < 360")
+    for _ in range(100):  # the page forbids eval, which playwright's own waiting uses
+        if page.locator("canvas").evaluate("canvas => canvas.attention.width") < 360:
+            break
+        page.wait_for_timeout(50)
 
+    assert page.locator("canvas").evaluate("canvas => canvas.attention.width") < 360
     assert page.locator("canvas").evaluate("canvas => canvas.attention.cell") < wide / 2
 
 
