@@ -28,7 +28,7 @@ BUILTIN: dict[str, dict[str, Values]] = {
     "numbers": {
         "rnn": {**NUMBERS, "train.lr": 2.5e-3},
         "gru": {**NUMBERS, "train.lr": 8e-3},
-        "lstm": {**NUMBERS, "train.lr": 6e-3},
+        "lstm": {**NUMBERS, "train.lr": 4e-3},
         "transformer": {**NUMBERS, "train.lr": 1e-3, "train.batch_tokens": 768, "model.layers": 1},
     },
 }
