@@ -1,6 +1,8 @@
 """What all tests share: one thread, a small trained model, and the record of which rows of the specification hold."""
 
+import importlib.util
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import torch
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".spec-results.json"
 MOST_ROWS = 3
+COMMANDS = "atento_test_commands"
 EXACT = {"attention", "blocks", "contracts", "layers", "models", "recurrent"}  # folders of tests in float64
 
 outcomes: dict[str, dict[str, object]] = {}
@@ -70,3 +73,26 @@ def tiny_pairs(tmp_path_factory):
     words = ["".join("abcde"[(number // 5**place) % 5] for place in range(4)) for number in range(240)]
     path.write_text("".join(f"{word}\t{' '.join(reversed(word))}\n" for word in words), encoding="utf-8")
     return path
+
+
+def load_commands():
+    """One module for all folders, hence one server; tests are no package, so it is loaded by its place."""
+    if COMMANDS not in sys.modules:
+        path = Path(__file__).parent / "journeys" / "commands.py"
+        place = importlib.util.spec_from_file_location(COMMANDS, path)
+        sys.modules[COMMANDS] = importlib.util.module_from_spec(place)
+        place.loader.exec_module(sys.modules[COMMANDS])
+    return sys.modules[COMMANDS]
+
+
+@pytest.fixture(scope="session")
+def processes():
+    return load_commands()
+
+
+@pytest.fixture(scope="session")
+def atento_command(processes, tmp_path_factory):
+    """`atento_command.run("train", ..., cwd=folder)`."""
+    commands = processes.Commands(tmp_path_factory.mktemp("said"))
+    yield commands
+    commands.close()

@@ -70,7 +70,7 @@ def test_the_project_speaks_of_itself_alone():
     """No path of a machine, no address of a registry, no data that is not ours."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
     names = [name for name in listed.stdout.splitlines() if not name.endswith((".png", ".svg"))]
-    strange = re.compile(r"/(?:root|home)/\w|index-url\s*=|find-links|trusted-host")
+    strange = re.compile(r"/(?:root|home)/\w|(?:index|extra-index)[-_]url")
     for name in names:
         if (ROOT / name).is_file() and name != "tests/architecture/test_files.py":
             found = strange.search((ROOT / name).read_text(encoding="utf-8", errors="replace"))

@@ -1,37 +1,9 @@
-"""Commands in processes of their own, for the tests of this folder."""
+"""Small runs and what befalls them, for the tests of this folder."""
 
-import importlib.util
 import shutil
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-NAME = "atento_test_commands"
-
-
-def load_commands():
-    """One module for all folders, hence one server; tests are no package, so it is loaded by its place."""
-    if NAME not in sys.modules:
-        path = Path(__file__).parent.parent / "journeys" / "commands.py"
-        place = importlib.util.spec_from_file_location(NAME, path)
-        sys.modules[NAME] = importlib.util.module_from_spec(place)
-        place.loader.exec_module(sys.modules[NAME])
-    return sys.modules[NAME]
-
-
-@pytest.fixture(scope="session")
-def processes():
-    return load_commands()
-
-
-@pytest.fixture(scope="session")
-def atento_command(processes, tmp_path_factory):
-    """`atento_command.run("train", ..., cwd=folder)`."""
-    commands = processes.Commands(tmp_path_factory.mktemp("said"))
-    yield commands
-    commands.close()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ def inspect(file: str) -> dict[str, Any]:
     if is_builtin(file):
         return inspect_builtin(file)
     evidence = gather(file)
-    guesses = recognise(DataRecipe(train=file))
+    guesses = recognise(evidence)
     best = max(guesses, key=lambda task: guesses[task].likelihood)
     likely = guesses[best].likelihood >= LIKELY
     problems = [{"where": str(refusal), "fix": refusal.fix} for refusal in evidence.refused]

@@ -1,7 +1,8 @@
 """Task names become tasks here and nowhere else."""
 
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
-from atento.data.evidence import gather
+from atento.data.evidence import Evidence, gather
+from atento.data.records import stop_or_skip
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
 from atento.tasks.task import Recognition, Task
@@ -20,7 +21,9 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
         return TASKS[name], ""
     if is_builtin(data.train):
         return TASKS[BUILTIN[data.train].task], ""
-    guesses = recognise(data)
+    evidence = gather(data.train, header=data.header)
+    stop_or_skip(evidence.refused, data.bad_rows)  # said before what a broken row makes a file look like
+    guesses = recognise(evidence)
     best = max(guesses, key=lambda task: guesses[task].likelihood)
     if guesses[best].likelihood < LIKELY:
         raise InputError(
@@ -31,7 +34,6 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
     return TASKS[best], f"task: {best} ({guesses[best].reason})"
 
 
-def recognise(data: DataRecipe) -> dict[str, Recognition]:
+def recognise(evidence: Evidence) -> dict[str, Recognition]:
     """How likely each task is for a file."""
-    evidence = gather(data.train, header=data.header)
     return {name: task.recognise(evidence) for name, task in TASKS.items()}
