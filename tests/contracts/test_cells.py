@@ -1,16 +1,27 @@
 """Laws of every cell's walk: library kernel or step by step, ragged or one by one, whole or in chunks."""
 
+import copy
 import math
+from functools import partial
 
 import pytest
 import torch
 
+from atento.layers.activations import ACTIVATIONS
 from atento.models.build import CELLS
-from atento.recurrent import unroll
+from atento.recurrent import Elman, Jordan, unroll
 
 BATCH, STEPS, INPUT, HIDDEN = 5, 7, 3, 11
+SPREAD = 0.3  # of the weights: a state that no activation bounds then keeps its size
 
-every_cell = pytest.mark.parametrize("kind", CELLS.values(), ids=CELLS)
+FORMS = {  # every cell as a name makes it, every activation, every cell with a product wider than its units
+    **CELLS,
+    **{f"rnn {name}": partial(Elman, activation=ACTIVATIONS[name]) for name in ACTIVATIONS if name != "tanh"},
+    **{f"{name} maxout": partial(kind, activation=ACTIVATIONS["maxout"]) for name, kind in CELLS.items()},
+    "jordan narrow": partial(Jordan, output_size=2, squash=ACTIVATIONS["sigmoid"]),
+    "jordan wide": partial(Jordan, output_size=13, squash=ACTIVATIONS["maxout"]),
+}
+every_cell = pytest.mark.parametrize("kind", FORMS.values(), ids=FORMS)
 both_ways = pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 
 VALID = torch.tensor(
@@ -29,20 +40,20 @@ def make(kind):
     cell = kind(INPUT, HIDDEN)
     with torch.no_grad():
         for parameter in cell.parameters():
-            parameter.copy_(torch.randn_like(parameter))
+            parameter.copy_(SPREAD * torch.randn_like(parameter))
     return cell
 
 
 def unknown(cell):
     """The same cell as a kind that no kernel knows, so that it goes step by step."""
-    twin = type("Unknown", (type(cell),), {})(cell.input_size, cell.hidden_size)
-    twin.load_state_dict(cell.state_dict())
+    twin = copy.deepcopy(cell)
+    twin.__class__ = type("Unknown", (type(cell),), {})
     return twin
 
 
 def some_start(cell, rows=BATCH):
     bare = cell.start(torch.zeros(rows, INPUT))
-    return type(bare)(*(torch.randn(rows, HIDDEN) for _ in bare))
+    return type(bare)(*(torch.randn_like(part) for part in bare))
 
 
 @every_cell
@@ -72,7 +83,7 @@ def test_a_ragged_batch_is_its_rows_one_by_one(kind, backward, known):
     for row in range(BATCH):
         state = type(start)(*(part[row : row + 1] for part in start))
         places = VALID[row].nonzero().squeeze(-1).tolist()
-        expected = torch.zeros(STEPS, HIDDEN)
+        expected = torch.zeros(STEPS, cell.output_size)
         for place in reversed(places) if backward else places:
             state = cell(inputs[row : row + 1, place], state)
             expected[place] = state.hidden[0]

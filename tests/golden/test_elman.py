@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from atento.layers.losses import token_cross_entropy
-from atento.recurrent import Elman, unroll
+from atento.recurrent import Elman, Output, unroll
 
 U = [[0.2, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.4, 0.1], [0.8, 0.1, 0.2], [0.1, 0.1, 0.4]]
 W = [[0.2, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.4, 0.1]]
@@ -40,7 +40,11 @@ def test_the_first_step(cell, words):
     state = cell(words[:, 0], cell.start(words[:, 0]))
     assert rounded(words[0, 0] @ torch.tensor(U, dtype=torch.float64)) == [0.3, 0.2, 0.1]
     assert rounded(state.hidden) == FIRST
-    said = state.hidden @ torch.tensor(V, dtype=torch.float64)
+    output = Output(3, 5).double()
+    with torch.no_grad():
+        output.map.weight.copy_(torch.tensor(V).T)
+        output.map.bias.zero_()
+    said = output(state.hidden)
     assert rounded(said) == [0.1773, 0.1085, 0.0880, 0.0786, 0.0788]
     assert rounded(said.softmax(-1)) == [0.2146, 0.2003, 0.1962, 0.1944, 0.1944]
     assert round(token_cross_entropy(said, torch.tensor([3])).mean.item(), 4) == 1.6378

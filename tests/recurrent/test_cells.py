@@ -4,9 +4,12 @@ import pytest
 import torch
 from torch import nn
 
-from atento.recurrent import GRU, LSTM, Elman, Hidden, Memory
+from atento.errors import InputError
+from atento.layers.activations import MAXOUT
+from atento.recurrent import GRU, LSTM, Elman, GRUBefore, Hidden, Jordan, Memory
 
 BATCH, INPUT, HIDDEN, STEPS = 2, 3, 5, 7
+SAID = 11  # width of a Jordan cell's output
 
 
 def shaken(cell):
@@ -49,18 +52,37 @@ def gru(cell, item, state):
     return Hidden(keep * state.hidden + (1 - keep) * new)
 
 
+def gru_before(cell, item, state):
+    """n = tanh(W x + b + U (r h) + c); h' = z h + (1 − z) n, the reset before the product (Cho et al., 2014, eq. 8)."""
+    reset, keep = (sigmoid(sum(gate(cell, place, item, state.hidden))) for place in range(2))
+    read, recur = gate(cell, 2, item, reset * state.hidden)
+    return Hidden(keep * state.hidden + (1 - keep) * torch.tanh(read + recur))
+
+
+def jordan(cell, item, state):
+    """h' = tanh(W o + U x + b); o' = tanh(V h' + c)."""
+    hidden = torch.tanh(sum(gate(cell, 0, item, state.hidden)))
+    said = [(cell.say.map.weight[unit] * hidden).sum() + cell.say.map.bias[unit] for unit in range(SAID)]
+    return Hidden(torch.tanh(torch.stack(said)))
+
+
+def wide_jordan(input_size, hidden_size):
+    return Jordan(input_size, hidden_size, output_size=SAID)
+
+
 def first_state(kind):
-    parts = {Elman: Hidden, GRU: Hidden, LSTM: Memory}[kind]._fields
-    values = [torch.randn(BATCH, HIDDEN, requires_grad=True) for _ in parts]
-    return Memory(*values) if kind is LSTM else Hidden(*values)
+    bare = kind(INPUT, HIDDEN).start(torch.zeros(BATCH, INPUT))
+    return type(bare)(*(torch.randn_like(part).requires_grad_() for part in bare))
 
 
 @pytest.mark.parametrize(
     "kind, equations",
     [
         pytest.param(Elman, elman, marks=pytest.mark.spec("R01")),
+        pytest.param(wide_jordan, jordan, marks=pytest.mark.spec("R02")),
         pytest.param(LSTM, lstm, marks=pytest.mark.spec("R08")),
-        (GRU, gru),
+        pytest.param(GRU, gru, marks=pytest.mark.spec("R09")),
+        pytest.param(GRUBefore, gru_before, marks=pytest.mark.spec("R09")),
     ],
 )
 def test_cells_follow_their_equations(kind, equations):
@@ -90,7 +112,7 @@ def test_cells_follow_their_equations(kind, equations):
     [
         pytest.param(Elman, nn.RNNCell, marks=pytest.mark.spec("R01")),
         pytest.param(LSTM, nn.LSTMCell, marks=pytest.mark.spec("R08")),
-        (GRU, nn.GRUCell),
+        pytest.param(GRU, nn.GRUCell, marks=pytest.mark.spec("R09")),
     ],
 )
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-13), (torch.float32, 1e-5)])
@@ -104,3 +126,104 @@ def test_cells_equal_torch_for_equal_weights(kind, theirs, dtype, tolerance):
     expected = theirs(item, tuple(state) if kind is LSTM else state.hidden)
     expected = expected if kind is LSTM else (expected,)
     torch.testing.assert_close(tuple(cell(item, state)), expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.spec("R09")
+def test_the_two_forms_of_the_gru_part_when_the_reset_gate_says_something():
+    """Equal where the reset gate is open or shut everywhere; not between."""
+    after, before = shaken(GRU(INPUT, HIDDEN)), GRUBefore(INPUT, HIDDEN)
+    before.load_state_dict(after.state_dict())
+    item, state = torch.randn(BATCH, INPUT), Hidden(torch.randn(BATCH, HIDDEN))
+    assert not torch.allclose(after(item, state).hidden, before(item, state).hidden)
+    for cell in (after, before):
+        cell.read.bias.data[:HIDDEN] = 1e4
+    torch.testing.assert_close(after(item, state).hidden, before(item, state).hidden, rtol=0, atol=1e-13)
+    for cell in (after, before):
+        cell.read.bias.data[:HIDDEN] = -1e4
+        cell.recur.bias.data[2 * HIDDEN :] = 0.0  # the reset is before this bias in one form, after it in the other
+    torch.testing.assert_close(after(item, state).hidden, before(item, state).hidden, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "kind, names",
+    [
+        (Elman, ["content"]),
+        (LSTM, ["input", "forget", "content", "output"]),
+        (GRU, ["reset", "update", "content"]),
+        (GRUBefore, ["reset", "update", "content"]),
+    ],
+)
+def test_recurrent_matrices_by_name(kind, names):
+    cell = kind(INPUT, HIDDEN)
+    found = cell.recurrences()
+    assert list(found) == names
+    assert torch.equal(torch.cat(list(found.values())), cell.recur.weight)
+    assert list(kind(INPUT, HIDDEN, activation=MAXOUT).recurrences()) == [
+        name for part in names for name in (["content 1", "content 2"] if part == "content" else [part])
+    ]
+
+
+def test_an_output_reaches_the_next_through_two_matrices():
+    cell = wide_jordan(INPUT, HIDDEN)
+    expected = torch.einsum("oh,hp->op", cell.say.map.weight, cell.recur.weight)
+    assert list(cell.recurrences()) == ["V W"]
+    torch.testing.assert_close(cell.recurrences()["V W"], expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [LSTM, GRU, GRUBefore])
+def test_shares_are_the_gates_of_the_step(kind):
+    cell, item, state = shaken(kind(INPUT, HIDDEN)), torch.randn(BATCH, INPUT), first_state(kind)
+    found = cell.shares(cell.read(item), state)
+    assert list(found) == [name for name in cell.layout if name != "content"]
+    for name, values in found.items():
+        place = cell.layout.index(name)
+        for row in range(BATCH):
+            expected = sigmoid(sum(gate(cell, place, item[row], state.hidden[row])))
+            torch.testing.assert_close(values[row], expected, rtol=0, atol=1e-13)
+    assert Elman(INPUT, HIDDEN).shares(torch.zeros(BATCH, HIDDEN), first_state(Elman)) == {}
+
+
+@pytest.mark.parametrize("kind", [Elman, Jordan, LSTM, GRU, GRUBefore])
+@pytest.mark.parametrize("sizes, named", [((0, 5), "input_size"), ((3, 0), "hidden_size")])
+def test_sizes_are_at_least_one(kind, sizes, named):
+    with pytest.raises(InputError, match=f"{named} must be at least 1"):
+        kind(*sizes)
+    with pytest.raises(InputError, match="output_size must be at least 1"):
+        Jordan(3, 5, output_size=0)
+
+
+def widest(first, second):
+    return torch.where(first > second, first, second)
+
+
+def step_with_maxout(cell, item, state):
+    """One step of a gated cell whose candidate is the larger of two pieces, each of five units."""
+    at = {name: place for place, name in enumerate(cell.recurrences())}
+
+    def product(name, hidden):
+        return gate(cell, at[name], item, hidden)
+
+    gates = {name: sigmoid(sum(product(name, state.hidden))) for name in at if not name.startswith("content")}
+    if isinstance(cell, LSTM):
+        content = widest(*(sum(product(name, state.hidden)) for name in ("content 1", "content 2")))
+        carry = gates["forget"] * state.carry + gates["input"] * content
+        return Memory(gates["output"] * torch.tanh(carry), carry)
+    pieces = []
+    for name in ("content 1", "content 2"):
+        if isinstance(cell, GRUBefore):
+            pieces.append(sum(product(name, gates["reset"] * state.hidden)))
+        else:
+            read, recur = product(name, state.hidden)
+            pieces.append(read + gates["reset"] * recur)
+    return Hidden(gates["update"] * state.hidden + (1 - gates["update"]) * widest(*pieces))
+
+
+@pytest.mark.spec("L07", "R09")
+@pytest.mark.parametrize("kind", [LSTM, GRU, GRUBefore])
+def test_gated_cells_with_a_wider_candidate(kind):
+    cell, item = shaken(kind(INPUT, HIDDEN, activation=MAXOUT)), torch.randn(BATCH, INPUT)
+    state = first_state(kind)
+    moved = cell(item, state)
+    for row in range(BATCH):
+        expected = step_with_maxout(cell, item[row], type(state)(*(part[row] for part in state)))
+        torch.testing.assert_close(tuple(part[row] for part in moved), tuple(expected), rtol=0, atol=1e-13)

@@ -1,12 +1,15 @@
 """Stacks against torch's modules with the same weights."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.recurrent import GRU, LSTM, Elman, Stack
+from atento.layers.activations import ELU, MAXOUT, RELU
+from atento.recurrent import GRU, LSTM, Elman, GRUBefore, Jordan, Stack
 
 BATCH, STEPS, INPUT, HIDDEN = 3, 5, 7, 11
 
@@ -29,8 +32,9 @@ def hidden_of(theirs, last):
     "kind, theirs",
     [
         pytest.param(Elman, nn.RNN, marks=pytest.mark.spec("R01")),
+        pytest.param(partial(Elman, activation=RELU), partial(nn.RNN, nonlinearity="relu"), id="relu"),
         pytest.param(LSTM, nn.LSTM, marks=pytest.mark.spec("R08")),
-        (GRU, nn.GRU),
+        pytest.param(GRU, nn.GRU, marks=pytest.mark.spec("R09")),
     ],
 )
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "both ways"])
@@ -71,7 +75,7 @@ def test_dropout_between_layers_is_torch_s_dropout(theirs):
     assert not torch.allclose(outputs[0], theirs(inputs)[0])
 
 
-@pytest.mark.parametrize("theirs", [nn.RNN, nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("theirs", [nn.RNN, partial(nn.RNN, nonlinearity="relu"), nn.LSTM, nn.GRU])
 def test_ragged_rows_equal_torch_s_packed_sequences(theirs):
     theirs = shaken(theirs(INPUT, HIDDEN, num_layers=2, bidirectional=True, batch_first=True))
     lengths = torch.tensor([5, 3, 1])
@@ -84,11 +88,12 @@ def test_ragged_rows_equal_torch_s_packed_sequences(theirs):
     torch.testing.assert_close([tuple(state) for state in stacked.last], hidden_of(theirs, last), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Elman, LSTM, GRU])
+@pytest.mark.parametrize("kind", [Elman, partial(Elman, activation=RELU), LSTM, GRU])
 def test_there_and_back_again(kind):
     ours = shaken(Stack(kind, INPUT, HIDDEN, layers=2, bidirectional=True, dropout=0.25)).eval()
     again = Stack.from_torch(ours.to_torch())
     assert (again.layers, again.directions, again.dropout.p, again.training) == (2, 2, 0.25, False)
+    assert again.cell(0).activation == ours.cell(0).activation
     assert all(torch.equal(again.state_dict()[name], tensor) for name, tensor in ours.state_dict().items())
 
 
@@ -149,16 +154,45 @@ def test_steps_of_a_stack_equal_the_whole_sequence(kind):
 
 
 @pytest.mark.parametrize(
-    "module",
-    [nn.RNN(3, 5, nonlinearity="relu"), nn.LSTM(3, 5, proj_size=2), nn.GRU(3, 5, bias=False)],
-    ids=["relu", "projection", "no bias"],
+    "module", [nn.LSTM(3, 5, proj_size=2), nn.GRU(3, 5, bias=False)], ids=["projection", "no bias"]
 )
 def test_what_we_cannot_hold_is_refused(module):
     with pytest.raises(InputError, match="from_torch reads"):
         Stack.from_torch(module)
 
 
-def test_what_torch_cannot_hold_is_refused():
-    unknown = type("Unknown", (GRU,), {})
-    with pytest.raises(InputError, match="no module for the cell Unknown"):
-        Stack(unknown, INPUT, HIDDEN).to_torch()
+@pytest.mark.parametrize(
+    "kind, named",
+    [
+        (type("Unknown", (GRU,), {}), "Unknown"),
+        (GRUBefore, "GRUBefore"),
+        (Jordan, "Jordan"),
+        (partial(Elman, activation=ELU), "Elman"),
+        (partial(LSTM, activation=RELU), "LSTM"),
+        (partial(GRU, activation=MAXOUT), "GRU"),
+    ],
+)
+def test_what_torch_cannot_hold_is_refused(kind, named):
+    with pytest.raises(InputError, match=f"no module for the cell {named} with"):
+        Stack(kind, INPUT, HIDDEN).to_torch()
+
+
+@pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "both ways"])
+def test_a_stack_is_as_wide_as_its_cells_say(bidirectional):
+    """A layer reads what the one below says, which may be narrower than its hidden layer."""
+    stack = Stack(partial(Jordan, output_size=2), INPUT, HIDDEN, layers=3, bidirectional=bidirectional)
+    said = 4 if bidirectional else 2
+    assert stack.output_size == said
+    assert [stack.cell(index).input_size for index in range(len(stack.cells))][:: stack.directions] == [
+        INPUT,
+        said,
+        said,
+    ]
+    inputs = torch.randn(BATCH, STEPS, INPUT)
+    assert stack(inputs).outputs.shape == (BATCH, STEPS, said)
+    assert [state.hidden.shape for state in stack.start(inputs[:, 0])] == [(BATCH, 2)] * len(stack.cells)
+
+
+def test_layers_are_at_least_one():
+    with pytest.raises(InputError, match="layers must be at least 1"):
+        Stack(GRU, INPUT, HIDDEN, layers=0)

@@ -5,18 +5,24 @@ and what needs the state (`advance`).
 """
 
 from abc import ABC, abstractmethod
-from typing import Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-# Axes: B batch, T time, I input, H hidden.
+from atento.errors import InputError
+from atento.layers.activations import TANH, Activation
+from atento.layers.initialisation import Initialise, initialise_blocks, uniform
+
+# Axes: B batch, T time, I input, H hidden, O output, G product.
+
+CONTENT = "content"  # the part of a product that is bent, not a gate
 
 
 class Hidden(NamedTuple):
     """The state of a cell that says all it keeps."""
 
-    hidden: Tensor  # (B, H)
+    hidden: Tensor  # (B, O)
 
 
 class Memory(NamedTuple):
@@ -30,18 +36,41 @@ State = TypeVar("State", Hidden, Memory)
 
 
 class Cell(nn.Module, ABC, Generic[State]):
-    """input (B, I), state -> state. Weights have torch's layout, so that they can be exchanged."""
+    """input (B, I), state -> state. Weights have torch's layout, so that they can be exchanged.
 
-    gates: int  # how many products of width H a step needs
+    The product of a step (G) holds every gate (H) and the content that `activation` bends (wider·H).
+    """
 
-    def __init__(self, input_size: int, hidden_size: int) -> None:
+    layout: ClassVar[tuple[str, ...]]  # the parts of a product in their order: gates by name, and the content
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        activation: Activation = TANH,
+        initialise: Initialise = uniform,
+    ) -> None:
         super().__init__()
+        require_size("input_size", input_size)
+        require_size("hidden_size", hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
-        self.read = nn.Linear(input_size, self.gates * hidden_size)
-        self.recur = nn.Linear(hidden_size, self.gates * hidden_size)
-        for map_ in (self.read, self.recur):
-            nn.init.uniform_(map_.weight, -(hidden_size**-0.5), hidden_size**-0.5)
-            nn.init.zeros_(map_.bias)
+        self.output_size = hidden_size  # what the cell says, and reads again at the next step
+        self.activation, self.initialise = activation, initialise
+        product = sum(self.widths())
+        self.read, self.recur = nn.Linear(input_size, product), nn.Linear(hidden_size, product)
+        self.start_weights()
+
+    def widths(self) -> list[int]:
+        """How wide each part of the product is."""
+        return [self.hidden_size * (self.activation.wider if part == CONTENT else 1) for part in self.layout]
+
+    def start_weights(self) -> None:
+        """Small ones for the input, as told for each gate's own recurrent matrix; no bias."""
+        nn.init.uniform_(self.read.weight, -(self.hidden_size**-0.5), self.hidden_size**-0.5)
+        initialise_blocks(self.recur.weight, self.hidden_size, self.initialise)
+        nn.init.zeros_(self.read.bias)
+        nn.init.zeros_(self.recur.bias)
 
     def forward(self, input: Tensor, state: State) -> State:
         """One whole step."""
@@ -53,59 +82,22 @@ class Cell(nn.Module, ABC, Generic[State]):
 
     @abstractmethod
     def advance(self, read: Tensor, state: State) -> State:
-        """The step, given the input's product (B, gates·H)."""
+        """The step, given the input's product (B, G)."""
+
+    def shares(self, read: Tensor, state: State) -> dict[str, Tensor]:
+        """The step's gates (B, H) by name, each between 0 and 1; a cell without gates has none."""
+        return {}
+
+    def recurrences(self) -> dict[str, Tensor]:
+        """The matrices (H, H) through which a state reaches the next one, by name."""
+        found = {}
+        for name, rows in zip(self.layout, torch.split(self.recur.weight, self.widths()), strict=True):
+            blocks = torch.split(rows, self.hidden_size)
+            found.update({name if len(blocks) == 1 else f"{name} {n + 1}": block for n, block in enumerate(blocks)})
+        return found
 
 
-class Elman(Cell[Hidden]):
-    """h_t = tanh(W h_{t−1} + U x_t + b)  (Elman, 1990)."""
-
-    gates = 1
-
-    def start(self, like: Tensor) -> Hidden:
-        """Zeros."""
-        return Hidden(like.new_zeros(like.size(0), self.hidden_size))
-
-    def advance(self, read: Tensor, state: Hidden) -> Hidden:
-        """Add and squash."""
-        return Hidden(torch.tanh(read + self.recur(state.hidden)))
-
-
-class LSTM(Cell[Memory]):
-    """Long short-term memory with a forget gate (Gers et al., 2000).
-
-    The candidate g has its own weights and is a tanh; the output gate o is a sigmoid.
-    """
-
-    gates = 4
-
-    def start(self, like: Tensor) -> Memory:
-        """Zeros."""
-        zeros = like.new_zeros(like.size(0), self.hidden_size)
-        return Memory(hidden=zeros, carry=zeros)
-
-    def advance(self, read: Tensor, state: Memory) -> Memory:
-        """c = f c + i g; h = o tanh(c)."""
-        write, keep, content, say = (read + self.recur(state.hidden)).chunk(4, dim=-1)  # i, f, g, o in the paper
-        carry = keep.sigmoid() * state.carry + write.sigmoid() * content.tanh()
-        return Memory(hidden=say.sigmoid() * carry.tanh(), carry=carry)
-
-
-class GRU(Cell[Hidden]):
-    """Gated recurrent unit, the reset gate after the product (Cho et al., 2014; the form of cuDNN and torch).
-
-    The old state is mixed with the candidate of the same step: h_t = z h_{t−1} + (1 − z) n_t.
-    """
-
-    gates = 3
-
-    def start(self, like: Tensor) -> Hidden:
-        """Zeros."""
-        return Hidden(like.new_zeros(like.size(0), self.hidden_size))
-
-    def advance(self, read: Tensor, state: Hidden) -> Hidden:
-        """Reset, update, mix."""
-        read_reset, read_keep, read_new = read.chunk(3, dim=-1)
-        reset, keep, new = self.recur(state.hidden).chunk(3, dim=-1)  # r, z, n in the paper
-        candidate = torch.tanh(read_new + (read_reset + reset).sigmoid() * new)
-        share = (read_keep + keep).sigmoid()
-        return Hidden(share * state.hidden + (1 - share) * candidate)
+def require_size(name: str, size: int) -> None:
+    """At least one unit."""
+    if size < 1:
+        raise InputError(f"{name} must be at least 1.", found=f"{name}={size}", fix=f"give a larger {name}")

@@ -6,8 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from atento.recurrent.cells import GRU, LSTM, Cell, Elman, Hidden, Memory
+from atento.layers.activations import RELU, TANH, Activation
+from atento.recurrent.cells import Cell, Hidden, Memory
+from atento.recurrent.gated import GRU, LSTM
 from atento.recurrent.kernels.gru import gru_walk
+from atento.recurrent.simple import Elman
 
 # Axes: B batch, T time, I input, H hidden.
 
@@ -17,8 +20,8 @@ SURE = 1e4  # a gate with this at its input is open (or, negated, shut) exactly:
 
 
 def library_walk(cell: Cell[Any], inputs: Tensor, state: Any, valid: Tensor | None) -> tuple[Tensor, Any] | None:
-    """Outputs (B, T, H) and the state after the last real step; None where torch has no kernel for the cell."""
-    kernel = KERNELS.get(type(cell))
+    """Outputs (B, T, H) and the state after the last real step; None where no kernel knows the cell's very form."""
+    kernel = KERNELS.get((type(cell), cell.activation))
     if kernel is None:
         return None
     if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):  # few processors have these in bfloat16
@@ -58,8 +61,9 @@ def walk_gru(cell: GRU, inputs: Tensor, state: Hidden, valid: Tensor | None) -> 
 
 
 def walk_elman(cell: Elman, inputs: Tensor, state: Hidden, valid: Tensor | None) -> tuple[Tensor, Hidden]:
-    """As for the GRU."""
-    return walk_hidden(torch.rnn_tanh, cell, inputs, state, valid)
+    """As for the GRU; there is one kernel for each of two activations."""
+    kernel = torch.rnn_relu if cell.activation == RELU else torch.rnn_tanh
+    return walk_hidden(kernel, cell, inputs, state, valid)
 
 
 def walk_hidden(
@@ -78,4 +82,9 @@ def last_real(outputs: Tensor, start: Tensor, valid: Tensor) -> Tensor:
     return torch.where(steps.unsqueeze(-1) > 0, outputs.gather(1, index).squeeze(1), start)
 
 
-KERNELS: dict[type, Any] = {LSTM: walk_lstm, GRU: walk_gru, Elman: walk_elman}
+KERNELS: dict[tuple[type, Activation], Any] = {
+    (LSTM, TANH): walk_lstm,
+    (GRU, TANH): walk_gru,
+    (Elman, TANH): walk_elman,
+    (Elman, RELU): walk_elman,
+}

@@ -1,16 +1,20 @@
 """Walks on top of each other, in one or both directions."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
-from atento.recurrent.cells import GRU, LSTM, Cell, Elman
+from atento.layers.activations import RELU, TANH, Activation
+from atento.recurrent.cells import Cell, require_size
+from atento.recurrent.gated import GRU, LSTM
+from atento.recurrent.simple import Elman
 from atento.recurrent.unroll import Walk, unroll
 
-# Axes: B batch, T time, I input, H hidden.
+# Axes: B batch, T time, I input, O output of a cell.
 
 CellMaker = Callable[[int, int], Cell[Any]]  # input size, hidden size -> cell
 
@@ -18,7 +22,7 @@ CellMaker = Callable[[int, int], Cell[Any]]  # input size, hidden size -> cell
 class Stacked(NamedTuple):
     """What a stack leaves behind."""
 
-    outputs: Tensor  # (B, T, directions·H) of the top layer
+    outputs: Tensor  # (B, T, directions·O) of the top layer
     last: tuple[Any, ...]  # one state a layer and direction: layer 0 forward, layer 0 backward, layer 1 ...
 
 
@@ -36,11 +40,15 @@ class Stack(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        require_size("layers", layers)
         self.directions = 2 if bidirectional else 1
         self.layers, self.hidden_size = layers, hidden_size
-        self.output_size = hidden_size * self.directions
-        widths = [input_size] + [self.output_size] * (layers - 1)
-        self.cells = nn.ModuleList(make_cell(width, hidden_size) for width in widths for _ in range(self.directions))
+        self.cells = nn.ModuleList()
+        self.output_size = input_size
+        for _ in range(layers):
+            cells = [make_cell(self.output_size, hidden_size) for _ in range(self.directions)]
+            self.output_size = sum(cell.output_size for cell in cells)
+            self.cells.extend(cells)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: Tensor, start: tuple[Any, ...] | None = None, *, valid: Tensor | None = None) -> Stacked:
@@ -56,6 +64,10 @@ class Stack(nn.Module):
             inputs = torch.cat([walk.outputs for walk in walks], dim=-1)
             last.extend(walk.last for walk in walks)
         return Stacked(inputs, tuple(last))
+
+    def start(self, like: Tensor) -> tuple[Any, ...]:
+        """The cells' own starts, one row for each row of `like`."""
+        return tuple(self.cell(index).start(like) for index in range(len(self.cells)))
 
     def step(self, input: Tensor, state: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
         """One step (B, I) of a one-directional stack: what `forward` does with a sequence of one."""
@@ -76,16 +88,17 @@ class Stack(nn.Module):
     @classmethod
     def from_torch(cls, module: nn.RNNBase) -> "Stack":
         """The same stack with the same weights as torch's RNN, LSTM or GRU."""
-        maker = next((ours for ours, theirs in TORCH.items() if type(module) is theirs), None)
-        plain = module.bias and not module.proj_size and getattr(module, "nonlinearity", "tanh") == "tanh"
-        if maker is None or not plain:
+        form = (type(module), getattr(module, "nonlinearity", "tanh"))
+        maker = next((ours for ours, theirs in TORCH.items() if theirs == form), None)
+        if maker is None or not module.bias or module.proj_size:
             raise InputError(
-                "from_torch reads torch's RNN (tanh), LSTM and GRU with biases and no projection.",
+                "from_torch reads torch's RNN, LSTM and GRU with biases and no projection.",
                 found=repr(module),
-                fix="make the module with bias=True, proj_size=0 and nonlinearity='tanh'",
+                fix="make the module with bias=True and proj_size=0",
             )
+        kind, activation = maker
         ours = cls(
-            maker,
+            partial(kind, activation=activation),
             module.input_size,
             module.hidden_size,
             layers=module.num_layers,
@@ -98,15 +111,21 @@ class Stack(nn.Module):
     def to_torch(self) -> nn.RNNBase:
         """Torch's module (batch first) with the same weights."""
         cell = self.cell(0)
-        if type(cell) not in TORCH:
-            raise InputError(f"torch has no module for the cell {type(cell).__name__}.", fix="use Elman, LSTM or GRU")
-        theirs: nn.RNNBase = TORCH[type(cell)](
+        form = TORCH.get((type(cell), cell.activation))
+        if form is None:
+            raise InputError(
+                f"torch has no module for the cell {type(cell).__name__} with {cell.activation.formula}.",
+                fix="use Elman with tanh or relu, LSTM or GRU with tanh",
+            )
+        kind, nonlinearity = form
+        theirs: nn.RNNBase = kind(
             cell.input_size,
             self.hidden_size,
             num_layers=self.layers,
             bidirectional=self.directions == 2,
             dropout=self.dropout.p if self.layers > 1 else 0.0,
             batch_first=True,
+            **({"nonlinearity": nonlinearity} if kind is nn.RNN else {}),
         ).to(cell.read.weight)
         self.exchange(theirs, into_torch=True)
         return theirs.train(self.training)
@@ -131,4 +150,9 @@ class Stack(nn.Module):
                     ours.copy_(theirs)
 
 
-TORCH: dict[type[Cell[Any]], Callable[..., nn.RNNBase]] = {Elman: nn.RNN, LSTM: nn.LSTM, GRU: nn.GRU}
+TORCH: dict[tuple[Callable[..., Cell[Any]], Activation], tuple[Callable[..., nn.RNNBase], str]] = {
+    (Elman, TANH): (nn.RNN, "tanh"),
+    (Elman, RELU): (nn.RNN, "relu"),
+    (LSTM, TANH): (nn.LSTM, "tanh"),
+    (GRU, TANH): (nn.GRU, "tanh"),
+}

@@ -1,0 +1,123 @@
+"""Output recurrence taught with the truth: the same numbers as step by step, at a depth that does not grow."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional
+
+from atento.errors import InputError
+from atento.layers.activations import SIGMOID
+from atento.recurrent import Hidden, Jordan, teach, unroll
+
+BATCH, STEPS, INPUT, HIDDEN, SAID = 3, 7, 2, 11, 5
+
+
+def make():
+    return Jordan(INPUT, HIDDEN, output_size=SAID), torch.randn(BATCH, STEPS, INPUT), torch.rand(BATCH, STEPS, SAID)
+
+
+def one_by_one(cell, inputs, truth, start):
+    """Each step waits for the one before, whose output the truth then replaces."""
+    said, state = [], start
+    for time in range(inputs.size(1)):
+        said.append(cell(inputs[:, time], state).hidden)
+        state = Hidden(truth[:, time])
+    return torch.stack(said, dim=1)
+
+
+@pytest.mark.spec("R03")
+@pytest.mark.parametrize("begun", [False, True], ids=["from zeros", "from a start"])
+def test_all_steps_at_once_equal_teacher_forced_steps(begun):
+    cell, inputs, truth = make()
+    inputs.requires_grad_()
+    start = Hidden(torch.randn(BATCH, SAID)) if begun else None
+    expected = one_by_one(cell, inputs, truth, start or cell.start(inputs[:, 0]))
+    said = teach(cell, inputs, truth, start)
+    torch.testing.assert_close(said, expected, rtol=0, atol=1e-13)
+    upstream, leaves = torch.randn_like(said), [inputs, *cell.parameters()]
+    gradients = torch.autograd.grad(expected, leaves, upstream)
+    torch.testing.assert_close(torch.autograd.grad(said, leaves, upstream), gradients, rtol=0, atol=1e-12)
+
+
+def depth(tensor):
+    """Operations one after another on the longest way back through the graph."""
+    deepest = {}
+    waiting = [tensor.grad_fn]
+    while waiting:
+        node = waiting[-1]
+        below = [child for child, _ in node.next_functions if child is not None]
+        unseen = [child for child in below if child not in deepest]
+        if unseen:
+            waiting += unseen
+        else:
+            deepest[node] = 1 + max((deepest[child] for child in below), default=0)
+            waiting.pop()
+    return deepest[tensor.grad_fn]
+
+
+@pytest.mark.spec("R03")
+def test_the_depth_of_the_graph_does_not_grow_with_the_sequence():
+    cell, _, _ = make()
+    taught, free = [], []
+    for steps in (3, 30, 300):
+        inputs, truth = torch.randn(1, steps, INPUT), torch.rand(1, steps, SAID)
+        taught.append(depth(teach(cell, inputs, truth)))
+        free.append(depth(unroll(cell, inputs).outputs))
+    assert taught[0] == taught[1] == taught[2] < 12
+    assert free[1] - free[0] >= 2 * 27
+    assert free[2] > 600
+
+
+def dishes(batch, days):
+    """Today's dish (B, T, 3) is yesterday's when it is sunny, the next one when it rains (B, T, 2)."""
+    rain = torch.randint(2, (batch, days))
+    first = torch.randint(3, (batch,))
+    menu = (first.unsqueeze(1) + rain.cumsum(dim=1)) % 3
+    one_hot = functional.one_hot
+    return one_hot(rain, 2).float(), one_hot(menu, 3).float(), Hidden(one_hot(first, 3).float())
+
+
+@pytest.mark.spec("R03")
+def test_taught_in_parallel_it_runs_free():
+    """It learned with the true dish of yesterday alone; then it cooks longer months on its own outputs."""
+    cell = Jordan(2, 24, output_size=3, squash=SIGMOID).float()
+    optimiser = torch.optim.Adam(cell.parameters(), lr=0.03)
+    for _ in range(250):
+        weather, menu, start = dishes(31, 7)
+        functional.binary_cross_entropy(teach(cell, weather, menu, start), menu).backward()
+        optimiser.step()
+        optimiser.zero_grad()
+    weather, menu, start = dishes(53, 30)
+    cooked = unroll(cell, weather, start).outputs
+    assert (cooked.argmax(dim=-1) == menu.argmax(dim=-1)).all()
+
+
+VALID = torch.tensor([[1, 1, 1, 1, 1, 1, 1], [0, 1, 1, 0, 1, 0, 1], [0, 0, 0, 0, 0, 0, 0]], dtype=torch.bool)
+
+
+@pytest.mark.parametrize("nothing", [math.nan, math.inf])
+def test_padding_never_matters(nothing):
+    cell, inputs, truth = make()
+    start = Hidden(torch.randn(BATCH, SAID))
+    inputs = inputs.masked_fill(~VALID.unsqueeze(-1), nothing).requires_grad_()
+    truth = truth.masked_fill(~VALID.unsqueeze(-1), nothing)
+    said = teach(cell, inputs, truth, start, valid=VALID)
+    assert (said[~VALID] == 0).all()
+    for row in range(2):
+        real = VALID[row]
+        alone = teach(
+            cell, inputs[row : row + 1, real], truth[row : row + 1, real], Hidden(start.hidden[row : row + 1])
+        )
+        torch.testing.assert_close(said[row, real], alone[0], rtol=0, atol=1e-13)
+    gradients = torch.autograd.grad(said.sum(), [inputs, *cell.parameters()])
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    assert (gradients[0][~VALID] == 0).all()
+
+
+def test_truth_of_another_shape_is_refused():
+    cell, inputs, truth = make()
+    with pytest.raises(InputError, match="one true output for each step"):
+        teach(cell, inputs, truth[:, 1:])
+    with pytest.raises(InputError, match="one true output for each step"):
+        teach(cell, inputs, truth[..., 1:])
