@@ -8,6 +8,7 @@ from torch import nn
 
 from atento.attention import (
     Additive,
+    Alibi,
     Attention,
     Causal,
     Everything,
@@ -19,6 +20,7 @@ from atento.attention import (
     Window,
 )
 from atento.errors import InputError
+from atento.layers.positions import Rotary
 
 BATCH, QUERIES, KEYS, HEADS, HEAD_SIZE = 2, 5, 7, 3, 11
 SIZE = HEADS * HEAD_SIZE
@@ -145,6 +147,65 @@ def test_heads_are_calls_of_one_head(attention):
     )
 
 
+@pytest.mark.spec("T09")
+def test_rotary_heads_by_complex_numbers():
+    """q_m · k_n / √d with q and k read as complex numbers, each turned by its position; values are not turned."""
+    module = shaken(MultiHead(12, 2, Attention(ScaledDot(), Softmax(), Causal()), rotary=Rotary(6)))
+    items = torch.randn(BATCH, KEYS, 12, requires_grad=True)
+    turns = torch.tensor([[at * 10_000 ** (-2 * pair / 6) for pair in range(3)] for at in range(KEYS)])
+
+    def turned(values):
+        numbers = torch.view_as_complex(values.view(BATCH, KEYS, 2, 3, 2)) * torch.polar(
+            torch.ones(KEYS, 1, 3), turns.unsqueeze(1)
+        )
+        return torch.view_as_real(numbers).flatten(-2)  # (B, K, H, d)
+
+    asked, keys = turned(module.to_query(items)), turned(module.to_key(items))
+    values = module.to_value(items).view(BATCH, KEYS, 2, 6)
+    scores = torch.einsum("bqhd,bkhd->bhqk", asked, keys) / math.sqrt(6)
+    weights = scores.masked_fill(torch.ones(KEYS, KEYS, dtype=torch.bool).triu(1), -math.inf).softmax(-1)
+    expected = module.combine(torch.einsum("bhqk,bkhd->bqhd", weights, values).flatten(-2))
+    same(module(items, items), expected, [items, *module.parameters()])
+    torch.testing.assert_close(module.weights(items, items), weights, rtol=0, atol=1e-12)
+    few = module.weights(items, items, rows=slice(2, 5), heads=slice(1, 2))
+    torch.testing.assert_close(few, weights[:, 1:, 2:5], rtol=0, atol=1e-12)
+
+
+@pytest.mark.spec("T09")
+@pytest.mark.parametrize("chunk", [1, 3, 17])
+def test_rotary_keys_are_turned_where_they_stand_in_a_cache(chunk):
+    module = shaken(MultiHead(12, 2, Attention(ScaledDot(), Softmax(), Causal()), rotary=Rotary(6)))
+    items, past, outputs = torch.randn(BATCH, 19, 12), None, []
+    for at in torch.arange(19).split(chunk):
+        own = module.prepare(items[:, at], at=at)
+        past = own if past is None else past.append(own)
+        outputs.append(module.read(items[:, at], past, query_at=at))
+    torch.testing.assert_close(torch.cat(outputs, dim=1), module(items, items), rtol=0, atol=1e-12)
+
+
+def test_heads_of_parts_that_know_them_by_place():
+    """ALiBi has a slope a head: the weights of the last head are those of the last slope."""
+    module = shaken(MultiHead(SIZE, HEADS, Attention(ScaledDot(), Softmax(), Alibi(HEADS))))
+    items = torch.randn(BATCH, KEYS, SIZE)
+    every = module.weights(items, items)
+    few = module.weights(items, items, heads=slice(2, 3), rows=slice(1, 4))
+    torch.testing.assert_close(few, every[:, 2:, 1:4], rtol=0, atol=1e-13)
+    torch.testing.assert_close(every, module.share(items, module.prepare(items)), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "attention, rotary, found",
+    [
+        (Attention(General(HEAD_SIZE, HEAD_SIZE), Softmax(), Everything()), 10, "score General"),
+        (Attention(ScaledDot(), Softmax(), Everything()), 10, "Rotary(10), heads of 11"),
+    ],
+)
+def test_what_cannot_be_turned_is_refused(attention, rotary, found):
+    with pytest.raises(InputError) as caught:
+        MultiHead(SIZE, HEADS, attention, rotary=Rotary(rotary))
+    assert found in caught.value.found
+
+
 @pytest.mark.parametrize("nothing", [math.nan, math.inf])
 def test_what_padding_holds_reaches_neither_outputs_nor_weights(nothing):
     module = standard(source_size=SOURCE_SIZE)
@@ -171,6 +232,8 @@ def test_what_torch_cannot_hold_is_refused():
         MultiHead(SIZE, HEADS, Attention(ScaledDot(), Sparsemax(), Everything())).to_torch()
     with pytest.raises(InputError, match="no such composition"):
         standard(source_size=SOURCE_SIZE).to_torch()
+    with pytest.raises(InputError, match="no such composition"):
+        MultiHead(12, 2, Attention(ScaledDot(), Softmax(), Everything()), rotary=Rotary(6)).to_torch()
 
 
 @pytest.mark.parametrize("options", [{"bias": False}, {"kdim": 5}, {"add_bias_kv": True}, {"add_zero_attn": True}])

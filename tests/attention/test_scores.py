@@ -1,32 +1,38 @@
-"""Each score against its formula, one query and one key at a time."""
+"""Each score that is one product against its formula, one query and one key at a time."""
 
 import math
 
 import pytest
 import torch
 
-from atento.attention import Additive, Attention, Dot, Everything, General, ScaledDot, Softmax, Sparsemax
+from atento.attention import ActivatedGeneral, Attention, BiasedGeneral, Dot, Everything, General, ScaledDot, Softmax
+from atento.attention.distributions import Sparsemax
 from atento.errors import InputError
+from atento.layers.activations import MAXOUT, RELU
 
-BATCH, QUERIES, KEYS, QUERY_SIZE, KEY_SIZE, HIDDEN = 2, 3, 5, 7, 11, 13
+BATCH, QUERIES, KEYS, QUERY_SIZE, KEY_SIZE = 2, 3, 5, 7, 11
 
 
-def dot(score, query, key):
+def dot(score, query, key, at):
     return sum(query[place] * key[place] for place in range(len(query)))
 
 
-def scaled_dot(score, query, key):
-    return dot(score, query, key) / math.sqrt(QUERY_SIZE)
+def scaled_dot(score, query, key, at):
+    return dot(score, query, key, at) / math.sqrt(QUERY_SIZE)
 
 
-def general(score, query, key):
+def general(score, query, key, at):
     weight = score.weight.weight  # (query_size, key_size)
-    return sum(query[row] * dot(score, weight[row], key) for row in range(len(query)))
+    return sum(query[row] * dot(score, weight[row], key, at) for row in range(len(query)))
 
 
-def additive(score, query, key):
-    mixed = score.project_query.weight @ query + score.project_key.weight @ key
-    return dot(score, score.collapse.weight[0], torch.tanh(mixed))
+def biased_general(score, query, key, at):
+    weight, bias = score.map_query.weight, score.map_query.bias  # (key_size, query_size)
+    return sum(key[row] * (dot(score, weight[row], query, at) + bias[row]) for row in range(len(key)))
+
+
+def activated(bend):
+    return lambda score, query, key, at: bend(general(score, query, key, at) + score.bias)
 
 
 @pytest.mark.parametrize(
@@ -35,30 +41,26 @@ def additive(score, query, key):
         pytest.param(Dot, dot, QUERY_SIZE, marks=pytest.mark.spec("A02")),
         pytest.param(ScaledDot, scaled_dot, QUERY_SIZE, marks=pytest.mark.spec("A03")),
         pytest.param(lambda: General(QUERY_SIZE, KEY_SIZE), general, KEY_SIZE, marks=pytest.mark.spec("A04")),
-        (lambda: Additive(QUERY_SIZE, KEY_SIZE, hidden_size=HIDDEN), additive, KEY_SIZE),
+        pytest.param(
+            lambda: BiasedGeneral(QUERY_SIZE, KEY_SIZE), biased_general, KEY_SIZE, marks=pytest.mark.spec("A05")
+        ),
+        pytest.param(
+            lambda: ActivatedGeneral(QUERY_SIZE, KEY_SIZE),
+            activated(torch.tanh),
+            KEY_SIZE,
+            marks=pytest.mark.spec("A06"),
+        ),
+        pytest.param(
+            lambda: ActivatedGeneral(QUERY_SIZE, KEY_SIZE, activation=RELU),
+            activated(lambda number: number.clamp(min=0)),
+            KEY_SIZE,
+            marks=pytest.mark.spec("A06"),
+        ),
     ],
-    ids=["dot", "scaled dot", "general", "additive"],
+    ids=["dot", "scaled dot", "general", "biased general", "activated general", "rectified general"],
 )
-def test_scores_follow_their_formula(make, formula, key_size):
-    score = make()
-    query = torch.randn(BATCH, QUERIES, QUERY_SIZE, requires_grad=True)
-    key = torch.randn(BATCH, KEYS, key_size, requires_grad=True)
-    upstream = torch.randn(BATCH, QUERIES, KEYS)
-    leaves = [query, key, *score.parameters()]
-
-    expected = torch.stack(
-        [
-            formula(score, query[row, asked], key[row, answered])
-            for row in range(BATCH)
-            for asked in range(QUERIES)
-            for answered in range(KEYS)
-        ]
-    ).view(BATCH, QUERIES, KEYS)
-    expected_gradients = torch.autograd.grad(expected, leaves, upstream)
-
-    scores = score(query, key)
-    torch.testing.assert_close(scores, expected, rtol=0, atol=1e-12)
-    torch.testing.assert_close(torch.autograd.grad(scores, leaves, upstream), expected_gradients, rtol=0, atol=1e-12)
+def test_scores_follow_their_formula(follows, make, formula, key_size):
+    follows(make(), formula, key_size=key_size)
 
 
 @pytest.mark.spec("A32")
@@ -70,3 +72,8 @@ def test_a_product_of_unequal_widths_is_refused_with_a_way_out(score, distributi
         with pytest.raises(InputError, match=f"query {QUERY_SIZE}, key {KEY_SIZE}") as caught:
             asked(query, key)
         assert "General" in caught.value.fix
+
+
+def test_a_score_is_bent_number_by_number():
+    with pytest.raises(InputError, match="reads 2 numbers a unit"):
+        ActivatedGeneral(QUERY_SIZE, KEY_SIZE, activation=MAXOUT)

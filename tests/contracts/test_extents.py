@@ -1,48 +1,208 @@
 """Laws of every extent, alone and joined."""
 
 import itertools
+import math
 
 import pytest
 import torch
 
+from atento.attention import Attention, BlockLocal2d, Causal, Everything, General, Masked, ScaledDot, Softmax, sparse
 from atento.attention.presets import EXTENTS, Sizes
+from atento.blocks.transformer import DecoderLayer, EncoderLayer
+from atento.errors import InputError
+from atento.models.build import Vocabularies, build_translator
+from atento.spec import ModelRecipe
 
-QUERIES, KEYS, SIZE = 11, 7, 3
+BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 19, 5, 7
+SIZES = Sizes(SIZE, SIZE, reach=2, heads=HEADS, block=4, longest=11)
 
-MEMBERS = {name: part.make(Sizes(SIZE, SIZE, reach=2)) for name, part in EXTENTS.items()}
-PAIRS = list(itertools.product(MEMBERS, MEMBERS))
+MAKERS = {name: lambda part=part: part.make(SIZES) for name, part in EXTENTS.items()}
+MAKERS["block-local, 2-D"] = lambda: BlockLocal2d(4, 6, (2, 2))
+MAKERS["masked"] = lambda: Masked(torch.rand(LENGTH, LENGTH) < 0.7)
+MAKERS["masked, added"] = lambda: Masked(torch.randn(LENGTH, LENGTH))
+ABSOLUTE = ("masked", "masked, added")  # these speak of positions, padding counted
 
-
-def view_of(extent, query_at):
-    query, key = torch.randn(1, len(query_at), SIZE), torch.randn(1, KEYS, SIZE)
-    return extent(query, key, query_at=query_at, key_at=torch.arange(KEYS))
-
-
-def shown(extent, query_at):
-    return view_of(extent, query_at).visible.expand(len(query_at), KEYS)
-
-
-@pytest.mark.parametrize("extent", MEMBERS.values(), ids=MEMBERS)
-def test_a_cached_step_sees_what_the_whole_pass_sees(extent):
-    whole = shown(extent, torch.arange(QUERIES))
-    for first, last in [(0, 1), (3, 4), (5, 8), (8, 11)]:
-        assert torch.equal(shown(extent, torch.arange(first, last)), whole[first:last])
+every_extent = pytest.mark.parametrize("name", MAKERS)
+scores = pytest.mark.parametrize("make_score", [ScaledDot, lambda: General(SIZE, SIZE)], ids=["kernel", "formula"])
 
 
-@pytest.mark.parametrize("extent", MEMBERS.values(), ids=MEMBERS)
-def test_views_have_the_two_axes_that_kernels_want(extent):
-    view = view_of(extent, torch.arange(QUERIES))
+@pytest.fixture(params=["whole", "groups"])
+def way(request, monkeypatch):
+    """By the whole matrix, and by groups of queries and keys also where these do not pay."""
+    monkeypatch.setattr(sparse, "WORTH_IT", 0 if request.param == "groups" else math.inf)
+
+
+def made(name):
+    """An extent of three heads, with numbers in it where it learns some."""
+    torch.manual_seed(0)
+    extent = MAKERS[name]()
+    for parameter in extent.parameters():
+        torch.nn.init.normal_(parameter)
+    return extent
+
+
+def some_items(length=LENGTH):
+    return [torch.randn(BATCH, HEADS, length, size) for size in (SIZE, SIZE, VALUE_SIZE)]
+
+
+def view_of(extent, query, key, at, valid=None):
+    return extent(query, key, query_at=at, key_at=torch.arange(key.size(-2)), valid=valid)
+
+
+def parts_equal(one, other, rows):
+    """Whether the rows of one view are the whole other view."""
+    for left, right in zip(one, other, strict=True):
+        if left is not None:
+            left = left.expand(*left.shape[:-2], LENGTH, LENGTH)[..., rows, :]
+            torch.testing.assert_close(left, right.expand_as(left), rtol=0, atol=1e-14)
+
+
+@every_extent
+def test_a_step_sees_what_the_whole_pass_sees(name):
+    extent, (query, key, _) = made(name), some_items()
+    whole = view_of(extent, query, key, torch.arange(LENGTH))
+    for rows in (slice(0, 1), slice(3, 4), slice(5, 8), slice(8, LENGTH)):
+        parts_equal(whole, view_of(extent, query[..., rows, :], key, torch.arange(LENGTH)[rows]), rows)
+
+
+@every_extent
+def test_views_have_the_axes_that_kernels_want(name):
+    extent, (query, key, _) = made(name), some_items()
+    view = view_of(extent, query, key, torch.arange(LENGTH))
     assert view.visible.dtype == torch.bool
+    assert (view.bias is not None) == extent.biased
     for part in view:
         if part is not None:
             assert part.dim() >= 2
-            torch.broadcast_shapes(part.shape, (1, QUERIES, KEYS))
+            torch.broadcast_shapes(part.shape, (BATCH, HEADS, LENGTH, LENGTH))
 
 
-@pytest.mark.parametrize("left, right", PAIRS)
+@every_extent
+def test_positions_may_differ_from_group_to_group(name):
+    """Queries (G, B, H, Q, D) at positions (G, 1, 1, Q) see what each group sees alone."""
+    extent, items, starts = made(name), torch.randn(3, BATCH, HEADS, 4, SIZE), (0, 3, 9)
+    at = torch.stack([torch.arange(start, start + 4) for start in starts]).view(3, 1, 1, 4)
+    together = extent(items, items, query_at=at, key_at=at, valid=None)
+    for group, start in enumerate(starts):
+        place = torch.arange(start, start + 4)
+        alone = extent(items[group], items[group], query_at=place, key_at=place, valid=None)
+        for part, expected in zip(together, alone, strict=True):
+            if part is not None:
+                wanted = expected.expand(BATCH, HEADS, 4, 4)
+                torch.testing.assert_close(part.expand(3, BATCH, HEADS, 4, 4)[group], wanted, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("left, right", list(itertools.product(MAKERS, MAKERS)))
 def test_and_or(left, right):
-    one, two, positions = MEMBERS[left], MEMBERS[right], torch.arange(QUERIES)
-    assert torch.equal(shown(one & two, positions), shown(one, positions) & shown(two, positions))
-    plain = all(part is None for extent in (one, two) for part in view_of(extent, positions)[1:])
-    if plain:
-        assert torch.equal(shown(one | two, positions), shown(one, positions) | shown(two, positions))
+    one, two, (query, key, _) = made(left), made(right), some_items()
+    if not (one.within_past and two.within_past) and "causal" in (left, right):
+        with pytest.raises(InputError, match="past still grows"):
+            one & two
+        return
+    at = torch.arange(LENGTH)
+    alone = [view_of(extent, query, key, at) for extent in (one, two)]
+    joined = view_of(one & two, query, key, at)
+    assert torch.equal(joined.visible, alone[0].visible & alone[1].visible)
+    zero, weights = torch.zeros(LENGTH, LENGTH), torch.ones(LENGTH, LENGTH)
+    torch.testing.assert_close(joined.tilt(zero), alone[0].tilt(zero) + alone[1].tilt(zero), rtol=0, atol=1e-14)
+    torch.testing.assert_close(joined.shade(weights), alone[0].shade(weights) * alone[1].shade(weights))
+    if all(part is None for view in alone for part in view[1:]):
+        either = view_of(one | two, query, key, at)
+        assert torch.equal(either.visible, alone[0].visible | alone[1].visible)
+    else:
+        with pytest.raises(InputError, match="only show or hide"):
+            view_of(one | two, query, key, at)
+
+
+@every_extent
+@scores
+@pytest.mark.parametrize("before, after", [(0, 3), (2, 0), (3, 1)])
+def test_neither_the_amount_nor_the_side_of_padding_matters(way, name, make_score, before, after):
+    if name in ABSOLUTE:
+        return
+    attention, items = Attention(make_score(), Softmax(), made(name)), some_items()
+    padded = [torch.nn.functional.pad(part, (0, 0, before, after), value=math.nan) for part in items]
+    valid = torch.zeros(BATCH, 1, before + LENGTH + after, dtype=torch.bool)
+    valid[..., before : before + LENGTH] = True
+    context = attention(*padded, valid=valid)[..., before : before + LENGTH, :]
+    torch.testing.assert_close(context, attention(*items), rtol=0, atol=1e-13)
+
+
+@every_extent
+@scores
+def test_what_padding_holds_never_matters(way, name, make_score):
+    attention, (query, key, value) = Attention(make_score(), Softmax(), made(name)), some_items()
+    valid = torch.rand(BATCH, 1, LENGTH) < 0.6
+    valid[0] = False
+    results = []
+    for filling in (0.0, math.nan, math.inf):
+        leaves = [part.masked_fill(~valid.unsqueeze(-1), filling).requires_grad_() for part in (key, value)]
+        context = attention(query, *leaves, valid=valid)
+        gradients = torch.autograd.grad(context.square().sum(), [*leaves, *attention.parameters()])
+        results.append([context, attention.weights(query, leaves[0], valid=valid), *gradients])
+    for plain, *odd in zip(*results, strict=True):
+        assert plain.isfinite().all()
+        assert all(torch.equal(plain, other) for other in odd)
+    assert (results[0][0][0] == 0).all()  # a row that sees nothing
+    hidden = ~valid.unsqueeze(-2).expand(BATCH, HEADS, LENGTH, LENGTH)
+    assert (results[0][1][hidden] == 0).all()
+
+
+@every_extent
+@scores
+@pytest.mark.parametrize("chunk", [1, 3, 17])
+def test_cached_chunks_equal_the_whole(way, name, make_score, chunk):
+    extent = made(name)
+    if not extent.within_past:
+        return
+    attention = Attention(make_score(), Softmax(), extent if name == "causal" else Causal() & extent)
+    query, key, value = some_items()
+    expected, cache, outputs = attention(query, key, value), None, []
+    for first in range(0, LENGTH, chunk):
+        place = slice(first, first + chunk)
+        new = attention.prepare(key[..., place, :], value[..., place, :])
+        cache = new if cache is None else cache.append(new)
+        outputs.append(attention.read(query[..., place, :], cache, query_at=torch.arange(LENGTH)[place]))
+    torch.testing.assert_close(torch.cat(outputs, dim=-2), expected, rtol=0, atol=1e-13)
+
+
+@every_extent
+def test_heads_and_neighbours_never_matter_to_each_other(way, name):
+    attention, items = Attention(ScaledDot(), Softmax(), made(name)), some_items()
+    whole = attention(*items)
+    alone = attention(*(part[1:] for part in items))
+    torch.testing.assert_close(alone, whole[1:], rtol=0, atol=1e-14)
+    changed = [part.clone() for part in items]
+    for part in changed:
+        part[:, 1] = torch.randn_like(part[:, 1])
+    others = attention(*changed)
+    assert torch.equal(others[:, ::2], whole[:, ::2])
+    assert not torch.equal(others[:, 1], whole[:, 1])
+
+
+def build(name):
+    recipe = ModelRecipe(name=name, hidden=2 * SIZE, heads=2, layers=1, reach=2, block=4, longest=11)
+    return build_translator(recipe, Vocabularies(13, 11))
+
+
+@pytest.mark.parametrize("name", EXTENTS)
+def test_an_extent_stands_where_it_has_a_meaning(name):
+    """Between two sequences, within one, in a growing past: as each declares, and by name in models."""
+    extent = EXTENTS[name].make(SIZES)
+    model = build(f"transformer+{name}")
+    encoder, decoder = (
+        next(layer for layer in model.modules() if isinstance(layer, kind)) for kind in (EncoderLayer, DecoderLayer)
+    )
+    own, cross = decoder.self_attention.attention.extent, decoder.cross_attention.attention.extent
+    assert type(encoder.self_attention.attention.extent) is type(extent)
+    assert type(cross) is (type(extent) if extent.between else Everything)
+    assert any(isinstance(part, Causal) for part in own.modules())
+    named = any(type(part) is type(extent) for part in own.modules())
+    assert named == (extent.within_past and name != "everything")
+    if extent.between:
+        assert type(build(f"gru+dot+{name}").decoder.attention.extent) is type(extent)
+    else:
+        with pytest.raises(InputError, match="within one sequence only") as caught:
+            build(f"gru+dot+{name}")
+        assert caught.value.found == name
+        assert "local" in caught.value.fix

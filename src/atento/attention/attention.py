@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from atento.attention.dispatch import fused_context
 from atento.attention.distributions import Distribution
 from atento.attention.extents import Extent
+from atento.attention.meaning import require_meaning
 from atento.attention.prepared import Prepared, look
 from atento.attention.scores import Score
 from atento.layers.padding import clean
@@ -22,7 +23,12 @@ class Attention(nn.Module):
 
     def __init__(self, score: Score, distribution: Distribution, extent: Extent) -> None:
         super().__init__()
+        require_meaning(score, distribution, extent)
         self.score, self.distribution, self.extent = score, distribution, extent
+
+    def through(self, extent: Extent) -> "Attention":
+        """The same score and distribution, looking through another extent."""
+        return Attention(self.score, self.distribution, extent)
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """The context of each query, by the fastest path there is. valid (B, K): True for real keys; None: all are."""

@@ -32,7 +32,7 @@ def look(extent: Extent, query: Tensor, prepared: Prepared, *, query_at: Tensor 
     if query_at is None:
         query_at = torch.arange(query.size(-2), device=query.device)
     key_at = torch.arange(prepared.value.size(-2), device=query.device)
-    view: View = extent(query, prepared.key, query_at=query_at, key_at=key_at)
+    view: View = extent(query, prepared.key, query_at=query_at, key_at=key_at, valid=prepared.valid)
     if prepared.valid is None:
         return view
     return view._replace(visible=view.visible & prepared.valid.unsqueeze(-2))

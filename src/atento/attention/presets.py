@@ -3,10 +3,27 @@
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
+from atento.attention.adaptive_span import AdaptiveSpan
 from atento.attention.attention import Attention
-from atento.attention.distributions import Distribution, Softmax, Sparsemax
-from atento.attention.extents import Causal, Everything, Extent, Window
-from atento.attention.scores import Additive, Dot, General, ScaledDot, Score
+from atento.attention.distributions import (
+    DeAttention,
+    Distribution,
+    Entmax,
+    Proportional,
+    Sigmoid,
+    Softmax,
+    Sparsemax,
+)
+from atento.attention.extents import Causal, Everything, Extent
+from atento.attention.hard import Hard
+from atento.attention.kernel_scores import EluPlusOne, Kernel, RandomFeatures
+from atento.attention.learned_scores import Additive, Deep, FeatureBased, Location
+from atento.attention.local import PredictiveLocal, Window
+from atento.attention.meaning import require_fit
+from atento.attention.position_bias import Alibi, RelativeBias
+from atento.attention.scores import ActivatedGeneral, BiasedGeneral, Dot, General, Kind, ScaledDot, Score
+from atento.attention.similarity import Opposed, Similarity, cosine, minus_manhattan
+from atento.attention.sparse_extents import BlockLocal, Fixed, Strided
 from atento.errors import InputError, unknown_name
 
 Made = TypeVar("Made")
@@ -18,6 +35,10 @@ class Sizes(NamedTuple):
     query: int
     key: int
     reach: int = 16
+    heads: int = 1
+    block: int = 32
+    longest: int = 512
+    alpha: float = 0.0  # of entmax; 0: learned
 
 
 class Part(NamedTuple, Generic[Made]):
@@ -27,34 +48,148 @@ class Part(NamedTuple, Generic[Made]):
     formula: str
     paper: str
     cost: str
+    kind: Kind = "scores"  # what a score gives, what a distribution takes
 
 
 SCORES: dict[str, Part[Score]] = {
     "dot": Part(lambda sizes: Dot(), "q · k", "Luong et al. 2015, eq. 8", "n d"),
     "scaled-dot": Part(lambda sizes: ScaledDot(), "q · k / √d", "Vaswani et al. 2017, eq. 1", "n d"),
+    "cosine": Part(
+        lambda sizes: Similarity(cosine, learned=True),
+        "β q · k / (|q| |k|), β learned",
+        "Graves et al. 2014, eqs. 5, 6",
+        "n d",
+    ),
     "general": Part(lambda sizes: General(sizes.query, sizes.key), "q · W k", "Luong et al. 2015, eq. 8", "n d"),
+    "biased-general": Part(
+        lambda sizes: BiasedGeneral(sizes.query, sizes.key), "k · (W q + b)", "Sordoni et al. 2016, sec. 3.2", "n d"
+    ),
+    "activated-general": Part(
+        lambda sizes: ActivatedGeneral(sizes.query, sizes.key), "tanh(q · W k + b)", "Ma et al. 2017, sec. 2.2", "n d"
+    ),
     "additive": Part(
         lambda sizes: Additive(sizes.query, sizes.key, hidden_size=sizes.query),
         "v · tanh(W q + U k)",
         "Bahdanau et al. 2015, app. A.1.2",
         "n h, with a tanh each",
     ),
+    "deep": Part(
+        lambda sizes: Deep(sizes.query, sizes.key, hidden_sizes=(sizes.query, sizes.query)),
+        "v · tanh(W₂ tanh(W₀ k + W₁ q + b₁) + b₂) + c",
+        "Pavlopoulos et al. 2017, sec. 3",
+        "n h²",
+    ),
+    "location": Part(
+        lambda sizes: Location(sizes.query, sizes.longest),
+        "(W q) at the key's place",
+        "Luong et al. 2015, sec. 3.1",
+        "n d",
+    ),
+    "feature-based": Part(
+        lambda sizes: FeatureBased(sizes.key, sizes.key),
+        "v · tanh(W₁ k + W₂ k² + b)",
+        "Brauwers & Frasincar 2021, sec. 3.2",
+        "n; d h a key once",
+    ),
+    "linear": Part(
+        lambda sizes: Kernel(EluPlusOne()),
+        "φ(q) · φ(k), φ(x) = elu(x) + 1",
+        "Katharopoulos et al. 2020, eqs. 4, 7",
+        "d², whatever n",
+        kind="kernel",
+    ),
+    "performer": Part(
+        lambda sizes: Kernel(RandomFeatures(sizes.query)),
+        "φ(q) · φ(k) ≈ exp(q · k / √d), φ random",
+        "Choromanski et al. 2021, lemma 1",
+        "d features, whatever n",
+        kind="kernel",
+    ),
 }
 
 DISTRIBUTIONS: dict[str, Part[Distribution]] = {
     "softmax": Part(lambda sizes: Softmax(), "exp(s_i) / Σ exp(s_j)", "Bridle 1990", "n"),
+    "sigmoid": Part(lambda sizes: Sigmoid(), "1 / (1 + exp(−s))", "Ramapuram et al. 2024, sec. 2", "n"),
     "sparsemax": Part(
-        lambda sizes: Sparsemax(), "max(s − τ, 0), summing to 1", "Martins & Astudillo 2016, eq. 1", "n log n"
+        lambda sizes: Sparsemax(), "max(s − τ, 0), summing to 1", "Martins & Astudillo 2016, eq. 1", "n, about 7 times"
+    ),
+    "entmax15": Part(
+        lambda sizes: Entmax(1.5), "max(s / 2 − τ, 0)², summing to 1", "Peters et al. 2019, sec. 3", "n, about 7 times"
+    ),
+    "entmax": Part(
+        lambda sizes: Entmax(sizes.alpha) if sizes.alpha else Entmax.learned(sizes.heads),
+        "max((α − 1) s − τ, 0)^(1 / (α − 1)), summing to 1, α learned a head",
+        "Correia et al. 2019, sec. 3",
+        "n, about 7 times",
+    ),
+    "proportional": Part(
+        lambda sizes: Proportional(), "s_i / Σ s_j, s ≥ 0", "Katharopoulos et al. 2020, eq. 4", "n", kind="kernel"
+    ),
+    "de-attention": Part(
+        lambda sizes: DeAttention(),
+        "tanh(s) · 2 σ(−Σ |q_i − k_i| / d)",
+        "Tay et al. 2019, sec. 2",
+        "n d",
+        kind="opposed",
+    ),
+    "hard": Part(
+        lambda sizes: Hard(), "one key, drawn by softmax(s)", "Xu et al. 2015, sec. 4.1; Bengio et al. 2013", "n"
+    ),
+    "hard-reinforce": Part(
+        lambda sizes: Hard("score-function"),
+        "one key, drawn by softmax(s)",
+        "Xu et al. 2015, sec. 4.1; Williams 1992",
+        "n",
     ),
 }
 
 EXTENTS: dict[str, Part[Extent]] = {
     "everything": Part(lambda sizes: Everything(), "all keys", "Bahdanau et al. 2015", "n"),
     "causal": Part(lambda sizes: Causal(), "key at or before the query", "Vaswani et al. 2017, sec. 3.2.3", "n / 2"),
-    "window": Part(
+    "local": Part(
         lambda sizes: Window(sizes.reach), "|key − query| ≤ reach", "Luong et al. 2015, sec. 3.2", "2 reach + 1"
     ),
+    "local-predictive": Part(
+        lambda sizes: PredictiveLocal(sizes.query, sizes.query, sizes.reach),
+        "|key − p| ≤ reach, p = n σ(v · tanh(W q)); weights × exp(−2 ((key − p) / reach)²)",
+        "Luong et al. 2015, eqs. 9, 10",
+        "n",
+    ),
+    "block-local": Part(
+        lambda sizes: BlockLocal(sizes.block),
+        "key in the query's block or one beside it",
+        "Parmar et al. 2018, sec. 3.3",
+        "3 block",
+    ),
+    "strided": Part(
+        lambda sizes: Strided(sizes.block),
+        "|key − query| ≤ block, or a multiple of block",
+        "Child et al. 2019, sec. 4.2",
+        "3 block + n / block",
+    ),
+    "fixed": Part(
+        lambda sizes: Fixed(sizes.block),
+        "key in the query's block, or last of any block",
+        "Child et al. 2019, sec. 4.2",
+        "block + n / block",
+    ),
+    "adaptive-span": Part(
+        lambda sizes: AdaptiveSpan(sizes.heads, sizes.longest, sizes.reach),
+        "s + log clip(1 + (z − |key − query|) / reach, 0, 1), z learned a head",
+        "Sukhbaatar et al. 2019, eqs. 2, 3",
+        "2 (z + reach)",
+    ),
+    "alibi": Part(lambda sizes: Alibi(sizes.heads), "s − 2^(−8h / H) |key − query|", "Press et al. 2022, sec. 3", "n"),
+    "relative": Part(
+        lambda sizes: RelativeBias(sizes.heads, sizes.reach),
+        "s + table[clip(key − query, ±reach)]",
+        "Shaw et al. 2018, sec. 3.2; Raffel et al. 2020, sec. 2.1",
+        "n",
+    ),
 }
+
+
+USUAL: dict[Kind, str] = {"scores": "softmax", "kernel": "proportional"}  # a score's distribution where none is named
 
 
 class Composition(NamedTuple):
@@ -66,11 +201,10 @@ class Composition(NamedTuple):
 
     def build(self, sizes: Sizes) -> Attention:
         """The object these names mean."""
-        return Attention(
-            SCORES[self.score].make(sizes),
-            DISTRIBUTIONS[self.distribution].make(sizes),
-            EXTENTS[self.extent].make(sizes),
-        )
+        score, distribution = SCORES[self.score].make(sizes), DISTRIBUTIONS[self.distribution].make(sizes)
+        if distribution.takes == "opposed" and score.gives == "scores":
+            score = Opposed(score, Similarity(minus_manhattan, sharpness=1 / sizes.query))
+        return Attention(score, distribution, EXTENTS[self.extent].make(sizes))
 
 
 def compose(names: list[str], *, default_score: str) -> Composition:
@@ -87,7 +221,13 @@ def compose(names: list[str], *, default_score: str) -> Composition:
                 fix=f"leave {name!r} out, or {chosen[kind]!r}",
             )
         chosen[kind] = name
-    return Composition(**{"score": default_score, **chosen})
+    chosen.setdefault("score", default_score)
+    gives = SCORES[chosen["score"]].kind
+    chosen.setdefault("distribution", USUAL[gives])
+    takes = DISTRIBUTIONS[chosen["distribution"]].kind
+    if (gives, takes) != ("scores", "opposed"):  # the second score of that pair is added when it is built
+        require_fit(gives, takes, found=f"{chosen['score']} and {chosen['distribution']}")
+    return Composition(**chosen)
 
 
 TABLES: dict[str, dict[str, Part[Score]] | dict[str, Part[Distribution]] | dict[str, Part[Extent]]] = {

@@ -1,4 +1,4 @@
-"""Scores: how well a key answers a query.
+"""Scores: how well a key answers a query. Here those that are one product.
 
 A score splits into what depends on the key alone (`prepare`, done once for a whole decoded sentence)
 and the comparison with a query (`compare`).
@@ -6,25 +6,32 @@ and the comparison with a query (`compare`).
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from atento.attention.kernels.additive import additive_scores
 from atento.errors import InputError
 
-# Axes: B batch (any number of leading axes), Q queries, K keys, H hidden. The last axis is always features.
+# Axes: B batch (any number of leading axes), Q queries, K keys. The last axis is always features.
+
+Kind = Literal["scores", "kernel", "opposed"]  # any numbers; numbers ≥ 0 to be divided by their sum; two matrices
+Bend = Callable[[Tensor], Tensor]  # an activation
 
 
 class Score(nn.Module, ABC):
     """query (B, Q, query_size), key (B, K, key_size) -> scores (B, Q, K)."""
+
+    gives: ClassVar[Kind] = "scores"
+    by_position: bool = False  # whether it asks where a key stands instead of what it is
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
         """Compare every query with every key."""
         return self.compare(query, self.prepare(key))
 
     def prepare(self, key: Tensor) -> Tensor:
-        """The part of the formula that no query changes."""
+        """The part of the formula that no query changes, (B, K, *)."""
         return key
 
     @abstractmethod
@@ -45,9 +52,9 @@ class ScaledDot(Score):
     """Scaled dot product: q . k / √d  (Vaswani et al., 2017, eq. 1)."""
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """One product, divided."""
+        """One product; the query is divided, as it is smaller."""
         require_same_width(query, key)
-        return query @ key.mT / math.sqrt(query.size(-1))
+        return query / math.sqrt(query.size(-1)) @ key.mT
 
 
 class General(Score):
@@ -67,35 +74,59 @@ class General(Score):
         return query @ key.mT
 
 
-class Additive(Score):
-    """Additive alignment: v . tanh(W q + U k)  (Bahdanau et al., 2015, app. A.1.2)."""
+class BiasedGeneral(Score):
+    """Biased general: k (W q + b)  (Sordoni et al., 2016, sec. 3.2)."""
 
-    def __init__(self, query_size: int, key_size: int, *, hidden_size: int) -> None:
+    def __init__(self, query_size: int, key_size: int) -> None:
         super().__init__()
-        self.project_query = nn.Linear(query_size, hidden_size, bias=False)
-        self.project_key = nn.Linear(key_size, hidden_size, bias=False)
-        self.collapse = nn.Linear(hidden_size, 1, bias=False)
+        self.map_query = nn.Linear(query_size, key_size)
+
+    def compare(self, query: Tensor, key: Tensor) -> Tensor:
+        """The query as a key would be, then a product."""
+        mapped: Tensor = self.map_query(query)
+        return mapped @ key.mT
+
+
+class ActivatedGeneral(Score):
+    """Activated general: act(q W k + b)  (Ma et al., 2017, sec. 2.2); b is one number."""
+
+    def __init__(self, query_size: int, key_size: int, *, activation: Bend = torch.tanh) -> None:
+        super().__init__()
+        require_narrow("ActivatedGeneral", activation)
+        self.weight = nn.Linear(key_size, query_size, bias=False)
+        self.bias = nn.Parameter(torch.zeros(()))
+        self.activation = activation
 
     def prepare(self, key: Tensor) -> Tensor:
-        """U k."""
-        prepared: Tensor = self.project_key(key)
+        """W k."""
+        prepared: Tensor = self.weight(key)
         return prepared
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """v . tanh(W q + U k)."""
-        query = self.project_query(query)
-        if query.device.type == "cpu":
-            return additive_scores(query, key, self.collapse.weight.squeeze(0))
-        query = query.unsqueeze(-2)  # (B, Q, 1, H)
-        mixed = torch.tanh(query + key.unsqueeze(-3))  # (B, Q, K, H)
-        return mixed @ self.collapse.weight.squeeze(0)
+        """act(q . (W k) + b)."""
+        return self.activation(query @ key.mT + self.bias)
 
 
 def require_same_width(query: Tensor, key: Tensor) -> None:
-    """A plain product needs queries and keys of one width."""
+    """A plain comparison needs queries and keys of one width."""
     if query.size(-1) != key.size(-1):
         raise InputError(
             "query and key must have the same width for a dot product.",
             found=f"query {query.size(-1)}, key {key.size(-1)}",
             fix="use General(query_size, key_size), which learns a map between them",
+        )
+
+
+def wider(activation: Bend) -> int:
+    """How many times as wide as its units an activation's input is: 1, but for maxout."""
+    return int(getattr(activation, "wider", 1))
+
+
+def require_narrow(name: str, activation: Bend) -> None:
+    """An activation of the score itself gives a number for a number."""
+    if wider(activation) != 1:
+        raise InputError(
+            f"{name}: the activation bends each score by itself.",
+            found=f"an activation that reads {wider(activation)} numbers a unit",
+            fix="give one that reads one, e.g. torch.tanh",
         )

@@ -1,0 +1,67 @@
+"""Attention of long inputs in a few numbers a row: how wide, how far, how sparse. The whole matrix is never kept."""
+
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from atento.attention.attention import Attention
+from atento.attention.heads import MultiHead
+from atento.attention.prepared import Prepared
+from atento.attention.requirements import require_positive
+
+# Axes: B batch, H heads (where there are heads), Q queries, K keys.
+
+BLOCK = 128  # rows at once
+TOP = 8
+
+
+class Summary(NamedTuple):
+    """One number for each row of weights (B, H, Q). Shares are |w_i| / Σ |w_j|; a row without weight gives zeros."""
+
+    entropy: Tensor  # −Σ s log s in nats: 0 for one key, log n for n keys alike
+    distance: Tensor  # Σ s |key − query|, in positions
+    zeros: Tensor  # which part of the real keys gets exactly nothing, because of the extent or of the distribution
+    outside: Tensor  # the share of all keys but the `top` heaviest
+
+
+def summarise(
+    attention: Attention | MultiHead,
+    query: Tensor,
+    prepared: Prepared,
+    *,
+    rows: slice = slice(None),
+    heads: slice | None = None,
+    block: int = BLOCK,
+    top: int = TOP,
+) -> Summary:
+    """The asked rows and heads of queries from position 0 on, `block` rows at a time; heads None: all there are."""
+    require_positive("summarise", block=block, top=top)
+    share = attention.share
+    if heads is not None and isinstance(attention, MultiHead):
+        share = partial(attention.share, heads=heads)
+    at = torch.arange(query.size(-2), device=query.device)[rows]
+    with torch.no_grad():  # a graph would keep what the blocks let go
+        parts = [
+            measure(share(query[..., some, :], prepared, query_at=some), prepared.valid, query_at=some, top=top)
+            for some in (at[first : first + block] for first in range(0, max(len(at), 1), block))
+        ]
+    return Summary(*(torch.cat(column, dim=-1) for column in zip(*parts, strict=True)))
+
+
+def measure(weights: Tensor, valid: Tensor | None, *, query_at: Tensor, top: int = TOP) -> Summary:
+    """The summary of a block of weights (..., Q, K) whose rows stand at positions (Q,)."""
+    sizes = weights.to(torch.promote_types(weights.dtype, torch.float32)).abs()
+    total = sizes.sum(dim=-1, keepdim=True)
+    shares = sizes / total.masked_fill(total == 0, 1.0)
+    key_at = torch.arange(weights.size(-1), device=weights.device)
+    far = (key_at - query_at.unsqueeze(-1)).abs().to(shares.dtype)  # (Q, K)
+    real = torch.ones_like(key_at, dtype=torch.bool) if valid is None else valid.unsqueeze(-2)
+    heaviest = shares.topk(min(top, shares.size(-1)), dim=-1).values
+    return Summary(
+        -torch.xlogy(shares, shares).sum(dim=-1),
+        (shares * far).sum(dim=-1),
+        ((sizes == 0) & real).sum(dim=-1) / real.sum(dim=-1).clamp(min=1),
+        (shares.sum(dim=-1) - heaviest.sum(dim=-1)).clamp(min=0.0),
+    )
