@@ -145,6 +145,10 @@ def test_what_torch_cannot_hold_is_refused():
         encoder_layer_to_torch(our_encoder_layer(Window(2)))
     with pytest.raises(InputError, match=r"use Causal\(\)"):
         decoder_layer_to_torch(our_decoder_layer(Everything()))
+    with pytest.raises(InputError, match="without norms"):
+        encoder_layer_to_torch(our_encoder_layer(order="none"))
+    with pytest.raises(InputError, match="without norms"):
+        decoder_layer_to_torch(our_decoder_layer(order="none"))
     sparse = MultiHead(SIZE, HEADS, Attention(ScaledDot(), Sparsemax(), Everything()))
     with pytest.raises(InputError, match="no such composition"):
         encoder_layer_to_torch(EncoderLayer(sparse, FeedForward(SIZE, INSIDE)))

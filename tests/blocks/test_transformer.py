@@ -4,15 +4,17 @@ import math
 
 import pytest
 import torch
+from torch import nn
 
 from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax
 from atento.blocks import DecoderLayer, EncoderLayer, Residual
+from atento.blocks.torch_layers import decoder_layer_to_torch, encoder_layer_to_torch
 from atento.errors import InputError
 from atento.layers.feed_forward import FeedForward
 
 BATCH, TARGET, SOURCE, HEADS, SIZE, INSIDE = 2, 19, 7, 3, 33, 13
 
-orders = pytest.mark.parametrize("order", ["pre", "post"])
+orders = pytest.mark.parametrize("order", ["pre", "post", "none"])
 
 
 def heads(extent):
@@ -23,6 +25,7 @@ def decoder_layer(order, **options):
     return DecoderLayer(heads(Causal()), heads(Everything()), FeedForward(SIZE, INSIDE), order=order, **options)
 
 
+@pytest.mark.spec("T05")
 def test_a_path_around_a_part():
     values, change = torch.randn(BATCH, SIZE), torch.randn(BATCH, SIZE)
 
@@ -30,13 +33,40 @@ def test_a_path_around_a_part():
         centred = rows - rows.mean(-1, keepdim=True)
         return centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
 
-    pre, post = Residual(SIZE, "pre"), Residual(SIZE, "post")
+    pre, post, none = (Residual(SIZE, order) for order in ("pre", "post", "none"))
     torch.testing.assert_close(pre.enter(values), norm(values))
     torch.testing.assert_close(pre.leave(values, change), values + change)
     assert post.enter(values) is values
     torch.testing.assert_close(post.leave(values, change), norm(values + change))
+    assert none.enter(values) is values
+    assert torch.equal(none.leave(values, change), values + change)
+    assert list(none.parameters()) == []
     with pytest.raises(InputError, match="did you mean 'pre'"):
         Residual(SIZE, "pree")
+
+
+@pytest.mark.spec("T05")
+def test_no_norm_equals_torch_s_layers_with_theirs_taken_out():
+    encoder_layer = EncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order="pre")
+    with_norm, plain = decoder_layer("pre"), decoder_layer("none")
+    plain.load_state_dict({name: tensor for name, tensor in with_norm.state_dict().items() if "norm" not in name})
+    theirs = decoder_layer_to_torch(with_norm)
+    theirs.norm1 = theirs.norm2 = theirs.norm3 = nn.Identity()
+    values, source = torch.randn(BATCH, TARGET, SIZE, requires_grad=True), torch.randn(BATCH, SOURCE, SIZE)
+    future = torch.ones(TARGET, TARGET, dtype=torch.bool).triu(1)
+    same(plain(values, plain.cross_attention.prepare(source)).values, theirs(values, source, tgt_mask=future), [values])
+
+    plain = EncoderLayer(encoder_layer.self_attention, encoder_layer.feed_forward, order="none")
+    theirs = encoder_layer_to_torch(encoder_layer)
+    theirs.norm1 = theirs.norm2 = nn.Identity()
+    same(plain(values), theirs(values), [values])
+
+
+def same(ours, theirs, leaves):
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+    upstream = torch.randn_like(theirs)
+    expected = torch.autograd.grad(theirs, leaves, upstream)
+    torch.testing.assert_close(torch.autograd.grad(ours, leaves, upstream), expected, rtol=0, atol=1e-11)
 
 
 @orders

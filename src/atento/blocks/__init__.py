@@ -1,5 +1,44 @@
-"""Layers made of attention: the Transformer's encoder and decoder layers."""
+"""Layers made of attention: the Transformer's, stacks of them, and the arrangements: what is attended, and by whom."""
 
-from atento.blocks.transformer import DecoderLayer, EncoderLayer, Passed, Residual
+from atento.blocks.area import AreaAttention, AreaWeights, means, means_and_spreads
+from atento.blocks.coattention import AlternatingCoAttention, CoAttended, CoWeights, ParallelCoAttention
+from atento.blocks.continuous import ContinuousAttention, GaussianBasis, GaussianDensity, ParabolaDensity
+from atento.blocks.hierarchical import ByItself, Hierarchical, HierarchicalWeights, RecurrentReader
+from atento.blocks.multi_dimensional import MultiDimensional
+from atento.blocks.multi_representational import MultiRepresentational
+from atento.blocks.pooling import AttentionPooling, LastPooling, MaxPooling, MeanPooling, Pooling
+from atento.blocks.stack import Continued, TransformerStack
+from atento.blocks.transformer import DecoderLayer, EncoderLayer, Extended, Passed, Residual
 
-__all__ = ["DecoderLayer", "EncoderLayer", "Passed", "Residual"]
+__all__ = [
+    "AlternatingCoAttention",
+    "AreaAttention",
+    "AreaWeights",
+    "AttentionPooling",
+    "ByItself",
+    "CoAttended",
+    "CoWeights",
+    "Continued",
+    "ContinuousAttention",
+    "DecoderLayer",
+    "EncoderLayer",
+    "Extended",
+    "GaussianBasis",
+    "GaussianDensity",
+    "Hierarchical",
+    "HierarchicalWeights",
+    "LastPooling",
+    "MaxPooling",
+    "MeanPooling",
+    "MultiDimensional",
+    "MultiRepresentational",
+    "ParabolaDensity",
+    "ParallelCoAttention",
+    "Passed",
+    "Pooling",
+    "RecurrentReader",
+    "Residual",
+    "TransformerStack",
+    "means",
+    "means_and_spreads",
+]

@@ -8,7 +8,7 @@ from atento.attention.distributions import Softmax
 from atento.attention.extents import Causal, Everything
 from atento.attention.heads import MultiHead
 from atento.attention.scores import ScaledDot
-from atento.blocks.transformer import DecoderLayer, EncoderLayer, NormOrder
+from atento.blocks.transformer import DecoderLayer, EncoderLayer, NormOrder, Residual
 from atento.errors import InputError
 from atento.layers.feed_forward import FeedForward
 
@@ -48,8 +48,9 @@ def decoder_layer_from_torch(layer: nn.TransformerDecoderLayer) -> DecoderLayer:
 
 
 def encoder_layer_to_torch(layer: EncoderLayer) -> nn.TransformerEncoderLayer:
-    """Torch's layer (batch first) with the weights of ours."""
-    require_extent(layer.self_attention, Everything)
+    """Torch's layer (batch first) with the weights of ours; where ours is causal, call it with a causal mask."""
+    require_extent(layer.self_attention, Everything, Causal)
+    require_norm(layer.around_attention)
     theirs = nn.TransformerEncoderLayer(
         layer.self_attention.size,
         layer.self_attention.heads,
@@ -70,6 +71,7 @@ def decoder_layer_to_torch(layer: DecoderLayer) -> nn.TransformerDecoderLayer:
     """Torch's layer (batch first) with the weights of ours; call it with a causal mask."""
     require_extent(layer.self_attention, Causal)
     require_extent(layer.cross_attention, Everything)
+    require_norm(layer.around_self)
     theirs = nn.TransformerDecoderLayer(
         layer.self_attention.size,
         layer.self_attention.heads,
@@ -100,7 +102,7 @@ def norms(layer: TorchLayer) -> list[nn.LayerNorm]:
     return [layer.norm1, layer.norm2]
 
 
-def copy_norm(source: nn.LayerNorm, target: nn.LayerNorm) -> None:
+def copy_norm(source: nn.Module, target: nn.Module) -> None:
     """Weights, and what keeps the division from zero."""
     target.load_state_dict(source.state_dict())
     target.eps = source.eps
@@ -122,9 +124,17 @@ def feed_forward_to_torch(ours: FeedForward, layer: TorchLayer) -> None:
     layer.linear2.load_state_dict(ours.narrow.state_dict())
 
 
-def require_extent(heads: MultiHead, extent: type[nn.Module]) -> None:
-    """Torch's layers know one extent each."""
-    if type(heads.attention.extent) is not extent:
+def require_extent(heads: MultiHead, *extents: type[nn.Module]) -> None:
+    """Torch's layers know few extents."""
+    if type(heads.attention.extent) not in extents:
         raise InputError(
-            "torch's layer has no such extent.", found=repr(heads.attention.extent), fix=f"use {extent.__name__}()"
+            "torch's layer has no such extent.",
+            found=repr(heads.attention.extent),
+            fix=f"use {' or '.join(f'{extent.__name__}()' for extent in extents)}",
         )
+
+
+def require_norm(residual: Residual) -> None:
+    """Torch's layers always normalise."""
+    if residual.order == "none":
+        raise InputError("torch has no layer without norms.", found="order='none'", fix="use order='pre' or 'post'")

@@ -1,0 +1,138 @@
+"""Names become poolings and arrangements here and nowhere else: plain tables, one entry a member."""
+
+from torch import nn
+
+from atento.attention.attention import Attention
+from atento.attention.distributions import Softmax
+from atento.attention.extents import Everything
+from atento.attention.learned_scores import Additive, FeatureBased
+from atento.attention.presets import Part, Sizes
+from atento.attention.scores import ActivatedGeneral, Dot, General
+from atento.blocks.area import AreaAttention, mean_of, means_and_spreads, spread_of
+from atento.blocks.coattention import AlternatingCoAttention, ParallelCoAttention
+from atento.blocks.continuous import ContinuousAttention, Density, GaussianBasis, GaussianDensity, ParabolaDensity
+from atento.blocks.hierarchical import Hierarchical, RecurrentReader
+from atento.blocks.multi_dimensional import MultiDimensional
+from atento.blocks.multi_representational import MultiRepresentational
+from atento.blocks.pooling import AttentionPooling, LastPooling, MaxPooling, MeanPooling, Pooling
+from atento.recurrent.gated import GRU
+from atento.recurrent.stack import Stack
+
+LARGEST = 3  # items in an area
+CENTRES, WIDTHS = 32, (0.1, 0.5)  # the paper's 64 basis functions
+
+
+def additive(query_size: int, key_size: int) -> Attention:
+    """The attention most of these papers use."""
+    return Attention(Additive(query_size, key_size, hidden_size=key_size), Softmax(), Everything())
+
+
+def feature_wise(query_size: int, key_size: int) -> MultiDimensional:
+    """Additive attention with weights for each feature of a key."""
+    return MultiDimensional(
+        query_size, key_size, key_size, hidden_size=key_size, distribution=Softmax(), extent=Everything()
+    )
+
+
+def areas(sizes: Sizes) -> AreaAttention:
+    """Every area by the mean and the spread of its keys."""
+    score = FeatureBased(2 * sizes.key, sizes.key, first=mean_of, second=spread_of)
+    return AreaAttention(Attention(score, Softmax(), Everything()), largest=LARGEST, features=means_and_spreads)
+
+
+def continuous(sizes: Sizes, density: Density) -> ContinuousAttention:
+    """A density whose mean and variance come from attention with the general score."""
+    attention = Attention(General(sizes.query, sizes.key), Softmax(), Everything())
+    return ContinuousAttention(attention, density, GaussianBasis(CENTRES, WIDTHS))
+
+
+def hierarchical(sizes: Sizes) -> Hierarchical:
+    """A GRU in both directions, then additive attention, at both levels."""
+    words = RecurrentReader(Stack(GRU, sizes.key, sizes.key, bidirectional=True))
+    sentences = RecurrentReader(Stack(GRU, 2 * sizes.key, sizes.key, bidirectional=True))
+    poolings = [AttentionPooling(sizes.query, additive(sizes.query, 2 * sizes.key)) for _ in range(2)]
+    return Hierarchical(words, poolings[0], sentences, poolings[1])
+
+
+def parallel(sizes: Sizes) -> ParallelCoAttention:
+    """Sequences of the query's and of the key's width."""
+    return ParallelCoAttention(
+        sizes.query,
+        sizes.key,
+        hidden_size=sizes.key,
+        affinity=ActivatedGeneral(sizes.query, sizes.key),
+        distribution=Softmax(),
+    )
+
+
+def alternating(sizes: Sizes) -> AlternatingCoAttention:
+    """Sequences of the query's and of the key's width."""
+    return AlternatingCoAttention(
+        sizes.query,
+        sizes.key,
+        opening=additive(sizes.key, sizes.query),
+        across=additive(sizes.query, sizes.key),
+        closing=additive(sizes.key, sizes.query),
+    )
+
+
+def several_embeddings(sizes: Sizes) -> MultiRepresentational:
+    """An embedding of the query's width and one of the key's, as one of the key's."""
+    pooling = AttentionPooling(sizes.key, Attention(Dot(), Softmax(), Everything()))
+    return MultiRepresentational((sizes.query, sizes.key), sizes.key, pooling)
+
+
+POOLINGS: dict[str, Part[Pooling]] = {
+    "mean": Part(lambda sizes: MeanPooling(), "Σ x_t / n", "Iyyer et al. 2015, sec. 2", "n d"),
+    "max": Part(lambda sizes: MaxPooling(), "max_t x_t, by feature", "Collobert et al. 2011, sec. 3.2.2", "n d"),
+    "last": Part(lambda sizes: LastPooling(), "x_n", "Sutskever et al. 2014, sec. 2", "d"),
+    "attention": Part(
+        lambda sizes: AttentionPooling(sizes.query, additive(sizes.query, sizes.key)),
+        "Σ p(a(x_t, u)) x_t, u learned",
+        "Yang et al. 2016, eq. 5–7",
+        "n h, with a tanh each",
+    ),
+    "multi-dimensional": Part(
+        lambda sizes: AttentionPooling(sizes.query, feature_wise(sizes.query, sizes.key)),
+        "Σ p_d(a_d(x_t, u)) x_td, u learned",
+        "Shen et al. 2018, sec. 3.2",
+        "n h d",
+    ),
+}
+
+ARRANGEMENTS: dict[str, Part[nn.Module]] = {
+    "area": Part(
+        areas, "areas of keys by mean and spread, sums of values", "Li et al. 2019, sec. 3", "r n d, areas of r"
+    ),
+    "co-attention-alternating": Part(
+        alternating, "x̂ = A(X; 0), ŷ = A(Y; x̂), x̂ = A(X; ŷ)", "Lu et al. 2016, eq. 6", "n h, three times"
+    ),
+    "co-attention-parallel": Part(parallel, "both sides through C = tanh(X W Y)", "Lu et al. 2016, eq. 3–5", "n m h"),
+    "continuous-softmax": Part(
+        lambda sizes: continuous(sizes, GaussianDensity()),
+        "∫ p(t) V(t) dt, p Gaussian",
+        "Martins et al. 2020, sec. 3",
+        "n d + N³ once, N basis functions",
+    ),
+    "continuous-sparsemax": Part(
+        lambda sizes: continuous(sizes, ParabolaDensity()),
+        "∫ p(t) V(t) dt, p a truncated parabola",
+        "Martins et al. 2020, sec. 3",
+        "n d + N³ once, N basis functions",
+    ),
+    "hierarchical": Part(
+        hierarchical, "words make sentences, sentences a document", "Yang et al. 2016, eq. 5–10", "n h"
+    ),
+    "multi-dimensional": Part(
+        lambda sizes: feature_wise(sizes.query, sizes.key),
+        "p_d(W act(W₁ k + W₂ q + b₁) + b) v_d",
+        "Shen et al. 2018, sec. 3.1",
+        "n h d",
+    ),
+    "multi-representational": Part(
+        several_embeddings,
+        "Σ_i p(a · x'_i) x'_i, x'_i = P_i x_i + b_i",
+        "Kiela et al. 2018, sec. 3",
+        "e d, e embeddings",
+    ),
+}

@@ -1,0 +1,33 @@
+"""Shapes that do not fit are named before they are multiplied."""
+
+import torch
+from torch import Tensor
+
+from atento.errors import InputError
+
+
+def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width: int = 0, axes: str = "..., T") -> None:
+    """Values (`axes`, width) and valid (`axes`), boolean; width 0: any. `argument` is what the caller calls them."""
+    lead = len([axis for axis in axes.split(", ") if axis != "..."])
+    if values.dim() < lead + 1 or (width and values.size(-1) != width):
+        raise InputError(
+            f"{argument} must have the shape ({axes}, {width or 'D'}).",
+            found=f"{argument} {tuple(values.shape)}",
+            fix=f"give items of width {width}" if width else f"give {lead + 1} axes, features last",
+        )
+    if valid is not None and (valid.dtype != torch.bool or valid.shape != values.shape[:-1]):
+        raise InputError(
+            f"valid says of each item of {argument} whether it is real: boolean, of the shape ({axes}).",
+            found=f"valid {tuple(valid.shape)} of {valid.dtype}, {argument} {tuple(values.shape)}",
+            fix=f"give a boolean tensor of the shape {tuple(values.shape[:-1])}, True for real items",
+        )
+
+
+def require_pairs(key: Tensor, value: Tensor) -> None:
+    """A value for each key."""
+    if key.shape[:-1] != value.shape[:-1]:
+        raise InputError(
+            "key and value must have the same items.",
+            found=f"key {tuple(key.shape)}, value {tuple(value.shape)}",
+            fix="give as many values as keys, in the same batch",
+        )
