@@ -1,51 +1,114 @@
-"""Laws of every encoder with every decoder: whatever the tables hold goes together."""
+"""Laws of every encoder with every decoder: whatever the tables and the recipe keys hold goes together."""
 
 import functools
-import itertools
+from typing import NamedTuple
 
 import pytest
 import torch
 
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes
+from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes, compose
 from atento.data.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Marks, beam, greedy
-from atento.layers.losses import token_cross_entropy
-from atento.models.build import FAMILIES, Vocabularies, build_translator, parse
+from atento.decoding import Marks, beam, greedy, sample
+from atento.decoding.greedy import likeliest
+from atento.decoding.mixing import mix_inputs
+from atento.errors import InputError
+from atento.models.build import FAMILIES, LINFORMER, Vocabularies, build_translator, parse
 from atento.models.protocols import reorder
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
+from atento.tasks.translate import TRANSLATE
 
 BATCH, SOURCE, TARGET, SOURCE_TOKENS, TARGET_TOKENS = 3, 7, 5, 13, 11
-
-COMPOSITIONS = ["+".join(names) for names in itertools.product(SCORES, DISTRIBUTIONS, EXTENTS)]
-DECODERS = [
-    *(family for family in FAMILIES if family != "transformer"),
-    *(f"{family}+{names}" for family in FAMILIES for names in COMPOSITIONS),
-]
-PAIRS = [f"{encoder}/{decoder}" for encoder in FAMILIES for decoder in DECODERS]
-PAIRS += [f"transformer+{names}/gru+dot" for names in COMPOSITIONS]
-
-every_pair = pytest.mark.parametrize("name", PAIRS)
-FEWER = [decoder for decoder in DECODERS if decoder.startswith(("gru", "transformer")) or decoder.count("+") == 0]
-FEWER += [f"{family}+{COMPOSITIONS[-1]}" for family in FAMILIES if family not in ("gru", "transformer")]
-every_decoder = pytest.mark.parametrize("name", [f"gru/{decoder}" for decoder in FEWER])  # cells attend all alike
-every_encoder = pytest.mark.parametrize(
-    "name", [*(f"{family}/gru+dot" for family in FAMILIES), *PAIRS[-len(COMPOSITIONS) :]]
-)
 
 MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 
 
-def build(name, **choices):
+ONE_SIDED = ("location", "feature-based")  # scores that look at the query or at the key alone
+
+
+class Case(NamedTuple):
+    """A model by its name and the recipe keys that differ from their defaults."""
+
+    name: str
+    keys: tuple[tuple[str, object], ...] = ()
+
+    def __str__(self):
+        return " ".join([self.name, *(f"{key}={value}" for key, value in self.keys)])
+
+
+def case(name, **keys):
+    return Case(name, tuple(keys.items()))
+
+
+def build(chosen, **choices):
     torch.manual_seed(0)
-    recipe = ModelRecipe(name=name, **{"hidden": 10, "layers": 2, "heads": 2, "feed_forward": 7, "reach": 2, **choices})
+    sizes = {
+        "hidden": 10,
+        "layers": 2,
+        "heads": 2,
+        "feed_forward": 7,
+        "reach": 2,
+        "block": 2,
+        "longest": 16,
+        "compressed": 3,
+    }
+    recipe = ModelRecipe(name=chosen.name, **{**sizes, **dict(chosen.keys), **choices})
     return build_translator(recipe, Vocabularies(SOURCE_TOKENS, TARGET_TOKENS))
 
 
+def attention_of(names):
+    """The attention of these names; None where they have no meaning together."""
+    try:
+        return compose(names.split("+"), default_score="dot").build(Sizes(query=10, key=10))
+    except InputError:
+        return None
+
+
+RECURRENT = [family for family in FAMILIES if family != "transformer"]
+PARTS = [*SCORES, *(f"{score}+{part}" for part in (*DISTRIBUTIONS, *EXTENTS) for score in ("dot", "linear"))]
+BUILT = {names: attention for names in PARTS if (attention := attention_of(names)) is not None}
+COMPOSITIONS = [*BUILT, f"dot+{LINFORMER}"]
+BETWEEN = [names for names in COMPOSITIONS if names not in BUILT or BUILT[names].extent.between]  # two sequences
+KEYS = [
+    *({"handover": handover} for handover in ("state", "input", "both")),
+    *({"summary": summary} for summary in ("last", "mean", "max")),
+    {"directions": 1},
+    {"directions": 1, "summary": "max", "handover": "input"},
+]
+
+FAMILY_PAIRS = [
+    case(f"{encoder}/{decoder}")
+    for encoder in FAMILIES
+    for decoder in (*RECURRENT, *(f"{family}+additive" for family in RECURRENT), "transformer")
+]
+PREVIOUS = [
+    *(case(f"{family}+additive", attend="previous") for family in RECURRENT),
+    case("transformer/gru+dot", attend="previous"),
+    *(case(f"gru/gru+{names}", attend="previous") for names in BETWEEN),
+]
+DECODERS = [
+    *(case(f"gru/{family}") for family in RECURRENT),
+    *(case(f"gru/gru+{names}") for names in BETWEEN),
+    *(case(f"gru/transformer+{names}") for names in COMPOSITIONS),
+    *PREVIOUS,
+    *(case(name, **keys) for name in ("gru", "lstm+general") for keys in KEYS),
+    case("gru+dot", attend="previous", handover="both", directions=1),
+]
+ENCODERS = [
+    *(case(f"{family}/gru+dot", **keys) for family in FAMILIES for keys in ({}, *KEYS[-5:])),
+    *(case(f"transformer+{names}/gru+dot") for names in COMPOSITIONS),
+]
+CASES = list(dict.fromkeys([*FAMILY_PAIRS, *DECODERS, *ENCODERS]))
+
+every_pair = pytest.mark.parametrize("chosen", CASES, ids=str)
+every_decoder = pytest.mark.parametrize("chosen", DECODERS, ids=str)
+every_encoder = pytest.mark.parametrize("chosen", ENCODERS, ids=str)
+
+
 @functools.cache
-def built(name):
+def built(chosen):
     """Shared by the laws that change nothing."""
-    return build(name).eval()
+    return build(chosen).eval()
 
 
 def some_batch():
@@ -66,35 +129,53 @@ def by_steps(decoder, previous, encoded):
     return torch.stack(logits, dim=1)
 
 
+def draws(model):
+    """Whether chance has a say in training, so that one step need not lower the loss."""
+    return any(not getattr(part, "differentiable", True) for part in model.modules())
+
+
+def test_every_part_of_the_tables_is_in_some_case():
+    named = {part for one in CASES for half in one.name.split("/") for part in half.split("+")}
+    assert {*FAMILIES, *SCORES, *DISTRIBUTIONS, *EXTENTS, LINFORMER} - named <= {"softmax", "everything"}
+    in_decoders = {part for one in DECODERS for part in one.name.split("/")[-1].split("+")}
+    assert {*SCORES, *DISTRIBUTIONS} - in_decoders <= {"softmax"}
+    assert {*SCORES, *DISTRIBUTIONS} - {part for one in PREVIOUS for part in one.name.split("+")} <= {"softmax"}
+
+
 @pytest.mark.spec("X03", "A32")
 @every_pair
-def test_every_pair_trains_a_step_and_decodes(name):
-    """Loss falls, every weight gets a finite gradient, and steps give what the parallel pass gives."""
-    model, batch = build(name, layers=1, dropout=0.0), some_batch()
-    truth = batch.target[batch.target_valid]
-    loss = token_cross_entropy(model(batch), truth)
+def test_every_pair_trains_a_step_and_decodes(chosen):
+    """Loss falls, every weight gets a finite gradient, steps give what the parallel pass gives, and it writes."""
+    model, batch = build(chosen, layers=1, dropout=0.0), some_batch()
+    loss = TRANSLATE.loss(model, batch, 0.0)
     loss.mean.backward()
-    without = [weight_name for weight_name, weight in model.named_parameters() if weight.grad is None]
-    assert without == []
-    assert torch.cat([weight.grad.flatten() for weight in model.parameters()]).isfinite().all()
+    without = [name for name, weight in model.named_parameters() if weight.grad is None]
+    assert without == [] or chosen.name.endswith(ONE_SIDED) or chosen.name.split("/")[0].endswith(ONE_SIDED)
+    learned = [weight for weight in model.parameters() if weight.grad is not None]
+    assert torch.cat([weight.grad.flatten() for weight in learned]).isfinite().all()
     with torch.no_grad():
-        for weight in model.parameters():
+        for weight in learned:
             weight.sub_(0.01 * weight.grad)
-        encoded = model.encode(batch.source, batch.source_valid)
+        if not draws(model):
+            assert TRANSLATE.loss(model, batch, 0.0).total < loss.total
+        encoded = model.eval().encode(batch.source, batch.source_valid)
         parallel = model.decoder(batch.previous, encoded)
-        assert token_cross_entropy(parallel[batch.target_valid], truth).total < loss.total
         steps = by_steps(model.decoder, batch.previous[:, :3], encoded)
         torch.testing.assert_close(steps, parallel[:, :3], rtol=0, atol=1e-12)
-    for row in greedy(model.decoder, encoded, marks=MARKS, longest=2):
+    options = {"marks": MARKS, "longest": 2}
+    kept = beam(model.decoder, encoded, width=2, **options)
+    drawn = sample(model.decoder, encoded, seeds=["a", "b", "c"], **options)
+    for row in (*greedy(model.decoder, encoded, **options), *drawn, *(one for found in kept for one in found)):
         assert len(row.tokens) <= 2
         assert all(END < token < TARGET_TOKENS for token in row.tokens)
 
 
+@pytest.mark.spec("X03")
 @every_decoder
 @torch.no_grad()
-def test_one_token_at_a_time_equals_all_at_once(name):
+def test_one_token_at_a_time_equals_all_at_once(chosen):
     """The cached steps, the parallel pass, and each prefix walked anew without a cache."""
-    model, batch = built(name), some_batch()
+    model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
     parallel = model.decoder(batch.previous, encoded)
     torch.testing.assert_close(by_steps(model.decoder, batch.previous, encoded), parallel, rtol=0, atol=1e-12)
@@ -105,8 +186,8 @@ def test_one_token_at_a_time_equals_all_at_once(name):
 
 @every_decoder
 @torch.no_grad()
-def test_the_future_never_matters_exactly(name):
-    model, batch = built(name), some_batch()
+def test_the_future_never_matters_exactly(chosen):
+    model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
     changed = batch.previous.clone()
     changed[:, 3:] = (changed[:, 3:] + 1) % TARGET_TOKENS
@@ -118,8 +199,8 @@ def test_the_future_never_matters_exactly(name):
 
 @every_decoder
 @torch.no_grad()
-def test_neither_neighbours_nor_padding_matter_to_a_decoder(name):
-    model, batch = built(name), some_batch()
+def test_neither_neighbours_nor_padding_matter_to_a_decoder(chosen):
+    model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
     together = model.decoder(batch.previous, encoded)
     for row in range(BATCH):
@@ -134,8 +215,8 @@ def test_neither_neighbours_nor_padding_matter_to_a_decoder(name):
 
 @every_encoder
 @torch.no_grad()
-def test_neither_neighbours_nor_padding_matter_to_an_encoder(name):
-    model, batch = built(name), some_batch()
+def test_neither_neighbours_nor_padding_matter_to_an_encoder(chosen):
+    model, batch = built(chosen), some_batch()
     together = model.encode(batch.source, batch.source_valid)
     other = torch.where(batch.source_valid, batch.source, 5)  # another token in the padding
     spoiled = model.encode(other, batch.source_valid)
@@ -150,8 +231,8 @@ def test_neither_neighbours_nor_padding_matter_to_an_encoder(name):
 
 @every_decoder
 @torch.no_grad()
-def test_weights_belong_to_their_step_and_sum_to_one(name):
-    model, batch = built(name), some_batch()
+def test_weights_belong_to_their_step_and_sum_to_one(chosen):
+    model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
     weights = model.decoder.weights(batch.previous, encoded)
     assert weights.shape[0] == BATCH
@@ -160,9 +241,10 @@ def test_weights_belong_to_their_step_and_sum_to_one(name):
     if not model.decoder.attends:
         return
     assert (weights[~batch.source_valid[:, None, None, None].expand_as(weights)] == 0).all()
-    sees = weights.sum(-1) > 0
-    attention = parse(name)[1].attention
-    if DISTRIBUTIONS[attention.distribution].make(Sizes(5, 5)).sums_to_one:
+    sees = (weights != 0).any(dim=-1)
+    attention = parse(chosen.name)[1].attention
+    unscaled = attention.extent != "local-predictive" and not chosen.name.endswith(LINFORMER)
+    if DISTRIBUTIONS[attention.distribution].make(Sizes(5, 5)).sums_to_one and unscaled:
         torch.testing.assert_close(weights.sum(-1), sees.double())
     assert attention.extent != "everything" or sees.all()
     for length in (1, 3):
@@ -172,8 +254,8 @@ def test_weights_belong_to_their_step_and_sum_to_one(name):
 
 @every_decoder
 @torch.no_grad()
-def test_a_reordered_state_goes_on_as_its_rows_would(name):
-    model, batch = built(name), some_batch()
+def test_a_reordered_state_goes_on_as_its_rows_would(chosen):
+    model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
     state = model.decoder.start(encoded)
     for at in range(2):
@@ -187,8 +269,8 @@ def test_a_reordered_state_goes_on_as_its_rows_would(name):
 
 
 @every_decoder
-def test_a_beam_of_one_is_greedy(name):
-    model, batch = built(name), some_batch()
+def test_a_beam_of_one_is_greedy(chosen):
+    model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
     options = {"marks": MARKS, "longest": TARGET}
     ones = [found[0] for found in beam(model.decoder, encoded, width=1, **options)]
@@ -197,14 +279,53 @@ def test_a_beam_of_one_is_greedy(name):
     assert [one.score for one in ones] == pytest.approx([one.score for one in best], abs=1e-5)
 
 
+@pytest.mark.spec("X03", "E07", "E03")
+@every_decoder
+def test_neighbours_do_not_change_what_is_drawn_or_mixed(chosen):
+    model, batch = built(chosen), some_batch()
+    encoded = model.encode(batch.source, batch.source_valid)
+    drawn = sample(model.decoder, encoded, marks=MARKS, longest=TARGET, seeds=["a", "b", "c"], temperature=2.0)
+    keep = torch.tensor([[True, False, True, False, False]] * BATCH)
+    options = {"choose": likeliest, "marks": MARKS}
+    mixed = mix_inputs(model.decoder, encoded, batch.previous, keep, **options)
+    assert torch.equal(mixed[:, [0, 2]], batch.previous[:, [0, 2]])
+    for row in range(BATCH):
+        alone, here = type(encoded)(*(part[row : row + 1] for part in encoded)), slice(row, row + 1)
+        again = sample(model.decoder, alone, marks=MARKS, longest=TARGET, seeds=["abc"[row]], temperature=2.0)
+        assert again[0].tokens == drawn[row].tokens
+        assert torch.equal(mix_inputs(model.decoder, alone, batch.previous[here], keep[here], **options), mixed[here])
+
+
+@pytest.mark.spec("R12", "X03")
+@every_decoder
+@torch.no_grad()
+def test_stretches_of_a_target_equal_the_whole(chosen):
+    """Only a decoder that recurs has them; they go on from a carried state."""
+    model, batch = built(chosen), some_batch()
+    assert hasattr(model.decoder, "resume") is model.decoder.recurs
+    if not model.decoder.recurs:
+        return
+    state = TRANSLATE.stretches.start(model, batch)
+    total = 0.0
+    for stretch in TRANSLATE.stretches.cut(batch, 2):
+        loss, state = TRANSLATE.stretches.loss(model, stretch, state, 0.0)
+        total = total + loss.total
+    torch.testing.assert_close(total, TRANSLATE.loss(model, batch, 0.0).total, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize(
-    "name", ["rnn", "gru", "lstm", "gru+additive", "lstm+dot", "transformer", "transformer+additive"]
+    "chosen",
+    [
+        *map(case, ("rnn", "gru", "lstm", "gru+additive", "lstm+dot", "transformer", "transformer+additive")),
+        case("lstm+additive", attend="previous"),
+    ],
+    ids=str,
 )
-def test_products_in_bfloat16_train_on_a_processor(name):
-    model, batch = build(name, dropout=0.0).float(), some_batch()
-    expected = token_cross_entropy(model(batch), batch.target[batch.target_valid]).mean
+def test_products_in_bfloat16_train_on_a_processor(chosen):
+    model, batch = build(chosen, dropout=0.0).float(), some_batch()
+    expected = TRANSLATE.loss(model, batch, 0.0).mean
     with torch.autocast("cpu", torch.bfloat16):
-        loss = token_cross_entropy(model(batch), batch.target[batch.target_valid]).mean
+        loss = TRANSLATE.loss(model, batch, 0.0).mean
     loss.backward()
     assert loss.item() == pytest.approx(expected.item(), abs=0.05)
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

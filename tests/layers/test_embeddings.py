@@ -1,6 +1,7 @@
 import torch
 
 from atento.layers.embeddings import PlacedEmbedding, TokenEmbedding
+from atento.layers.positions import Sinusoidal
 
 VOCABULARY, SIZE = 7, 5
 
@@ -33,7 +34,7 @@ def test_vectors_start_about_as_long_as_one():
 
 
 def test_the_same_token_differs_from_place_to_place():
-    embedding = PlacedEmbedding(VOCABULARY, SIZE)
+    embedding = PlacedEmbedding(VOCABULARY, Sinusoidal(SIZE))
     vectors = embedding(torch.tensor([[3, 3]]), torch.arange(2))
     assert not torch.allclose(vectors[0, 0], vectors[0, 1])
     per_row = embedding(torch.tensor([[3], [3]]), torch.tensor([[0], [1]]))
@@ -41,7 +42,7 @@ def test_the_same_token_differs_from_place_to_place():
 
 
 def test_dropout_only_while_training():
-    embedding = PlacedEmbedding(VOCABULARY, SIZE, dropout=0.5)
+    embedding = PlacedEmbedding(VOCABULARY, Sinusoidal(SIZE), dropout=0.5)
     tokens = torch.tensor([[1, 2, 3]])
     assert (embedding(tokens, torch.arange(3)) == 0).any()
     assert not (embedding.eval()(tokens, torch.arange(3)) == 0).any()

@@ -1,12 +1,13 @@
-"""Sinusoidal positions: the formula, and what positions must satisfy."""
+"""Positions: the formulas, and which of them are unique, bounded and tell a distance."""
 
 import math
 
 import pytest
 import torch
 
+from atento.errors import InputError
 from atento.layers.embeddings import PlacedEmbedding
-from atento.layers.positions import Sinusoidal
+from atento.layers.positions import BinaryDigits, Index, Learned, NoPositions, Rotary, Sinusoidal
 
 POSITIONS, SIZE = 2000, 500
 
@@ -75,7 +76,7 @@ def test_wavelengths_grow_geometrically_from_two_pi():
 
 @pytest.mark.spec("T07")
 def test_positions_are_added_to_the_embedding():
-    embedding = PlacedEmbedding(13, 6)
+    embedding = PlacedEmbedding(13, Sinusoidal(6))
     tokens, at = torch.tensor([[5, 7, 5]]), torch.tensor([3, 4, 11])
     expected = embedding.tokens.table.weight[tokens] * math.sqrt(6) + Sinusoidal(6)(at)
     torch.testing.assert_close(embedding(tokens, at), expected)
@@ -84,3 +85,118 @@ def test_positions_are_added_to_the_embedding():
 def test_an_odd_width():
     torch.testing.assert_close(Sinusoidal(5)(torch.tensor([7]))[0, 4].item(), math.sin(7 / 10_000 ** (4 / 5)))
     assert Sinusoidal(5)(torch.arange(3)).shape == (3, 5)
+
+
+@pytest.mark.spec("T08")
+def test_the_index_is_unbounded():
+    places = Index(3)(torch.tensor([[0, 1], [7, 1999]]))
+    assert places.tolist() == [[[0, 0, 0], [1, 0, 0]], [[7, 0, 0], [1999, 0, 0]]]
+    lengths = Index(5)(torch.arange(POSITIONS)).norm(dim=-1)
+    assert torch.equal(lengths, torch.arange(POSITIONS).double())  # a token's own vector is about √size long
+
+
+def test_an_index_in_all_features_would_be_lost_in_a_norm():
+    vectors = torch.randn(7, 5)
+    norm = torch.nn.LayerNorm(5)
+    torch.testing.assert_close(norm(vectors + 11), norm(vectors))
+    assert not torch.allclose(norm(vectors + Index(5)(torch.tensor(11))), norm(vectors))
+
+
+@pytest.mark.spec("T08")
+def test_binary_digits_are_bounded_but_need_more_room():
+    places = BinaryDigits(11)(torch.arange(POSITIONS))
+    for place in (0, 6, 13, 1999):
+        digits = [int(digit) for digit in reversed(f"{place:011b}")]  # the last digit first
+        assert places[place].tolist() == digits
+    assert set(places.unique().tolist()) == {0, 1}
+    assert len(places.unique(dim=0)) == POSITIONS
+    with pytest.raises(InputError, match="position 2048, longest=2048"):  # one digit more is needed at each doubling
+        BinaryDigits(11)(torch.tensor([3, 2048]))
+
+
+@pytest.mark.spec("T08")
+def test_binary_neighbours_can_be_far_apart():
+    """7 = 0111 and 8 = 1000 share no digit, 6 and 7 share all but one: the same distance looks different."""
+    places = BinaryDigits(4)(torch.arange(16))
+    assert (places[7] != places[8]).sum() == 4
+    assert (places[6] != places[7]).sum() == 1
+    flips = (places[1:] != places[:-1]).sum(-1)
+    assert flips.tolist() == [1, 2, 1, 3, 1, 2, 1, 4, 1, 2, 1, 3, 1, 2, 1]
+
+
+def explained(places, apart):
+    """How well one linear map, fitted on even places, takes each odd place to the one `apart` later."""
+    before, after = places[:-apart], places[apart:]
+    turn = torch.linalg.lstsq(before[0::2], after[0::2]).solution
+    missed = (before[1::2] @ turn - after[1::2]).square().sum()
+    return 1 - (missed / after[1::2].square().sum()).item()
+
+
+@pytest.mark.spec("T08", "T07")
+def test_learned_positions_tell_no_distance():
+    """No linear map takes each place to the next, and equal distances have unequal products; waves have both."""
+    size, count = 16, 400
+    learned, waves = Learned(size, longest=count)(torch.arange(count)), Sinusoidal(size)(torch.arange(count))
+    for apart in (1, 7):
+        assert explained(waves, apart) == pytest.approx(1, abs=1e-9)
+        assert explained(learned, apart) < 0.05
+        for places, spread in ((waves, 0.0), (learned, 1.0)):
+            products = (places @ places.mT) / places.square().sum(-1).mean() * size**0.5  # of unit spread if unrelated
+            assert products.diagonal(apart).std().item() == pytest.approx(spread, abs=0.1)
+
+
+@pytest.mark.spec("T08")
+def test_learned_positions_are_looked_up_and_learn():
+    positions = Learned(5, longest=7)
+    at = torch.tensor([[0, 6], [3, 3]])
+    vectors = positions(at)
+    for row in range(2):
+        for place in range(2):
+            assert torch.equal(vectors[row, place], positions.table.weight[at[row, place]])
+    vectors.sum().backward()
+    assert positions.table.weight.grad[:, 0].tolist() == [1, 0, 0, 2, 0, 0, 1]
+    with pytest.raises(InputError, match="position 7, longest=7") as caught:
+        positions(torch.tensor([6, 7]))
+    assert "model.longest" in caught.value.fix
+
+
+def test_no_positions_add_nothing():
+    assert NoPositions(3)(torch.tensor([[4, 1999]])).tolist() == [[[0, 0, 0], [0, 0, 0]]]
+
+
+def test_whole_sequences_count_from_their_first_real_token():
+    embedding = PlacedEmbedding(13, Sinusoidal(6))
+    left = torch.tensor([[0, 0, 5, 7, 5]]), torch.tensor([[False, False, True, True, True]])
+    right = torch.tensor([[5, 7, 5, 0]]), torch.tensor([[True, True, True, False]])
+    expected = embedding(torch.tensor([[5, 7, 5]]), torch.arange(3))
+    assert torch.equal(embedding.whole(*left)[:, 2:], expected)
+    assert torch.equal(embedding.whole(*right)[:, :3], expected)
+
+
+@pytest.mark.spec("T09")
+def test_rotary_turns_pairs_like_complex_numbers():
+    """(x + i y) exp(i t θ), θ = 10000^(−2i/d)  (Su et al., 2021, sec. 3.4.2)."""
+    values, at = torch.randn(2, 3, 7, 10, requires_grad=True), torch.tensor([0, 1, 2, 5, 11, 101, 1009])
+    turned = Rotary(10)(values, at)
+    angles = torch.tensor([[place * 10_000 ** (-2 * pair / 10) for pair in range(5)] for place in at.tolist()])
+    numbers = torch.view_as_complex(values.reshape(2, 3, 7, 5, 2)) * torch.polar(torch.ones(7, 5), angles)
+    expected = torch.view_as_real(numbers).flatten(-2)
+    torch.testing.assert_close(turned, expected, rtol=0, atol=1e-12)
+    upstream = torch.randn_like(turned)
+    torch.testing.assert_close(*(torch.autograd.grad(side, values, upstream)[0] for side in (turned, expected)))
+    assert torch.equal(turned[..., 0, :], values[..., 0, :])  # position 0 is not turned
+
+
+@pytest.mark.parametrize(
+    "make, found",
+    [
+        (lambda: Rotary(7), "size=7"),
+        (lambda: Learned(5, longest=0), "longest=0"),
+        (lambda: Sinusoidal(0), "size=0"),
+        (lambda: NoPositions(-1), "size=-1"),
+    ],
+)
+def test_sizes_that_cannot_be_are_refused(make, found):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert caught.value.found == found

@@ -42,13 +42,14 @@ def embedded(embedding, numbers):
     return embedding.tokens.table.weight[numbers] * math.sqrt(SIZE) + waves
 
 
+@pytest.mark.spec("T03")
 @orders
 def test_the_whole_model_with_torch_s_layers(norm):
     made, (source, previous) = model(norm), tokens()
     values = embedded(made.encoder.embedding, source)
-    for layer in made.encoder.layers:
+    for layer in made.encoder.stack.layers:
         values = encoder_layer_to_torch(layer)(values, src_key_padding_mask=~VALID)
-    states = made.encoder.norm(values)
+    states = made.encoder.stack.norm(values)
     encoded = made.encode(source, VALID)
     torch.testing.assert_close(encoded.states[VALID], states[VALID], rtol=0, atol=1e-11)
     torch.testing.assert_close(encoded.summary[1], states[1, :3].mean(0), rtol=0, atol=1e-11)

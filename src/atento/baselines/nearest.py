@@ -6,6 +6,8 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from atento.baselines.fitted import require_fitted, require_pairs
+
 MOST_DISTANCES = 60_000_000  # beyond this, every k-th training pair stands for all
 ROWS = 256  # questions compared at a time
 
@@ -22,11 +24,13 @@ class Nearest:
 
     def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "Nearest":
         """Remember all pairs."""
+        require_pairs(self.name, sources, targets)
         self.sources, self.targets = list(sources), list(targets)
         return self
 
     def predict(self, sources: Sequence[str]) -> list[str]:
         """The nearest pair's target; of equally near ones the first."""
+        require_fitted(self.name, self.sources or None)
         stride = 1 + len(sources) * len(self.sources) // MOST_DISTANCES
         known, targets = self.sources[::stride], self.targets[::stride]
         answers: list[str] = []

@@ -2,8 +2,15 @@
 
 from typing import NamedTuple
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 from torch.nn import functional
+
+from atento.errors import InputError
+
+# Axes: M real items, C classes, L labels, B sequences, T time.
+
+SURE = 1e-3  # how far shares of one item may be from a sum of one
 
 
 class Loss(NamedTuple):
@@ -17,8 +24,96 @@ class Loss(NamedTuple):
         """The loss of one item."""
         return self.total / max(self.items, 1)
 
+    def shared_by(self, items: int) -> "Loss":
+        """The same total over items of another kind: sequences instead of tokens."""
+        return Loss(self.total, items)
+
 
 def token_cross_entropy(logits: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Loss:
-    """Cross-entropy of real tokens only: logits (M, V), targets (M,). Smoothing spreads a share over all classes."""
-    total = functional.cross_entropy(logits.float(), targets, reduction="sum", label_smoothing=smoothing)
+    """Cross-entropy of real tokens only: logits (M, C), targets (M,). Smoothing spreads a share over all classes."""
+    require_shape("targets", targets, logits.shape[:-1])
+    if not 0.0 <= smoothing <= 1.0:
+        raise InputError("smoothing is a share of each label.", found=f"smoothing={smoothing}", fix="from 0 to 1")
+    total = functional.cross_entropy(precise(logits), targets, reduction="sum", label_smoothing=smoothing)
     return Loss(total, targets.numel())
+
+
+def sequence_cross_entropy(logits: Tensor, targets: Tensor, *, valid: Tensor, smoothing: float = 0.0) -> Loss:
+    """Cross-entropy summed over time within a sequence, averaged over sequences: minus log P(y | x) of each.
+
+    logits (B, T, C), targets (B, T), valid (B, T): padding is never read; a row of nothing else is no sequence.
+    """
+    require_shape("targets", targets, logits.shape[:-1])
+    require_shape("valid", valid, logits.shape[:-1])
+    tokens = token_cross_entropy(logits[valid], targets[valid], smoothing=smoothing)
+    return tokens.shared_by(int(valid.any(dim=-1).sum()))
+
+
+def binary_cross_entropy(logits: Tensor, truth: Tensor) -> Loss:
+    """−y ln p − (1 − y) ln(1 − p) with p = sigmoid(logit): each item, or each of several labels, judged by itself.
+
+    logits and truth (M,) or (M, L); every yes or no is an item.
+    """
+    truth = as_numbers(truth, logits)
+    if truth.numel() and not 0.0 <= truth.min() <= truth.max() <= 1.0:
+        raise InputError(
+            "the truth about a label is 0, 1 or a probability.",
+            found=f"numbers from {truth.min().item():.4g} to {truth.max().item():.4g}",
+            fix="give each label 0 for no and 1 for yes",
+        )
+    return Loss(functional.binary_cross_entropy_with_logits(precise(logits), truth, reduction="sum"), truth.numel())
+
+
+def divergence(logits: Tensor, shares: Tensor) -> Loss:
+    """Kullback–Leibler divergence D(y‖p) = H(y, p) − H(y) of p = softmax(logits) from soft labels y.
+
+    logits and shares (M, C). Zero where they agree. H(y) does not depend on p, so the gradient is the cross-entropy's;
+    for one-hot y it is the cross-entropy.
+    """
+    shares = as_numbers(shares, logits)
+    if shares.numel() and not (shares.min() >= 0 and (shares.sum(dim=-1) - 1).abs().max() <= SURE):
+        raise InputError(
+            "soft labels of an item are shares that sum to 1.",
+            found=f"a smallest share of {shares.min().item():.4g}, sums from {shares.sum(dim=-1).min().item():.4g} "
+            f"to {shares.sum(dim=-1).max().item():.4g}",
+            fix="divide each row by its sum",
+        )
+    total = functional.kl_div(precise(logits).log_softmax(dim=-1), shares, reduction="sum")
+    return Loss(total, shares[..., 0].numel())
+
+
+def squared_error(outputs: Tensor, truth: Tensor) -> Loss:
+    """(y − ŷ)², every number an item: outputs and truth of the same shape."""
+    truth = as_numbers(truth, outputs)
+    return Loss((precise(outputs) - truth).square().sum(), truth.numel())
+
+
+def squared_weights(module: nn.Module) -> Tensor:
+    """The L2 penalty Σ w² of a module's matrices; biases and gains are free, as the intercept of a ridge regression.
+
+    The whole cost is `loss.mean + strength * squared_weights(module)`, the penalty once a step, however many
+    micro-batches there are (Hoerl & Kennard, 1970: strength · items is their k).
+    """
+    weights = [precise(weight).square().sum() for weight in module.parameters() if weight.dim() > 1]
+    return torch.stack(weights).sum() if weights else torch.zeros(())
+
+
+def precise(values: Tensor) -> Tensor:
+    """At least float32: sums of many terms need its digits."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def as_numbers(truth: Tensor, outputs: Tensor) -> Tensor:
+    """The truth in the precision of a loss, one number for each output."""
+    require_shape("truth", truth, outputs.shape)
+    return truth.to(precise(outputs).dtype)
+
+
+def require_shape(name: str, given: Tensor, wanted: torch.Size) -> None:
+    """Nothing is broadcast: a truth of another shape is a mistake."""
+    if given.shape != wanted:
+        raise InputError(
+            f"{name} must have one entry for each output.",
+            found=f"{name} of shape {tuple(given.shape)}",
+            fix=f"give {name} of shape {tuple(wanted)}",
+        )

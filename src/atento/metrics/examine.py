@@ -14,6 +14,7 @@ def examine(
     """The first metric is the headline; quality against length is in it."""
     return {
         "metric": metrics[0].name,
+        "smaller_is_better": metrics[0].smaller_is_better,
         "metrics": {metric.name: metric.summary for metric in metrics},
         "scores": {metric.name: list(interval(metric, outputs, references)) for metric in metrics},
         "lengths": [band.to_json() for band in by_length(metrics[0], sources, outputs, references)],

@@ -7,18 +7,7 @@ import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from atento.metrics.metric import Metric, Sums
-
-
-def exact_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """(N, 2): right or not, and one."""
-    hits = [output in allowed for output, allowed in zip(outputs, references, strict=True)]
-    return np.stack([np.asarray(hits, dtype=np.float64), np.ones(len(hits))], axis=1)
-
-
-def share(sums: Sums) -> Sums:
-    """Hits over cases."""
-    return np.asarray(sums[:, 0] / sums[:, 1])
+from atento.metrics.metric import Metric, Sums, exact_statistics, share
 
 
 def corpus_statistics(scorer: Any, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:

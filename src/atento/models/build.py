@@ -1,37 +1,50 @@
 """Model names become modules here and nowhere else.
 
 A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names: `lstm+additive+sparsemax`,
-`transformer`, `transformer/gru+dot`.
+`transformer`, `transformer/gru+dot`. In place of an extent, `linformer` presses the keys together.
+
+A Transformer's self-attentions look through the extent it names, a decoder's own past also causally. Its attention over
+the source looks through it only where it has a meaning between two sequences, else at everything; a decoder's own past
+looks through it only where it has a meaning while keys still grow. Linformer stays out of a decoder's past.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from torch import nn
 
-from atento.attention.extents import Causal
-from atento.attention.heads import MultiHead
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes, compose
-from atento.blocks.transformer import DecoderLayer, EncoderLayer
+from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, compose
 from atento.errors import InputError, unknown_name
-from atento.layers.embeddings import PlacedEmbedding, TokenEmbedding
-from atento.layers.feed_forward import FeedForward
+from atento.layers.activations import ACTIVATIONS
+from atento.layers.initialisation import INITIALISATIONS
+from atento.models.build_recurrent import recurrent_decoder, recurrent_encoder, require_no_summary
+from atento.models.build_transformer import transformer_decoder, transformer_encoder
 from atento.models.protocols import Decoder, Encoder
-from atento.models.recurrent import RecurrentDecoder, RecurrentEncoder
-from atento.models.transformer import TransformerDecoder, TransformerEncoder
 from atento.models.translator import Translator
-from atento.recurrent.cells import GRU, LSTM, Cell, Elman
-from atento.recurrent.stack import Stack
+from atento.recurrent import GRU, LSTM, Cell, Elman, GRUBefore, Jordan
+from atento.recurrent.stack import CellMaker
 from atento.spec import ModelRecipe
 
-CELLS: dict[str, Callable[[int, int], Cell[Any]]] = {"rnn": Elman, "gru": GRU, "lstm": LSTM}
+CELLS: dict[str, Callable[..., Cell[Any]]] = {
+    "rnn": Elman,
+    "jordan": Jordan,
+    "gru": GRU,
+    "gru-before": GRUBefore,
+    "lstm": LSTM,
+}
 
 FAMILIES: dict[str, str] = {
     "rnn": "plain recurrent network (Elman 1990)",
-    "gru": "gated recurrent unit (Cho et al. 2014)",
+    "jordan": "recurrent network whose output feeds back (Jordan 1986)",
+    "gru": "gated recurrent unit (Cho et al. 2014), the reset after the product",
+    "gru-before": "gated recurrent unit as first published, the reset before the product (Cho et al. 2014)",
     "lstm": "long short-term memory (Hochreiter & Schmidhuber 1997; Gers et al. 2000)",
     "transformer": "attention only (Vaswani et al. 2017)",
 }
+
+
+LINFORMER = "linformer"
 
 
 class Half(NamedTuple):
@@ -39,6 +52,7 @@ class Half(NamedTuple):
 
     family: str
     attention: Composition | None
+    linformer: bool = False
 
 
 class Vocabularies(NamedTuple):
@@ -67,16 +81,33 @@ def parse_half(name: str, whole: str) -> Half:
     family, *parts = name.split("+")
     if family not in FAMILIES:
         raise unknown_name("model", family, FAMILIES, where=f"model {whole!r}" if whole != family else "")
+    linformer = LINFORMER in parts
+    if linformer:
+        parts = without_linformer(parts, whole)
     if family == "transformer":
-        return Half(family, compose(parts, default_score="scaled-dot"))
+        return Half(family, compose(parts, default_score="scaled-dot"), linformer)
     known = [*SCORES, *DISTRIBUTIONS, *EXTENTS]
-    if parts and not any(part in SCORES for part in parts) and all(part in known for part in parts):
+    named = [*parts, *([LINFORMER] if linformer else [])]
+    if named and not any(part in SCORES for part in parts) and all(part in known for part in parts):
         raise InputError(
             f"model {whole!r} names no score.",
-            found=", ".join(parts),
-            fix=f"add one, e.g. {family}+dot+{'+'.join(parts)} (scores: {', '.join(SCORES)})",
+            found=", ".join(named),
+            fix=f"add one, e.g. {family}+dot+{'+'.join(named)} (scores: {', '.join(SCORES)})",
         )
-    return Half(family, compose(parts, default_score="dot") if parts else None)
+    return Half(family, compose(parts, default_score="dot") if parts else None, linformer)
+
+
+def without_linformer(parts: list[str], whole: str) -> list[str]:
+    """The score and the distribution that go with it; it leaves no extent to choose."""
+    for part in parts:
+        if part in EXTENTS and part != "everything":
+            raise InputError(
+                f"model {whole!r}: linformer mixes all positions, which leaves no extent to choose.",
+                found=f"{LINFORMER} and {part}",
+                fix=f"leave {part!r} out, or {LINFORMER!r}",
+            )
+    place = parts.index(LINFORMER)
+    return parts[:place] + parts[place + 1 :]
 
 
 def build_translator(recipe: ModelRecipe, vocabularies: Vocabularies) -> Translator:
@@ -88,69 +119,32 @@ def build_translator(recipe: ModelRecipe, vocabularies: Vocabularies) -> Transla
 
 
 def build_encoder(half: Half, recipe: ModelRecipe, vocabulary_size: int) -> Encoder:
-    """Recurrent encoders read in both directions, each half as wide, so that every family's states are equally wide."""
-    size = recipe.hidden
+    """An encoder of any family; of equal width, so that any decoder goes with it."""
     if half.family != "transformer":
-        if size % 2:
-            raise InputError(
-                "model.hidden must be even: an encoder reads in both directions, each half as wide.",
-                found=f"model.hidden={size}",
-                fix=f"--set model.hidden={size + 1}",
-            )
-        embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout)
-        cells = CELLS[half.family]
-        stack = Stack(cells, size, size // 2, layers=recipe.layers, bidirectional=True, dropout=recipe.dropout)
-        return RecurrentEncoder(embedding, stack, dropout=recipe.dropout)
-    layers = [
-        EncoderLayer(heads_of(half, recipe), feed_forward_of(recipe), order=recipe.norm, dropout=recipe.dropout)
-        for _ in range(recipe.layers)
-    ]
-    return TransformerEncoder(PlacedEmbedding(vocabulary_size, size, dropout=recipe.dropout), layers)
+        return recurrent_encoder(cells_of(half.family, recipe), recipe, vocabulary_size)
+    composition = half.attention or Composition("scaled-dot")
+    return transformer_encoder(composition, recipe, vocabulary_size, linformer=half.linformer)
 
 
 def build_decoder(half: Half, recipe: ModelRecipe, vocabulary_size: int, *, source_size: int) -> Decoder[Any]:
     """A decoder over an encoder of any kind."""
-    size = recipe.hidden
     if half.family != "transformer":
-        embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout)
-        sizes = Sizes(query=size, key=source_size, reach=recipe.reach)
-        attention = None if half.attention is None else half.attention.build(sizes)
-        input_size = size if attention is not None else size + source_size
-        stack = Stack(CELLS[half.family], input_size, size, layers=recipe.layers, dropout=recipe.dropout)
-        return RecurrentDecoder(
-            embedding,
-            stack,
-            attention,
-            source_size=source_size,
-            dropout=recipe.dropout,
+        cells = cells_of(half.family, recipe)
+        return recurrent_decoder(
+            cells, half.attention, recipe, vocabulary_size, source_size=source_size, linformer=half.linformer
         )
-    layers = [
-        DecoderLayer(
-            heads_of(half, recipe, causal=True),
-            heads_of(half, recipe, source_size=source_size),
-            feed_forward_of(recipe),
-            order=recipe.norm,
-            dropout=recipe.dropout,
-        )
-        for _ in range(recipe.layers)
-    ]
-    return TransformerDecoder(PlacedEmbedding(vocabulary_size, size, dropout=recipe.dropout), layers)
-
-
-def heads_of(half: Half, recipe: ModelRecipe, *, causal: bool = False, source_size: int = 0) -> MultiHead:
-    """Multi-head attention of the half's composition; in a decoder's own past also causal."""
-    size_of_head = recipe.hidden // recipe.heads if recipe.heads else 0
+    require_no_summary(recipe)
     composition = half.attention or Composition("scaled-dot")
-    attention = composition.build(Sizes(query=size_of_head, key=size_of_head, reach=recipe.reach))
-    if causal:
-        plain = composition.extent in ("everything", "causal")
-        attention.extent = Causal() if plain else Causal() & attention.extent
-    return MultiHead(recipe.hidden, recipe.heads, attention, source_size=source_size)
+    return transformer_decoder(composition, recipe, vocabulary_size, source_size=source_size, linformer=half.linformer)
 
 
-def feed_forward_of(recipe: ModelRecipe) -> FeedForward:
-    """Four times as wide inside unless the recipe says otherwise."""
-    return FeedForward(recipe.hidden, recipe.feed_forward or 4 * recipe.hidden, dropout=recipe.dropout)
+def cells_of(family: str, recipe: ModelRecipe) -> CellMaker:
+    """Cells of a family, bent and started as the recipe says."""
+    for key, known in (("activation", ACTIVATIONS), ("init", INITIALISATIONS)):
+        if getattr(recipe, key) not in known:
+            raise unknown_name(key, getattr(recipe, key), known, where=f"model.{key}")
+    bend, start = ACTIVATIONS[recipe.activation], INITIALISATIONS[recipe.init]
+    return partial(CELLS[family], activation=bend, initialise=start)
 
 
 def count_parameters(module: nn.Module) -> int:

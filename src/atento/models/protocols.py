@@ -1,9 +1,12 @@
 """What holds encoders, decoders and searches together. Any encoder goes with any decoder."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from torch import Tensor, nn
+
+from atento.attention.looks import Look, weights_of
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
 
@@ -42,6 +45,7 @@ class Decoder(nn.Module, ABC, Generic[State]):
     """
 
     attends: bool  # whether there are weights to look at
+    recurs: ClassVar[bool]  # whether a step waits for the one before, also where the target is known
 
     @abstractmethod
     def start(self, encoded: Encoded) -> State:
@@ -60,8 +64,23 @@ class Decoder(nn.Module, ABC, Generic[State]):
         """(..., D) -> (..., V)."""
 
     @abstractmethod
-    def weights(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """Where each step of a known target looked: (B, L, H, T, N), recomputed beside the fast path."""
+    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
+        """What the asked layers asked of the source in a pass over a known target; none where nothing attends."""
+
+    def weights(
+        self,
+        previous: Tensor,
+        encoded: Encoded,
+        *,
+        layers: slice = slice(None),
+        heads: slice = slice(None),
+        rows: slice = slice(None),
+    ) -> Tensor:
+        """Where the steps of a known target looked: (B, L, H, T, N), only what is asked, beside the fast path."""
+        if not self.attends:
+            steps = len(range(previous.size(1))[rows])
+            return encoded.states.new_zeros(len(previous), 0, 0, steps, encoded.valid.size(1))
+        return weights_of(self.looks(previous, encoded, layers=layers), heads=heads, rows=rows)
 
     def forward(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """Logits (B, T, V) of all steps of a known target."""

@@ -1,69 +1,84 @@
-"""Recurrent encoder and decoder, with and without attention."""
+"""Recurrent encoder and what all recurrent decoders share. Each kind of decoder has a file of its own."""
 
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.attention.prepared import Prepared
+from atento.attention.looks import Look
 from atento.layers.embeddings import TokenEmbedding
+from atento.models.handover import Handover
 from atento.models.protocols import Decoder, Encoded, Encoder, Step
+from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
 
-# Axes: B batch, N source time, T target time, V vocabulary, D size.
+# Axes: B batch, N source time, T target time, V vocabulary, I input, D size, S source size.
 
 
 class RecurrentEncoder(Encoder):
-    """Embeds and walks. The summary is [forward state at the end; backward state at the start]."""
+    """Embeds and walks; the summary is made of the states."""
 
-    def __init__(self, embedding: TokenEmbedding, stack: Stack, *, dropout: float = 0.0) -> None:
+    def __init__(self, embedding: TokenEmbedding, stack: Stack, summarise: Summary, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.embedding, self.stack = embedding, stack
+        self.embedding, self.stack, self.summarise = embedding, stack, summarise
         self.dropout = nn.Dropout(dropout)
         self.size = stack.output_size
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
         """One state a token."""
-        stacked = self.stack(self.embedding(tokens), valid=valid)
-        tops = stacked.last[-self.stack.directions :]
-        summary = torch.cat([state.hidden for state in tops], dim=-1)
-        return Encoded(self.dropout(stacked.outputs), valid, self.dropout(summary))
+        states: Tensor = self.stack(self.embedding(tokens), valid=valid).outputs
+        return Encoded(self.dropout(states), valid, self.dropout(self.summarise(states, valid)))
 
 
 class RecurrentState(NamedTuple):
     """All a recurrent decoder carries from one token to the next."""
 
     cells: tuple[Any, ...]  # one cell state a layer
-    source: Prepared | None  # what attention reads; None: no attention
-    summary: Tensor  # (B, D)
+    source: Any  # what attention reads, as it prepares it; None: no attention
+    summary: Tensor  # (B, S)
     at: Tensor  # (B,) position of the next token
 
 
-class RecurrentDecoder(Decoder[RecurrentState]):
-    """s_t = f(s_{t−1}, y_{t−1}), then a context c_t by attention with s_t as query; tanh(W [c_t; s_t]) predicts
-    (Luong et al., 2015, sec. 3). Nothing of c_t enters the recurrence, so a known target needs one pass of each part.
+class Walked(NamedTuple):
+    """Several steps of a known target."""
 
-    Without attention the source's summary is the first state and part of every input (Cho et al., 2014, eq. 7).
-    """
+    features: Tensor  # (B, T, D) what `to_logits` reads
+    asked: Tensor  # (B, T, D) the states attention was asked with; weights are recomputed from them when wanted
+    state: RecurrentState  # after the last step
+
+
+class RecurrentDecoder(Decoder[RecurrentState], ABC):
+    """A stack that writes. Leaves say whether it looks at the source, and when."""
+
+    recurs = True
+    equation: ClassVar[str]  # of the states that are asked with, as a reader knows it
 
     def __init__(
         self,
         embedding: TokenEmbedding,
         stack: Stack,
+        handover: Handover,
         attention: Attention | None,
         *,
-        source_size: int,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.embedding, self.stack, self.attention = embedding, stack, attention
         self.attends = attention is not None
-        size = stack.output_size
-        self.first_states = nn.Linear(source_size, size * stack.layers)
-        self.join = nn.Linear(source_size + size, size) if self.attends else nn.Identity()
+        self.first_states, self.feed = handover
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
+
+    @abstractmethod
+    def move(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
+        """One step: input (B, I) -> features (B, D) and the state after it."""
+
+    @abstractmethod
+    def walk(self, inputs: Tensor, state: RecurrentState, *, at: Tensor | None = None) -> Walked:
+        """The steps of inputs (B, T, I) at positions `at` (T,); None: they stand at the start."""
 
     def start(self, encoded: Encoded) -> RecurrentState:
         """Every layer's first state is a squashed map of the summary."""
@@ -80,45 +95,31 @@ class RecurrentDecoder(Decoder[RecurrentState]):
         return self.stack.cell(layer).start(hidden)._replace(hidden=hidden)
 
     def step(self, token: Tensor, state: RecurrentState) -> Step[RecurrentState]:
-        """One cell step, one look at the source."""
-        said, cells = self.stack.step(self.inputs(token, state.summary), state.cells)
-        features = self.attend(said.unsqueeze(1), state.source, query_at=state.at[:1]).squeeze(1)
-        return Step(self.to_logits(features), state._replace(cells=cells, at=state.at + 1))
+        """One move."""
+        features, state = self.move(self.inputs(token, state), state)
+        return Step(self.to_logits(features), state)
 
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """One walk over the known target, one attention for all its steps."""
+        """One walk over the known target."""
         state = self.start(encoded)
-        return self.attend(self.walk(previous, state), state.source)
+        return self.walk(self.inputs(previous, state), state).features
 
-    def walk(self, previous: Tensor, state: RecurrentState) -> Tensor:
-        """What the cells say at each step (B, T, D)."""
-        outputs: Tensor = self.stack(self.inputs(previous, state.summary), state.cells).outputs
-        return outputs
+    def resume(self, previous: Tensor, state: RecurrentState) -> Walked:
+        """Go on with a known stretch (B, T) of the target from where a state stands."""
+        at = state.at[:1] + torch.arange(previous.size(1), device=previous.device)
+        return self.walk(self.inputs(previous, state), state, at=at)
 
-    def inputs(self, tokens: Tensor, summary: Tensor) -> Tensor:
-        """Embedded tokens (B,) or (B, T); without attention the summary stands beside each."""
-        embedded: Tensor = self.embedding(tokens)
-        if self.attends:
-            return embedded
-        summary = summary if tokens.dim() == 1 else summary.unsqueeze(1).expand(-1, tokens.size(1), -1)
-        return torch.cat([embedded, summary], dim=-1)
-
-    def attend(self, said: Tensor, source: Prepared | None, *, query_at: Tensor | None = None) -> Tensor:
-        """Join each step (B, T, D) with its context."""
-        if self.attention is None or source is None:
-            dropped: Tensor = self.dropout(said)
-            return dropped
-        context = self.attention.read(said, source, query_at=query_at)
-        joined: Tensor = self.dropout(torch.tanh(self.join(torch.cat([context, said], dim=-1))))
-        return joined
+    def inputs(self, tokens: Tensor, state: RecurrentState) -> Tensor:
+        """What the cells read of tokens (B,) or (B, T)."""
+        fed: Tensor = self.feed(self.embedding(tokens), state.summary)
+        return fed
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Compare with every token's own vector (tied weights)."""
         return nn.functional.linear(features, self.embedding.table.weight, self.bias)
 
-    def weights(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """One layer, one head; none at all without attention."""
-        state = self.start(encoded)
-        if self.attention is None or state.source is None:
-            return encoded.states.new_zeros(len(previous), 0, 0, previous.size(1), encoded.valid.size(1))
-        return self.attention.share(self.walk(previous, state), state.source)[:, None, None]
+    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
+        """One layer of one head; none at all without attention."""
+        if self.attention is not None and range(1)[layers]:
+            state = self.start(encoded)
+            yield Look(self.attention, self.walk(self.inputs(previous, state), state).asked, state.source)

@@ -1,36 +1,50 @@
 """Transformer encoder and decoder."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from atento.attention.looks import Look, weights_of
 from atento.attention.prepared import Prepared
-from atento.blocks.transformer import DecoderLayer, EncoderLayer
+from atento.blocks.stack import TransformerStack, closing_norm
+from atento.blocks.transformer import DecoderLayer
 from atento.layers.embeddings import PlacedEmbedding
 from atento.layers.padding import masked_mean
 from atento.models.protocols import Decoder, Encoded, Encoder, Step
+from atento.models.summaries import Summary
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
 
 
 class TransformerEncoder(Encoder):
-    """Embeds, adds positions, passes the layers. The summary is the mean of the real states."""
+    """Embeds, adds positions, passes the layers. The summary is the mean of the real states unless told."""
 
-    def __init__(self, embedding: PlacedEmbedding, layers: list[EncoderLayer]) -> None:
+    def __init__(self, embedding: PlacedEmbedding, stack: TransformerStack, summarise: Summary = masked_mean) -> None:
         super().__init__()
-        self.embedding, self.size = embedding, embedding.size
-        self.layers = nn.ModuleList(layers)
-        pre = layers[0].around_attention.order == "pre"
-        self.norm = nn.LayerNorm(self.size) if pre else nn.Identity()  # pre-norm layers end un-normalised
+        self.embedding, self.stack, self.size, self.summarise = embedding, stack, embedding.size, summarise
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
         """All tokens at once."""
-        values = self.embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
-        for layer in self.layers:
-            values = layer(values, valid=valid)
-        states: Tensor = self.norm(values)
-        return Encoded(states, valid, masked_mean(states, valid))
+        states: Tensor = self.stack(self.embedding.whole(tokens, valid), valid=valid)
+        return Encoded(states, valid, self.summarise(states, valid))
+
+    def weights(
+        self,
+        tokens: Tensor,
+        valid: Tensor,
+        *,
+        layers: slice = slice(None),
+        heads: slice = slice(None),
+        rows: slice = slice(None),
+    ) -> Tensor:
+        """Where the asked tokens looked: (B, layers, heads, rows, N), recomputed beside the fast path."""
+        return weights_of(self.looks(tokens, valid, layers=layers), heads=heads, rows=rows)
+
+    def looks(self, tokens: Tensor, valid: Tensor, *, layers: slice = slice(None)) -> Iterator[Look]:
+        """The self-attention of the asked layers."""
+        return self.stack.looks(self.embedding.whole(tokens, valid), valid=valid, layers=layers)
 
 
 class TransformerState(NamedTuple):
@@ -45,13 +59,13 @@ class TransformerDecoder(Decoder[TransformerState]):
     """Embeds, adds positions, passes the layers; the embedding also predicts (tied weights)."""
 
     attends = True
+    recurs = False
 
     def __init__(self, embedding: PlacedEmbedding, layers: list[DecoderLayer]) -> None:
         super().__init__()
         self.embedding = embedding
         self.layers = nn.ModuleList(layers)
-        pre = layers[0].around_self.order == "pre"
-        self.norm = nn.LayerNorm(embedding.size) if pre else nn.Identity()
+        self.norm = closing_norm(embedding.size, layers[0].around_self.order)
         self.bias = nn.Parameter(torch.zeros(embedding.tokens.table.num_embeddings))
 
     def start(self, encoded: Encoded) -> TransformerState:
@@ -84,14 +98,15 @@ class TransformerDecoder(Decoder[TransformerState]):
         normed: Tensor = self.norm(values)
         return normed
 
-    def weights(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """The cross-attention of every layer and head."""
-        values, weights = self.embed(previous), []
-        for layer, source in zip(self.stack(), self.prepare(encoded), strict=True):
+    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
+        """The cross-attention of the asked layers; those above them are not passed."""
+        values, asked = self.embed(previous), range(len(self.layers))[layers]
+        for index, layer in enumerate(self.stack()[: max(asked, default=-1) + 1]):
+            source = layer.cross_attention.prepare(encoded.states, valid=encoded.valid)
             passed = layer(values, source)
-            weights.append(layer.cross_attention.share(passed.asked, source))
+            if index in asked:
+                yield Look(layer.cross_attention, passed.asked, source)
             values = passed.values
-        return torch.stack(weights, dim=1)  # (B, L, H, T, N)
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Compare with every token's own vector."""

@@ -35,3 +35,10 @@ class Translator(nn.Module):
         encoded = self.encode(batch.source, batch.source_valid)
         features = self.decoder.features(batch.previous, encoded)
         return self.decoder.to_logits(features[batch.target_valid])
+
+
+def as_translator(module: nn.Module) -> Translator:
+    """The module, typed."""
+    if not isinstance(module, Translator):
+        raise TypeError(f"an encoder–decoder is needed here, not {type(module).__name__}")
+    return module

@@ -1,0 +1,56 @@
+"""Names of simple models become models here and nowhere else; what each kind of question is answered by."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from atento.baselines.autoregression import Autoregression
+from atento.baselines.bags import Bag
+from atento.baselines.each_step import EachStep
+from atento.baselines.estimates import LinearOnMeans, MeanTarget
+from atento.baselines.frequent import Majority, MostFrequentTag
+from atento.baselines.linear_labels import LinearLabels, LinearLabelSets
+from atento.baselines.nearest import Nearest
+from atento.baselines.series import Drift, LastValue, Seasonal
+from atento.errors import unknown_name
+
+Answers = Literal["text", "label", "labels", "tags", "number", "series"]
+
+
+class Entry(NamedTuple):
+    """What a simple model answers with, and how it is made."""
+
+    answers: Answers
+    make: Callable[[], Any]
+
+
+def read_numbers(text: str) -> list[list[float]]:
+    """Steps parted by spaces, the numbers of a step by commas."""
+    return [[float(number) for number in step.split(",")] for step in text.split()]
+
+
+BASELINES: dict[str, Entry] = {
+    "nearest": Entry("text", Nearest),
+    "majority": Entry("label", Majority),
+    "bag-of-words": Entry("label", lambda: LinearLabels(Bag(), name="bag-of-words")),
+    "bag-of-n-grams": Entry("label", lambda: LinearLabels(Bag(longest=2, most=20_000), name="bag-of-n-grams")),
+    "tf-idf": Entry("label", lambda: LinearLabels(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf")),
+    "tf-idf-labels": Entry(
+        "labels", lambda: LinearLabelSets(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf-labels")
+    ),
+    "frequent-tag": Entry("tags", MostFrequentTag),
+    "each-step": Entry("tags", EachStep),
+    "mean": Entry("number", MeanTarget),
+    "linear": Entry("number", lambda: LinearOnMeans(read_numbers)),
+    "last-value": Entry("series", LastValue),
+    "seasonal": Entry("series", lambda: Seasonal(24)),
+    "drift": Entry("series", Drift),
+    "autoregression": Entry("series", Autoregression),
+    "autoregression-anchored": Entry("series", lambda: Autoregression(anchored=True)),
+}
+
+
+def find_baseline(name: str) -> Any:
+    """A new simple model of that name, to be fitted."""
+    if name not in BASELINES:
+        raise unknown_name("baseline", name, BASELINES)
+    return BASELINES[name].make()

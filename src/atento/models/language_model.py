@@ -1,0 +1,124 @@
+"""Language models: P(x) = ∏ P(x_t | x_<t), recurrent or a Transformer's decoder alone."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from atento.attention.extents import Both, Causal, Either, Extent
+from atento.attention.looks import Look
+from atento.attention.prepared import Prepared
+from atento.blocks.stack import TransformerStack
+from atento.errors import InputError
+from atento.layers.embeddings import PlacedEmbedding
+from atento.layers.losses import Loss, precise, token_cross_entropy
+from atento.models.protocols import Decoder, Encoded, Step
+from atento.recurrent.unroll import real_first
+
+# Axes: B batch, T time, V vocabulary, D size, L layers, H heads, M real tokens of all sequences.
+
+
+class TextBatch(NamedTuple):
+    """Sequences, shifted by one against themselves."""
+
+    previous: Tensor  # (B, T) a start mark, then the tokens: what a step may know
+    target: Tensor  # (B, T) the tokens, then an end mark: what it should say
+    valid: Tensor  # (B, T) of both
+
+
+class LanguageModel(nn.Module):
+    """A decoder with nothing to read but what is written: every search and sampling works on `decoder` and `begin`."""
+
+    def __init__(self, decoder: Decoder[Any]) -> None:
+        super().__init__()
+        self.decoder = decoder
+
+    def begin(self, rows: int) -> Encoded:
+        """So many empty sources: what a decoder starts from."""
+        like = next(self.parameters())
+        nothing = like.new_zeros(rows, 0)
+        return Encoded(nothing.unsqueeze(-1), torch.zeros(rows, 0, dtype=torch.bool, device=like.device), nothing)
+
+    def forward(self, batch: TextBatch) -> Tensor:
+        """Logits (M, V) of the real tokens only, row by row; padding may stand anywhere and costs nothing."""
+        order = real_first(batch.valid)  # (B, T)
+        previous, valid = batch.previous.gather(1, order), batch.valid.gather(1, order)
+        features = self.decoder.features(previous.masked_fill(~valid, 0), self.begin(len(previous)))
+        return self.decoder.to_logits(features[valid])
+
+    def loss(self, batch: TextBatch) -> Loss:
+        """Minus the log-probability of each real token, given those before it."""
+        return token_cross_entropy(self(batch), batch.target[batch.valid])
+
+    def log_probabilities(self, batch: TextBatch) -> Tensor:
+        """log P(x) (B,) of whole sequences, the end mark included: the sum over the steps."""
+        steps = precise(self(batch)).log_softmax(dim=-1)  # (M, V)
+        said = steps.gather(1, batch.target[batch.valid].unsqueeze(1)).squeeze(1)
+        rows = batch.valid.nonzero()[:, 0]  # (M,) the sequence of each token
+        return said.new_zeros(len(batch.valid)).index_add(0, rows, said)
+
+
+class WritingState(NamedTuple):
+    """A cache: each layer's keys and values of what is written."""
+
+    own: tuple[Prepared, ...]  # empty before the first token
+    at: Tensor  # (B,) position of the next token
+
+
+class CausalTransformer(Decoder[WritingState]):
+    """A Transformer's decoder alone (Radford et al., 2018): layers of causal self-attention; the embedding also
+    predicts (tied weights).
+    """
+
+    attends = True
+    recurs = False
+
+    def __init__(self, embedding: PlacedEmbedding, stack: TransformerStack) -> None:
+        super().__init__()
+        self.embedding, self.stack = embedding, stack
+        self.bias = nn.Parameter(torch.zeros(embedding.tokens.table.num_embeddings))
+        for layer in stack.each():
+            if not looks_back_only(layer.self_attention.attention.extent):
+                raise InputError(
+                    "a language model must not see what it is to say.",
+                    found=f"self-attention with the extent {layer.self_attention.attention.extent}",
+                    fix="make it causal: Causal() & extent",
+                )
+
+    def start(self, encoded: Encoded) -> WritingState:
+        """Nothing is written yet."""
+        return WritingState((), torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device))
+
+    def step(self, token: Tensor, state: WritingState) -> Step[WritingState]:
+        """One position after the cached ones."""
+        at = state.at[:1]
+        values, own = self.stack.extend(self.embedding(token.unsqueeze(1), at), state.own, at=at)
+        return Step(self.to_logits(values.squeeze(1)), WritingState(own, state.at + 1))
+
+    def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """All positions in one pass."""
+        values: Tensor = self.stack(self.embed(previous))
+        return values
+
+    def to_logits(self, features: Tensor) -> Tensor:
+        """Compare with every token's own vector."""
+        return nn.functional.linear(features, self.embedding.tokens.table.weight, self.bias)
+
+    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
+        """What each step asked of those before it: the self-attention of the asked layers."""
+        return self.stack.looks(self.embed(previous), layers=layers)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Tokens (B, T) from position 0."""
+        embedded: Tensor = self.embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
+        return embedded
+
+
+def looks_back_only(extent: Extent) -> bool:
+    """Whether no query sees a key after it."""
+    if isinstance(extent, Both):
+        return looks_back_only(extent.left) or looks_back_only(extent.right)
+    if isinstance(extent, Either):
+        return looks_back_only(extent.left) and looks_back_only(extent.right)
+    return isinstance(extent, Causal)

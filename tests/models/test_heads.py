@@ -1,0 +1,85 @@
+"""A head with nothing below it is a regression: the very one that scikit-learn fits."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from atento.errors import InputError
+from atento.layers.losses import squared_weights
+from atento.models.heads import LabelHead, LabelSetHead, NumberHead
+
+ITEMS, FEATURES, LABELS = 101, 5, 3
+
+
+def trained(head, features, truth, *, strength=0.0):
+    """To the very bottom of its cost."""
+    descent = torch.optim.LBFGS(
+        head.parameters(), max_iter=1000, tolerance_grad=1e-11, tolerance_change=0, line_search_fn="strong_wolfe"
+    )
+
+    def cost():
+        descent.zero_grad()
+        value = head.loss(head(features), truth).mean + strength * squared_weights(head)
+        value.backward()
+        return value
+
+    descent.step(cost)
+    return head
+
+
+def noisy_labels():
+    features = torch.randn(ITEMS, FEATURES)
+    chances = (features @ torch.randn(FEATURES, LABELS)).softmax(dim=-1)
+    return features, torch.multinomial(chances, 1).squeeze(1)
+
+
+@pytest.mark.spec("B05")
+@pytest.mark.parametrize("freedom", [0.1, 10.0])
+def test_no_hidden_layer_is_logistic_regression(freedom):
+    """Scikit-learn's cost is C Σ loss + ½ ‖w‖²: a strength of 1 / (2 C n) on the mean loss."""
+    features, truth = noisy_labels()
+    head = trained(LabelHead(FEATURES, LABELS), features, truth, strength=1 / (2 * freedom * ITEMS))
+    theirs = LogisticRegression(C=freedom, tol=1e-10, max_iter=10_000).fit(features.numpy(), truth.numpy())
+    np.testing.assert_allclose(head.map.weight.detach().numpy(), theirs.coef_, atol=1e-5)
+    chances = head(features).softmax(dim=-1).detach().numpy()
+    np.testing.assert_allclose(chances, theirs.predict_proba(features.numpy()), atol=1e-6)
+    assert head.answer(head(features)).tolist() == theirs.predict(features.numpy()).tolist()
+
+
+@pytest.mark.spec("B05", "L04")
+def test_each_label_of_a_set_is_a_logistic_regression_by_itself():
+    """One head for all labels is as many regressions, side by side: no label changes another's."""
+    features = torch.randn(ITEMS, FEATURES)
+    truth = (features @ torch.randn(FEATURES, LABELS) + torch.randn(ITEMS, LABELS) > 0).long()
+    strength = 1 / (2 * ITEMS * LABELS)  # the mean is over all labels of all items
+    head = trained(LabelSetHead(FEATURES, LABELS), features, truth, strength=strength)
+    for label in range(LABELS):
+        theirs = LogisticRegression(tol=1e-10, max_iter=10_000).fit(features.numpy(), truth[:, label].numpy())
+        np.testing.assert_allclose(head.map.weight[label].detach().numpy(), theirs.coef_[0], atol=1e-5)
+        np.testing.assert_allclose(head.map.bias[label].item(), theirs.intercept_[0], atol=1e-5)
+        answers = head.answer(head(features))[:, label].long().tolist()
+        assert answers == theirs.predict(features.numpy()).tolist()
+
+
+@pytest.mark.spec("B05")
+def test_no_hidden_layer_is_linear_regression():
+    features, truth = torch.randn(ITEMS, FEATURES) + 2, torch.randn(ITEMS, LABELS)
+    head = trained(NumberHead(FEATURES, LABELS), features, truth)
+    theirs = LinearRegression().fit(features.numpy(), truth.numpy())
+    np.testing.assert_allclose(head.map.weight.detach().numpy(), theirs.coef_, atol=1e-7)
+    np.testing.assert_allclose(head.map.bias.detach().numpy(), theirs.intercept_, atol=1e-7)
+    np.testing.assert_allclose(head.answer(head(features)).detach().numpy(), theirs.predict(features), atol=1e-7)
+
+
+def test_answers_by_hand():
+    assert LabelHead(1, 3).answer(torch.tensor([[0.1, 2.0, -1.0], [5.0, 4.0, 4.9]])).tolist() == [1, 0]
+    assert LabelSetHead(1, 3).answer(torch.tensor([[0.1, -2.0, 0.0]])).tolist() == [[True, False, False]]
+    assert NumberHead(1, 2).answer(torch.tensor([[0.1, -2.0]])).tolist() == [[0.1, -2.0]]
+
+
+@pytest.mark.parametrize("size, width, found", [(0, 3, "size=0"), (3, 0, "width=0")])
+def test_a_head_reads_and_says_something(size, width, found):
+    for head in (LabelHead, LabelSetHead, NumberHead):
+        with pytest.raises(InputError, match=found):
+            head(size, width)

@@ -1,0 +1,93 @@
+"""Encoder-only, decoder-only, encoder–decoder: each learns what its shape allows, and what another cannot."""
+
+import pytest
+import torch
+
+from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.decoding import Marks, greedy
+from atento.layers.losses import token_cross_entropy
+from atento.models.build import Vocabularies, build_translator
+from atento.models.build_one_sided import build_language_model, build_tagger
+from atento.models.classifier import LabelledBatch
+from atento.models.heads import LabelHead
+from atento.models.language_model import TextBatch
+from atento.models.translator import TranslationBatch
+from atento.spec import ModelRecipe
+
+RECIPE = {"name": "transformer", "hidden": 16, "heads": 2, "dropout": 0.0}
+LETTERS, STEPS, TOKENS = 4, 5, 8
+MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+
+
+def words(count):
+    return torch.randint(4, TOKENS, (count, STEPS))
+
+
+def learn(model, loss, *, steps, rate=0.01):
+    optimiser = torch.optim.Adam(model.parameters(), lr=rate)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        loss(model).backward()
+        optimiser.step()
+    return model.eval()
+
+
+@pytest.mark.spec("T03")
+@pytest.mark.parametrize("directions, learns", [(2, True), (1, False)])
+def test_encoder_only_sees_both_sides(directions, learns):
+    """The tag of a letter is the letter after it: told to who sees the right side, a guess of one in four to others."""
+    torch.manual_seed(0)
+    model = build_tagger(ModelRecipe(**RECIPE, directions=directions), TOKENS, LabelHead, LETTERS + 1)
+
+    def batch(count):
+        source = words(count)
+        after = torch.cat([source[:, 1:] - 3, torch.zeros(count, 1, dtype=torch.long)], dim=1)
+        return LabelledBatch(source, torch.ones_like(source, dtype=torch.bool), after)
+
+    learn(model, lambda model: model.loss(batch(32)).mean, steps=250)
+    asked = batch(200)
+    right = (model.head.answer(model(asked)) == asked.truth.flatten()).view(200, STEPS)[:, :-1].double().mean()
+    assert (right > 0.99) if learns else (right < 0.4)
+
+
+@pytest.mark.spec("T03")
+def test_decoder_only_goes_on_from_what_is_written():
+    """Five letters, then the same five: the second half is certain once the first is known."""
+    torch.manual_seed(0)
+    model = build_language_model(ModelRecipe(**RECIPE, layers=2), TOKENS)
+
+    def batch(count):
+        source = words(count)
+        target = torch.cat([source, source], dim=1)
+        previous = torch.cat([torch.full((count, 1), START), target[:, :-1]], dim=1)
+        return TextBatch(previous, target, torch.ones_like(target, dtype=torch.bool))
+
+    learn(model, lambda model: model.loss(batch(32)).mean, steps=400)
+    asked = batch(100)
+    best = model(asked).argmax(dim=-1).view(100, 2 * STEPS)
+    assert (best[:, STEPS:] == asked.target[:, STEPS:]).double().mean() > 0.97
+    assert (best[:, :STEPS] == asked.target[:, :STEPS]).double().mean() < 0.4  # nobody can know these
+
+
+@pytest.mark.spec("T03")
+def test_encoder_decoder_writes_what_it_read_anew():
+    """The letters backwards, written by themselves."""
+    torch.manual_seed(0)
+    model = build_translator(ModelRecipe(**RECIPE), Vocabularies(TOKENS, TOKENS))
+
+    def batch(count):
+        source = words(count)
+        target = torch.cat([source.flip(1), torch.full((count, 1), END)], dim=1)
+        previous = torch.cat([torch.full((count, 1), START), target[:, :-1]], dim=1)
+        valid = torch.ones_like(target, dtype=torch.bool)
+        return TranslationBatch(source, valid[:, :-1], previous, target, valid)
+
+    def loss(model):
+        one = batch(32)
+        return token_cross_entropy(model(one), one.target.flatten()).mean
+
+    learn(model, loss, steps=300)
+    asked = batch(100)
+    written = greedy(model.decoder, model.encode(asked.source, asked.source_valid), marks=MARKS, longest=STEPS + 2)
+    right = [list(one.tokens) == row for one, row in zip(written, asked.source.flip(1).tolist(), strict=True)]
+    assert sum(right) > 95
