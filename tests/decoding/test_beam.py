@@ -24,6 +24,7 @@ def every_output(row, log_probability):
     return found
 
 
+@pytest.mark.spec("E07")
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])
 def test_a_beam_wide_enough_is_exhaustive_search(model, encoded, marks, log_probability, penalty):
     found = beam(model.decoder, encoded, marks=marks, longest=LONGEST, width=EVERYTHING, length_penalty=penalty)
@@ -84,7 +85,7 @@ class Sure(Decoder):
 
     def features(self, previous, encoded): ...
     def to_logits(self, features): ...
-    def weights(self, previous, encoded): ...
+    def looks(self, previous, encoded, *, layers=slice(None)): ...
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5])

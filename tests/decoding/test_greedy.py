@@ -21,6 +21,7 @@ def by_hand(row, log_probability, longest):
     return written, score
 
 
+@pytest.mark.spec("E07")
 @pytest.mark.parametrize("longest", [1, 2, LONGEST])
 def test_the_likeliest_token_at_every_step(model, encoded, marks, log_probability, longest):
     found = greedy(model.decoder, encoded, marks=marks, longest=longest)

@@ -12,7 +12,8 @@ from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import find_task, recognise
 from atento.tasks.pair_codec import PairCodec
 from atento.tasks.task import fill_defaults
-from atento.tasks.translate import TRANSLATE, headline_first, pad_pairs
+from atento.tasks.translate import TRANSLATE, headline_first
+from atento.tasks.translate_training import pad_pairs
 
 PAIRS = [("ab", "x y"), ("ba", "y x"), ("aab", "x x y"), ("c", "z")] * 8
 
@@ -151,7 +152,7 @@ def test_the_task_is_found_by_name_or_by_looking(tiny_pairs, tmp_path):
         find_task("tag", DataRecipe(train="numbers"))
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("text,stars\n" + "".join(f"a text {n},{n % 5}\n" for n in range(30)))
-    assert recognise(DataRecipe(train=str(ratings)))["translate"].likelihood < 0.5
+    assert recognise(gather(str(ratings)))["translate"].likelihood < 0.5
     assert TRANSLATE.recognise(gather(str(tiny_pairs))).likelihood > 0.5
     with pytest.raises(InputError, match="no task fits"):
         find_task("auto", DataRecipe(train=str(ratings)))
@@ -163,3 +164,26 @@ def test_what_the_user_says_goes_before_defaults():
     assert chosen.train.lr == TRANSLATE.defaults("numbers", TRANSLATE.default_model)["train.lr"]
     told = fill_defaults(TRANSLATE, {"train.lr": 0.5, "model.name": "gru"}, data="numbers")
     assert (told.train.lr, told.model.name, told.task) == (0.5, "gru", "translate")
+
+
+@pytest.mark.spec("E07")
+def test_a_draw_depends_on_its_source_and_seed_alone(codec, module):
+    """Not on neighbours, nor on their order; the same source asked again is drawn anew."""
+    sources, recipe = ["ab", "c", "aabb", "ab", "", "ba"], DecodeRecipe(temperature=2.0, seed=3)
+    together = TRANSLATE.answer(module, codec, sources, recipe)
+    assert TRANSLATE.answer(module, codec, sources, recipe) == together
+    backwards = TRANSLATE.answer(module, codec, ["ba", "", "ab", "aabb", "ab", "c"], recipe)
+    assert [answer.text for answer in backwards] == [together[place].text for place in (5, 4, 0, 2, 3, 1)]
+    for place in (0, 1, 2, 4, 5):
+        assert TRANSLATE.answer(module, codec, [sources[place]], recipe)[0].text == together[place].text
+    drawn = {answer.text for answer in TRANSLATE.answer(module, codec, ["ab"] * 30, recipe)}
+    assert len(drawn) > 5
+    other = TRANSLATE.answer(module, codec, sources, DecodeRecipe(temperature=2.0, seed=4))
+    assert [answer.text for answer in other] != [answer.text for answer in together]
+
+
+def test_a_draw_of_one_is_greedy(codec, module):
+    sources = ["ab", "c", "aabb"]
+    greedy = TRANSLATE.answer(module, codec, sources, DecodeRecipe())
+    assert TRANSLATE.answer(module, codec, sources, DecodeRecipe(temperature=1.0, top_k=1)) == greedy
+    assert TRANSLATE.look(module, codec, "ab", DecodeRecipe(temperature=2.0)).output[-1] == "<end>"

@@ -149,7 +149,7 @@ def test_the_rate_of_every_step_is_the_schedule_s(run):
         take_step(plan, learner, [0, 1, 2, 3], batches=3)
         rates.append(learner.optimiser.param_groups[0]["lr"])
     assert rates == pytest.approx([0.005, 0.0075, 0.005, 0.0025])
-    assert rates == [learning_rate(plan.recipe.train, step, (step - 1) / 4) for step in (1, 2, 3, 4)]
+    assert rates == [learning_rate(plan.recipe, step, (step - 1) / 4) for step in (1, 2, 3, 4)]
 
 
 def test_a_loss_that_is_no_number_ends_the_run(run):

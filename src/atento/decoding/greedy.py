@@ -3,34 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
+from torch import Tensor
 
-from atento.decoding.hypothesis import Hypothesis, Marks, log_probabilities
-from atento.models.protocols import Decoder, Encoded, reorder
+from atento.decoding.hypothesis import Hypothesis, Marks
+from atento.decoding.writing import write
+from atento.models.protocols import Decoder, Encoded
 
-# Axes: B batch, R rows still being written.
+# Axes: R rows, V vocabulary.
 
 
-@torch.no_grad()
 def greedy(decoder: Decoder[Any], encoded: Encoded, *, marks: Marks, longest: int | Sequence[int]) -> list[Hypothesis]:
     """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
-    rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) which row each line belongs to
-    token = torch.full_like(rows, marks.start)
-    state = decoder.start(encoded)
-    written: list[list[int]] = [[] for _ in range(len(rows))]
-    scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
-    limits = torch.as_tensor(longest, device=rows.device).expand(len(rows))
-    for length in range(1, int(limits.max()) + 1):
-        logits, state = decoder.step(token, state)
-        best, token = log_probabilities(logits, marks).max(dim=-1)
-        scores.index_add_(0, rows, best)
-        going = token != marks.end
-        for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
-            written[row].append(number)
-        going &= limits[rows] > length
-        if not going.all():  # finished rows leave the batch
-            keep = going.nonzero().squeeze(-1)
-            if len(keep) == 0:
-                break
-            rows, token, state = rows[keep], token[keep], reorder(state, keep)
-    return [Hypothesis(tuple(tokens), score) for tokens, score in zip(written, scores.tolist(), strict=True)]
+    return write(decoder, encoded, choose=likeliest, marks=marks, longest=longest)
+
+
+def likeliest(chances: Tensor, rows: Tensor) -> Tensor:
+    """Of log-probabilities (R, V) the token of the largest (R,); the row does not matter."""
+    return chances.argmax(dim=-1)

@@ -5,10 +5,11 @@ from atento.data.evidence import Evidence, gather
 from atento.data.records import stop_or_skip
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
+from atento.tasks.estimate import ESTIMATE
 from atento.tasks.task import Recognition, Task
 from atento.tasks.translate import TRANSLATE
 
-TASKS: dict[str, Task] = {TRANSLATE.name: TRANSLATE}
+TASKS: dict[str, Task] = {TRANSLATE.name: TRANSLATE, ESTIMATE.name: ESTIMATE}
 
 LIKELY = 0.5
 

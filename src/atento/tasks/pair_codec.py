@@ -1,5 +1,6 @@
 """Two vocabularies, one for each side of a pair."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -37,6 +38,11 @@ class Limits(NamedTuple):
     def tokens(self, source_tokens: int) -> int:
         """The most tokens for a source of that length."""
         return min(self.longest, int(self.growth * source_tokens) + 10)
+
+
+def prepare_text(text: str) -> str:
+    """As training text was: composed characters, no outer white space."""
+    return unicodedata.normalize("NFC", text).strip()
 
 
 class PairCodec:

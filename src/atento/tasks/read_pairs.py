@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
@@ -17,14 +17,19 @@ Pair = tuple[str, str]
 
 
 def read_pairs_for_translation(recipe: DataRecipe, seed: int) -> Reading:
+    """Pairs of texts, as they are."""
+    return read_parts(recipe, seed, read_file)
+
+
+def read_parts(recipe: DataRecipe, seed: int, read: Callable[[DataRecipe, str], Pairs]) -> Reading:
     """Own files where the recipe names them; else shares of the training file, by distinct sources."""
     if is_builtin(recipe.train):
         refuse_other_parts(recipe)
-        parts = BUILTIN[recipe.train].make(recipe.source, recipe.target, seed)
+        parts = BUILTIN[recipe.train].make(recipe, seed)
         return reading(recipe.train, parts.train, parts.valid, parts.test, notes=parts.notes)
-    main = read_file(recipe, recipe.train)
-    own_valid = read_file(recipe, recipe.valid) if recipe.valid else None
-    own_test = read_file(recipe, recipe.test) if recipe.test else None
+    main = read(recipe, recipe.train)
+    own_valid = read(recipe, recipe.valid) if recipe.valid else None
+    own_test = read(recipe, recipe.test) if recipe.test else None
     files = [file for file in (main, own_valid, own_test) if file is not None]
     refused = tuple(refusal for file in files for refusal in file.refused)
     train, valid, test = share_out(recipe, main.pairs, own_valid, own_test, seed)
@@ -79,10 +84,15 @@ def read_file(recipe: DataRecipe, source: str) -> Pairs:
     )
 
 
+def asked_of(recipe: DataRecipe, name: str) -> DataRecipe:
+    """A built-in set with what the recipe says of sources and targets, and no parts of files."""
+    return DataRecipe(train=name, source=recipe.source, target=recipe.target, length=recipe.length)
+
+
 def read_questions(recipe: DataRecipe, file: str, seed: int) -> Asked:
     """All pairs of a file as questions; of a built-in set, its test part."""
     if is_builtin(file):
-        reading = read_pairs_for_translation(DataRecipe(train=file, source=recipe.source, target=recipe.target), seed)
+        reading = read_pairs_for_translation(asked_of(recipe, file), seed)
         return Asked(reading.test, reading.notes, reading.refused)
     pairs = read_file(recipe, file)
     return Asked(questions(pairs.pairs), pairs.notes, pairs.refused)
@@ -91,7 +101,7 @@ def read_questions(recipe: DataRecipe, file: str, seed: int) -> Asked:
 def read_sources(recipe: DataRecipe, file: str, seed: int) -> Opened:
     """All columns of a file, and the texts to be read; of a built-in set, its test part."""
     if is_builtin(file):
-        test = read_pairs_for_translation(DataRecipe(train=file, source=recipe.source, target=recipe.target), seed).test
+        test = read_pairs_for_translation(asked_of(recipe, file), seed).test
         sources = [question.source for question in test]
         return Opened({"source": sources, "target": [question.references[0] for question in test]}, sources, ())
     table = read_source(file, header=recipe.header, names=[recipe.source] if recipe.source else [])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor, nn
 
+from atento.data.builtin.catalogue import BUILTIN
 from atento.data.evidence import Evidence
 from atento.data.records import Refusal
 from atento.layers.losses import Loss
@@ -71,7 +72,7 @@ class Alignment(NamedTuple):
     output: list[str]
     weights: Tensor  # (layers, heads, outputs, sources)
     text: str  # the output as a person reads it
-    score: float  # log-probability of the output
+    score: float | None  # log-probability of the output
 
 
 class Baseline(Protocol):
@@ -91,10 +92,24 @@ class Answer(NamedTuple):
     """What a model says, and how sure it is."""
 
     text: str
-    score: float  # log-probability
+    score: float | None  # log-probability; None: the model cannot say
 
 
-@dataclass(frozen=True)
+def not_among(codec: Any, output: str, references: Sequence[str]) -> float:
+    """Right or wrong: 0 or 1."""
+    return float(output not in references)
+
+
+class InStretches(NamedTuple):
+    """How a batch is learned stretch by stretch, for truncated back-propagation through time."""
+
+    items: Callable[[Any], int]  # batch -> what its loss is the mean over
+    start: Callable[[nn.Module, Any], Any]  # module, batch -> the state before the first step
+    cut: Callable[[Any, int], list[Any]]  # batch, steps -> contiguous stretches of it
+    loss: Callable[[nn.Module, Any, Any, float], tuple[Loss, Any]]  # module, stretch, state, smoothing -> state after
+
+
+@dataclass(frozen=True, kw_only=True)
 class Task:
     """From a file to an answer."""
 
@@ -110,10 +125,14 @@ class Task:
     length: Callable[[Any], int]  # tokens of an encoded example
     batch: Callable[[Sequence[Any]], Any]  # encoded examples -> tensors
     build: Callable[[ModelRecipe, Any], nn.Module]  # recipe, codec -> module
+    mix: Callable[[nn.Module, Any, float, str], Any] | None = None  # module, batch, share of true inputs, own tokens
     loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
+    stretches: InStretches | None = None  # the same loss, piece by piece in time
     answer: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Answer]]
     look: Callable[[nn.Module, Any, str, DecodeRecipe], Alignment]
     steps: Callable[[nn.Module, Any, str, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
+    exposure: Callable[[nn.Module, Any, Sequence[Question], Sequence[Answer]], dict[str, Any]] | None = None
+    wrong: Callable[[Any, str, Sequence[str]], float] = not_among  # codec, output, references -> 1 and more: a mistake
     selects: Metric  # picks the best validation
     metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
@@ -122,9 +141,15 @@ class Task:
     defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
 
 
+def compared(task: Task, data: str) -> tuple[str, ...]:
+    """What `compare` trains on a set when none are named."""
+    return (BUILTIN[data].models if data in BUILTIN else ()) or task.models
+
+
 def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: str = "") -> Recipe:
     """The recipe of a run: the task's defaults for this model, then what the user said."""
     name = str(explicit.get("model.name", "auto"))
-    name = task.default_model if name == "auto" else name
+    if name == "auto":
+        name = (BUILTIN[data].model if data in BUILTIN else "") or task.default_model
     values = {**task.defaults(data, name), **explicit, "model.name": name, "task": task.name}
     return Recipe().with_values(values, where=where)

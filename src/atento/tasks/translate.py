@@ -1,6 +1,6 @@
 """Translate: turn one text into another, at the level of characters, words or subwords."""
 
-import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,21 +10,22 @@ from torch import Tensor, nn
 from atento.baselines.nearest import Nearest
 from atento.data.batches import batches_by_length, pad
 from atento.data.evidence import Evidence
-from atento.data.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Hypothesis, Marks, beam, greedy
-from atento.layers.losses import Loss, token_cross_entropy
+from atento.data.vocabulary import START, UNKNOWN
+from atento.decoding import Hypothesis, beam, greedy, sample
 from atento.metrics.metric import Metric
 from atento.metrics.translation import BLEU4, CHRF2, EXACT
 from atento.models.build import Vocabularies, build_translator
-from atento.models.translator import TranslationBatch, Translator
+from atento.models.protocols import Encoded
+from atento.models.translator import Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
-from atento.tasks.pair_codec import EncodedPair, PairCodec
+from atento.tasks.pair_codec import EncodedPair, PairCodec, prepare_text
 from atento.tasks.read_pairs import read_pairs_for_translation, read_questions, read_sources
 from atento.tasks.task import Alignment, Answer, Recognition, Task
 from atento.tasks.translate_defaults import MODELS, defaults
+from atento.tasks.translate_exposure import measure_exposure
 from atento.tasks.translate_steps import trace_translation
+from atento.tasks.translate_training import MARKS, STRETCHES, mix_own_tokens, next_token_loss, pad_pairs, pair_length
 
-MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 DECODE_TOKENS = 16_384  # source tokens decoded together
 
 
@@ -37,28 +38,16 @@ def has_two_texts(evidence: Evidence) -> Recognition:
     return Recognition(0.1, f"{len(varied)} of {len(evidence.columns)} columns hold varied text; two are needed")
 
 
-def pad_pairs(pairs: Sequence[EncodedPair]) -> TranslationBatch:
-    """Token lists -> padded tensors."""
-    source, source_valid = pad([pair.source for pair in pairs])
-    previous, _ = pad([pair.previous for pair in pairs])
-    target, target_valid = pad([pair.target for pair in pairs])
-    return TranslationBatch(source, source_valid, previous, target, target_valid)
-
-
 def build(recipe: ModelRecipe, codec: PairCodec) -> Translator:
     """Sizes that follow from data are filled in here."""
     return build_translator(recipe, Vocabularies(len(codec.source), len(codec.target)))
-
-
-def next_token_loss(module: nn.Module, batch: TranslationBatch, smoothing: float) -> Loss:
-    """Cross-entropy of each real target token, given the true ones before it."""
-    return token_cross_entropy(module(batch), batch.target[batch.target_valid], smoothing=smoothing)
 
 
 def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], recipe: DecodeRecipe) -> list[Hypothesis]:
     """The best output for each source of token numbers; sources of like length are decoded together."""
     device = next(module.parameters()).device
     found: dict[int, Hypothesis] = {}
+    seeds = seeds_of(rows, recipe.seed)
     lengths = [max(1, len(row)) for row in rows]
     order = sorted(range(len(rows)), key=lambda index: lengths[index])
     for indices in batches_by_length(lengths, order, batch_tokens=max(1, DECODE_TOKENS // recipe.beam)):
@@ -66,21 +55,41 @@ def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], reci
         longest = [recipe.longest or codec.limits.tokens(lengths[index]) for index in indices]
         with torch.no_grad():
             encoded = module.encode(tokens.to(device), valid.to(device))
-        if recipe.beam == 1:
-            best = greedy(module.decoder, encoded, marks=MARKS, longest=longest)
-        else:
-            penalty = recipe.length_penalty
-            searched = beam(
-                module.decoder, encoded, marks=MARKS, longest=longest, width=recipe.beam, length_penalty=penalty
-            )
-            best = [hypotheses[0] for hypotheses in searched]
+        best = write_together(module, encoded, longest, [seeds[index] for index in indices], recipe)
         found.update(zip(indices, best, strict=True))
     return [found[index] for index in range(len(rows))]
 
 
-def prepare_text(text: str) -> str:
-    """As training text was: composed characters, no outer white space."""
-    return unicodedata.normalize("NFC", text).strip()
+def write_together(
+    module: Translator, encoded: Encoded, longest: Sequence[int], seeds: Sequence[str], recipe: DecodeRecipe
+) -> list[Hypothesis]:
+    """Sampling, greedy search or a beam, as the recipe says."""
+    if recipe.temperature:
+        return sample(
+            module.decoder,
+            encoded,
+            marks=MARKS,
+            longest=longest,
+            seeds=seeds,
+            temperature=recipe.temperature,
+            top_k=recipe.top_k,
+            top_p=recipe.top_p,
+        )
+    if recipe.beam == 1:
+        return greedy(module.decoder, encoded, marks=MARKS, longest=longest)
+    penalty = recipe.length_penalty
+    kept = beam(module.decoder, encoded, marks=MARKS, longest=longest, width=recipe.beam, length_penalty=penalty)
+    return [hypotheses[0] for hypotheses in kept]
+
+
+def seeds_of(rows: Sequence[list[int]], seed: int) -> list[str]:
+    """A seed for each source: its own tokens and how often it was asked before, so that no other source matters."""
+    asked: Counter[tuple[int, ...]] = Counter()
+    seeds = []
+    for row in rows:
+        seeds.append(f"{seed} {asked[tuple(row)]} {row}")
+        asked[tuple(row)] += 1
+    return seeds
 
 
 def write_targets(module: nn.Module, codec: PairCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
@@ -114,13 +123,6 @@ def trace_steps(module: nn.Module, codec: PairCodec, source: str, recipe: Decode
     return trace_translation(translator, codec, row, search(translator, codec, [row], recipe)[0].tokens)
 
 
-def as_translator(module: nn.Module) -> Translator:
-    """The module, typed."""
-    if not isinstance(module, Translator):
-        raise TypeError(f"translate works with a Translator, not {type(module).__name__}")
-    return module
-
-
 def headline_first(codec: PairCodec) -> tuple[Metric, ...]:
     """Exact match where outputs are short or of a closed vocabulary; characters in common for open text."""
     return (CHRF2, BLEU4, EXACT) if codec.target.level == "subword" else (EXACT, CHRF2, BLEU4)
@@ -129,11 +131,6 @@ def headline_first(codec: PairCodec) -> tuple[Metric, ...]:
 def encode_pair(codec: PairCodec, pair: tuple[str, str]) -> EncodedPair:
     """A training pair as token lists."""
     return codec.encode(pair)
-
-
-def pair_length(pair: EncodedPair) -> int:
-    """Tokens on both sides."""
-    return len(pair.source) + len(pair.target)
 
 
 def load_codec(saved: Any) -> PairCodec:
@@ -154,10 +151,13 @@ TRANSLATE = Task(
     length=pair_length,
     batch=pad_pairs,
     build=build,
+    mix=mix_own_tokens,
     loss=next_token_loss,
+    stretches=STRETCHES,
     answer=write_targets,
     look=look_at,
     steps=trace_steps,
+    exposure=measure_exposure,
     selects=CHRF2,
     metrics=headline_first,
     baselines=(Nearest,),

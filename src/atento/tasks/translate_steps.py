@@ -53,15 +53,18 @@ def trace_attention(
     decoder = module.decoder
     if isinstance(decoder, RecurrentDecoder):
         state = decoder.start(encoded)
-        said = decoder.walk(previous, state)
-        traces = [entry("decoder states", "s_t = f(s_{t−1}, y_{t−1})", outputs, said[0])]
-        if decoder.attention is None or state.source is None:
+        asked = decoder.walk(decoder.inputs(previous, state), state).asked
+        traces = [entry("decoder states", decoder.equation, outputs, asked[0])]
+        if decoder.attention is None:
             return traces
-        scores = decoder.attention.score.compare(said, state.source.key)[0]
-        weights = decoder.attention.share(said, state.source)[0]
-        context = decoder.attention.read(said, state.source)[0]
+        scores = decoder.attention.score.compare(asked, state.source.key).flatten(0, -3)  # one matrix, or a pair
+        weights = decoder.attention.share(asked, state.source)[0]
+        context = decoder.attention.read(asked, state.source)[0]
         traces += [
-            entry("scores", f"{type(decoder.attention.score).__name__}: a(k_i, q_t)", outputs, scores, columns=pieces),
+            *(
+                entry("scores", f"{type(decoder.attention.score).__name__}: a(k_i, q_t)", outputs, one, columns=pieces)
+                for one in scores
+            ),
             entry(
                 "weights", f"{type(decoder.attention.distribution).__name__}: p(a)", outputs, weights, columns=pieces
             ),

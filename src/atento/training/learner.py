@@ -1,5 +1,6 @@
 """All that changes while a model learns, in one place: what a checkpoint holds."""
 
+import math
 from dataclasses import dataclass, field
 
 import torch
@@ -20,7 +21,7 @@ class Progress:
     elapsed: float = 0.0  # seconds of training and validating, over all sessions
     validating: float = 0.0  # seconds of them spent on validations
     validations: int = 0  # those that were due so far
-    best: float = -1.0
+    best: float = -math.inf  # the larger the better
     best_step: int = 0
     stale: int = 0  # validations since the best one
     done: str = ""  # why training ended; empty: it goes on

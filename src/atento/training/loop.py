@@ -3,23 +3,25 @@
 import math
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from atento.data.batches import Sampler
 from atento.errors import Interrupted, RunError
-from atento.spec import Recipe
+from atento.spec import Recipe, TrainRecipe
 from atento.tasks.task import Question, Task
 from atento.training.checkpoints import save_checkpoint
+from atento.training.clipping import clip_gradients
 from atento.training.events import EventLog
+from atento.training.gradients import learn, require_steps
 from atento.training.interrupts import Interrupts
 from atento.training.learner import Learner, over
 from atento.training.schedules import learning_rate
+from atento.training.teaching import require_pupil, true_share
 
 SECONDS_BETWEEN_EVENTS = 1.0
 VALIDATING = 0.1  # share of the time
@@ -38,6 +40,12 @@ class Plan:
     fingerprint: str
     device: torch.device
     folder: Path
+
+
+def require_sense(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
+    """A way of learning that means nothing for this task and module is refused before anything is written."""
+    require_pupil(task, recipe)
+    require_steps(task, module, recipe)
 
 
 def train(plan: Plan, learner: Learner, log: EventLog) -> None:
@@ -83,21 +91,22 @@ def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: 
     recipe, progress = plan.recipe.train, learner.progress
     batch = plan.task.batch([plan.examples[index] for index in indices])
     batch = type(batch)(*(part.to(plan.device, non_blocking=True) for part in batch))
-    rate = learning_rate(recipe, progress.step + 1, over(progress, plan.recipe, batches=batches))
+    finished = over(progress, plan.recipe, batches=batches)
+    rate = learning_rate(plan.recipe, progress.step + 1, finished)
     for group in learner.optimiser.param_groups:
         group["lr"] = rate
     learner.module.train()
     learner.optimiser.zero_grad(set_to_none=True)
-    with products_in(recipe.precision, plan.device):
-        loss = plan.task.loss(learner.module, batch, recipe.label_smoothing).mean
-    loss.backward()  # type: ignore[no-untyped-call]
-    if recipe.clip:
-        torch.nn.utils.clip_grad_norm_(learner.module.parameters(), recipe.clip)
+    share = true_share(recipe, over=finished, epoch=progress.epoch)
+    if share < 1.0 and plan.task.mix is not None:
+        batch = plan.task.mix(learner.module, batch, share, recipe.own)
+    loss = learn(plan.task, learner.module, batch, recipe, plan.device)
+    clip_gradients(learner.module, recipe)
     learner.optimiser.step()
     progress.step += 1
     progress.position += 1
     progress.examples += len(indices)
-    return loss.detach()
+    return loss
 
 
 def affordable(plan: Plan, learner: Learner) -> bool:
@@ -116,7 +125,7 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
     outputs = [answer.text for answer in answers]
     references = [question.references for question in plan.questions]
     metrics = {metric.name: metric.value(outputs, references) for metric in plan.task.metrics(plan.codec)}
-    chosen = metrics[plan.task.selects.name]
+    chosen = plan.task.selects.merit(metrics[plan.task.selects.name])
     if chosen > progress.best:
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
         learner.keep_best()
@@ -134,12 +143,6 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
         best_step=progress.best_step,
         took=round(took, 3),
     )
-
-
-def products_in(precision: str, device: torch.device) -> AbstractContextManager[Any]:
-    """Matrix products in bfloat16 where asked, or on a GPU; weights stay float32."""
-    low = precision == "bf16" or (precision == "auto" and device.type == "cuda")
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=low)
 
 
 class Clock:

@@ -1,0 +1,42 @@
+"""Writing token by token: the walk that greedy search and sampling share. A choice says which token comes next."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from atento.decoding.hypothesis import Hypothesis, Marks, log_probabilities
+from atento.models.protocols import Decoder, Encoded, reorder
+
+# Axes: B batch, R rows still being written, V vocabulary.
+
+Choice = Callable[[Tensor, Tensor], Tensor]  # log-probabilities (R, V), the batch rows they are of (R,) -> tokens (R,)
+
+
+@torch.no_grad()
+def write(
+    decoder: Decoder[Any], encoded: Encoded, *, choose: Choice, marks: Marks, longest: int | Sequence[int]
+) -> list[Hypothesis]:
+    """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
+    rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) which row each line belongs to
+    token = torch.full_like(rows, marks.start)
+    state = decoder.start(encoded)
+    written: list[list[int]] = [[] for _ in range(len(rows))]
+    scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
+    limits = torch.as_tensor(longest, device=rows.device).expand(len(rows))
+    for length in range(1, int(limits.max()) + 1):
+        logits, state = decoder.step(token, state)
+        chances = log_probabilities(logits, marks)
+        token = choose(chances, rows)
+        scores.index_add_(0, rows, chances.gather(1, token.unsqueeze(1)).squeeze(1))
+        going = token != marks.end
+        for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
+            written[row].append(number)
+        going &= limits[rows] > length
+        if not going.all():  # finished rows leave the batch
+            keep = going.nonzero().squeeze(-1)
+            if len(keep) == 0:
+                break
+            rows, token, state = rows[keep], token[keep], reorder(state, keep)
+    return [Hypothesis(tuple(tokens), score) for tokens, score in zip(written, scores.tolist(), strict=True)]

@@ -1,0 +1,195 @@
+"""Estimate: give a number to each sequence of numbers."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from atento.baselines.estimates import LinearOnMeans, MeanTarget
+from atento.blocks.pooling import AttentionPooling
+from atento.data.batches import batches_by_length
+from atento.data.evidence import Column, Evidence
+from atento.data.number_sequences import is_sequence, require_steps
+from atento.layers.losses import Loss
+from atento.layers.padding import valid_from_lengths
+from atento.metrics.estimates import MSE, R2
+from atento.metrics.metric import Metric
+from atento.models.classifier import Classifier, LabelledBatch
+from atento.models.estimator import TransformerNumbers, build_estimator
+from atento.spec import DecodeRecipe, ModelRecipe
+from atento.tasks.estimate_defaults import MODELS, defaults
+from atento.tasks.number_codec import EncodedSequence, NumberCodec
+from atento.tasks.read_estimates import read_estimates, read_questions, read_sources
+from atento.tasks.task import Alignment, Answer, Recognition, Task
+
+# Axes: B batch, N time, C channels.
+
+STEPS_AT_ONCE = 65_536
+SHOWN = 8  # numbers of each vector that a trace shows
+
+
+def has_sequences_and_numbers(evidence: Evidence) -> Recognition:
+    """A column of number sequences beside a column of numbers."""
+    sequences = [column for column in evidence.columns if column.examples and all(map(is_sequence, column.examples))]
+    numbers = [column for column in evidence.columns if column.share_numeric > 0.95 and column not in sequences]
+    if sequences and numbers:
+        names = f"{sequences[0].name!r} holds sequences of numbers and {varied(numbers).name!r} numbers"
+        return Recognition(0.95 if len(evidence.columns) == 2 else 0.7, f"column {names}")
+    return Recognition(
+        0.05, f"{len(sequences)} columns of number sequences, {len(numbers)} of numbers; one each is needed"
+    )
+
+
+def varied(columns: Sequence[Column]) -> Column:
+    """The column with most different values."""
+    return max(columns, key=lambda column: column.distinct)
+
+
+def pad_sequences(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """(N, C) each -> values (B, N, C), zeros on the right, and valid (B, N)."""
+    values = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
+    return values, valid_from_lengths(torch.tensor([len(row) for row in rows]), values.size(1))
+
+
+def batch(examples: Sequence[EncodedSequence]) -> LabelledBatch:
+    """Scaled numbers -> padded tensors."""
+    values, valid = pad_sequences([example.values for example in examples])
+    return LabelledBatch(values, valid, torch.tensor([[example.target] for example in examples], dtype=values.dtype))
+
+
+def encode(codec: NumberCodec, pair: tuple[str, str]) -> EncodedSequence:
+    """A training example as scaled numbers."""
+    return codec.encode(pair)
+
+
+def length(example: EncodedSequence) -> int:
+    """How many steps."""
+    return len(example.values)
+
+
+def build(recipe: ModelRecipe, codec: NumberCodec) -> Classifier:
+    """Sizes that follow from data are filled in here."""
+    return build_estimator(recipe, len(codec.channels))
+
+
+def squared_loss(module: nn.Module, rows: LabelledBatch, smoothing: float) -> Loss:
+    """Squared error on the target's own scale; there are no labels to smooth."""
+    return as_estimator(module).loss(rows)
+
+
+@torch.no_grad()
+def estimate(module: nn.Module, codec: NumberCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+    """Validation, evaluation, prediction and serving all answer through here."""
+    estimator, like = as_estimator(module), next(module.parameters())
+    rows = [codec.read(source) for source in sources]
+    lengths = [len(row) for row in rows]
+    found: dict[int, float] = {}
+    order = sorted(range(len(rows)), key=lambda index: lengths[index])
+    for indices in batches_by_length(lengths, order, batch_tokens=STEPS_AT_ONCE):
+        values, valid = pad_sequences([rows[index] for index in indices])
+        outputs = estimator(LabelledBatch(values.to(like), valid.to(like.device), valid))
+        found.update(zip(indices, estimator.head.answer(outputs).squeeze(-1).tolist(), strict=True))
+    return [Answer(codec.write(found[index]), None) for index in range(len(rows))]
+
+
+@torch.no_grad()
+def look_at(module: nn.Module, codec: NumberCodec, source: str, recipe: DecodeRecipe) -> Alignment:
+    """Which steps a pooling took, or where the steps of a Transformer looked; nothing for other models."""
+    estimator, like = as_estimator(module), next(module.parameters())
+    (answer,) = estimate(module, codec, [source], recipe)
+    values, valid = pad_sequences([codec.read(source)])
+    rows = LabelledBatch(values.to(like), valid.to(like.device), valid)
+    steps, output = source.split(), [answer.text]
+    weights = torch.zeros(0, 0, 1, len(steps))
+    if isinstance(estimator.pooling, AttentionPooling):
+        weights = estimator.weights(rows)[None, None]  # (1, 1, 1, N)
+    elif isinstance(estimator.encoder, TransformerNumbers):
+        encoder, output = estimator.encoder, steps
+        weights = encoder.stack.weights(encoder.place(rows.source, rows.valid), valid=rows.valid)[0]  # (L, H, N, N)
+    return Alignment(steps, output, weights.float().cpu(), answer.text, None)
+
+
+@torch.no_grad()
+def trace(module: nn.Module, codec: NumberCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
+    """One pass, matrix by matrix."""
+    estimator, like = as_estimator(module), next(module.parameters())
+    values, valid = pad_sequences([codec.read(source)])
+    encoded = estimator.encoder.encode(values.to(like), valid.to(like.device))
+    steps = source.split()
+    summary = estimator.sum_up(encoded)
+    output = estimator.head(summary)
+    scaled = [f"x{number + 1}" for number in range(values.size(-1))]
+    return [
+        entry("numbers", "(x − mean) / spread of the training part", steps, values[0], columns=scaled),
+        entry("states", f"{type(estimator.encoder).__name__}: one vector a step", steps, encoded.states[0]),
+        entry("summary", "the whole sequence in one vector", ["summary"], summary),
+        entry(
+            "estimate", "w · summary + b, on the target's scale", [codec.write(float(output))], output, columns=["y"]
+        ),
+    ]
+
+
+def entry(
+    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] = ()
+) -> dict[str, Any]:
+    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
+    shown = matrix if columns else matrix[:, :SHOWN]
+    return {
+        "title": title,
+        "formula": formula,
+        "shape": list(matrix.shape),
+        "rows": list(labels),
+        "columns": list(columns) or [str(number + 1) for number in range(shown.size(1))],
+        "matrix": [[round(number, 4) for number in line] for line in shown.tolist()],
+    }
+
+
+def how_wrong(codec: NumberCodec, output: str, references: Sequence[str]) -> float:
+    """The error in standard deviations of the training targets."""
+    return min(abs(float(output) - float(reference)) for reference in references) / codec.target.spread
+
+
+def as_estimator(module: nn.Module) -> Classifier:
+    """The module, typed."""
+    if not isinstance(module, Classifier):
+        raise TypeError(f"estimate works with a Classifier, not {type(module).__name__}")
+    return module
+
+
+def load_codec(saved: Any) -> NumberCodec:
+    """The scales from what was saved."""
+    return NumberCodec.load(saved)
+
+
+def metrics(codec: NumberCodec) -> tuple[Metric, ...]:
+    """The error first."""
+    return (MSE, R2)
+
+
+ESTIMATE = Task(
+    name="estimate",
+    summary="Give a number to each sequence of numbers.",
+    recognise=has_sequences_and_numbers,
+    read=read_estimates,
+    ask=read_questions,
+    open=read_sources,
+    learn=NumberCodec.learn,
+    load=load_codec,
+    encode=encode,
+    length=length,
+    batch=batch,
+    build=build,
+    loss=squared_loss,
+    answer=estimate,
+    look=look_at,
+    steps=trace,
+    wrong=how_wrong,
+    selects=MSE,
+    metrics=metrics,
+    baselines=(MeanTarget, partial(LinearOnMeans, require_steps)),
+    models=MODELS,
+    default_model="gru+additive",
+    defaults=defaults,
+)

@@ -1,0 +1,25 @@
+"""Recipes of the estimate task, chosen by measurement. How stands in docs/decisions/0009-probes.md."""
+
+from typing import Any
+
+MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
+
+Values = dict[str, Any]
+
+COMMON: Values = {"model.hidden": 64, "model.dropout": 0.0, "model.directions": 1, "train.batch_tokens": 2500}
+
+ANY_DATA: dict[str, Values] = {
+    "rnn": {**COMMON, "train.lr": 1e-3},
+    "gru": {**COMMON, "train.lr": 5e-3},
+    "lstm": {**COMMON, "train.lr": 5e-3},
+    "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "model.directions": 2},
+}
+
+BUILTIN: dict[str, dict[str, Values]] = {"adding": {}}
+
+
+def defaults(data: str, model: str) -> Values:
+    """Recipe values for a model on a set; anything a user says goes before them."""
+    family = model.partition("+")[0]
+    own = BUILTIN.get(data, {})
+    return {**ANY_DATA.get(family, {}), **own.get(family, {}), **own.get(model, {})}

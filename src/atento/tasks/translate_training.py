@@ -1,0 +1,112 @@
+"""How an encoder–decoder learns from a batch: on true inputs, on a mixture with its own, or stretch by stretch."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from atento.attention.hard import recorded_draws, score_function_loss
+from atento.data.batches import pad
+from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.decoding import Marks
+from atento.decoding.greedy import likeliest
+from atento.decoding.mixing import drawn, mix_inputs
+from atento.decoding.writing import Choice
+from atento.layers.losses import Loss, token_cross_entropy
+from atento.models.recurrent import RecurrentDecoder, RecurrentState
+from atento.models.translator import TranslationBatch, as_translator
+from atento.recurrent.truncate import chunks
+from atento.tasks.pair_codec import EncodedPair
+from atento.tasks.task import InStretches
+
+MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+OWN: dict[str, Choice] = {"likeliest": likeliest, "drawn": drawn}
+
+
+def pair_length(pair: EncodedPair) -> int:
+    """Tokens on both sides."""
+    return len(pair.source) + len(pair.target)
+
+
+def pad_pairs(pairs: Sequence[EncodedPair]) -> TranslationBatch:
+    """Token lists -> padded tensors."""
+    source, source_valid = pad([pair.source for pair in pairs])
+    previous, _ = pad([pair.previous for pair in pairs])
+    target, target_valid = pad([pair.target for pair in pairs])
+    return TranslationBatch(source, source_valid, previous, target, target_valid)
+
+
+def next_token_loss(module: nn.Module, batch: TranslationBatch, smoothing: float) -> Loss:
+    """Cross-entropy of each real target token, given the inputs before it."""
+    with recorded_draws() as draws:
+        logits = module(batch)
+    return loss_of_draws(logits, batch, draws, smoothing)
+
+
+def loss_of_draws(logits: Tensor, batch: TranslationBatch, draws: Sequence[Tensor], smoothing: float) -> Loss:
+    """The loss of logits (M, V); where keys were drawn on the way, also the gradient of their probabilities.
+
+    An example's cost is judged by what its tokens would cost at the rate of the other examples (Xu et al., 2015,
+    sec. 4.1, with their baseline of the batch).
+    """
+    targets = batch.target[batch.target_valid]
+    loss = token_cross_entropy(logits, targets, smoothing=smoothing)
+    if not draws:
+        return loss
+    tokens = batch.target_valid.sum(dim=1)  # (B,)
+    each = nn.functional.cross_entropy(logits.detach(), targets, reduction="none")
+    costs = each.new_zeros(len(tokens)).index_add(0, batch.target_valid.nonzero()[:, 0], each)
+    others = (costs.sum() - costs) / (tokens.sum() - tokens).clamp(min=1)
+    judged = tokens * others - costs  # (B,) better than expected: above 0
+    estimates = [score_function_loss(draw, judged.view(-1, *[1] * (draw.dim() - 1))) for draw in draws]
+    surplus = torch.stack(estimates).sum()
+    return loss._replace(total=loss.total + surplus - surplus.detach())  # a gradient, not a cost
+
+
+@torch.no_grad()
+def mix_own_tokens(module: nn.Module, batch: TranslationBatch, share: float, own: str) -> TranslationBatch:
+    """The batch with a coin thrown for each input: true with this probability, else the module's own token."""
+    translator = as_translator(module)
+    coins = torch.rand(batch.previous.shape, device=batch.previous.device) < share
+    encoded = translator.encode(batch.source, batch.source_valid)
+    keep = coins | ~batch.target_valid  # padding stays padding
+    mixed = mix_inputs(translator.decoder, encoded, batch.previous, keep, choose=OWN[own], marks=MARKS)
+    return batch._replace(previous=mixed)
+
+
+def count_tokens(batch: TranslationBatch) -> int:
+    """Real tokens of the targets."""
+    return int(batch.target_valid.sum())
+
+
+def first_state(module: nn.Module, batch: TranslationBatch) -> Any:
+    """Read the sources: what the decoder carries before its first step."""
+    translator = as_translator(module)
+    return translator.decoder.start(translator.encode(batch.source, batch.source_valid))
+
+
+def cut_targets(batch: TranslationBatch, steps: int) -> list[TranslationBatch]:
+    """Stretches of the targets; the sources were read before."""
+    return [
+        batch._replace(
+            previous=batch.previous[:, here], target=batch.target[:, here], target_valid=batch.target_valid[:, here]
+        )
+        for here in chunks(batch.target.size(1), steps)
+    ]
+
+
+def stretch_loss(
+    module: nn.Module, stretch: TranslationBatch, state: RecurrentState, smoothing: float
+) -> tuple[Loss, RecurrentState]:
+    """The loss of a stretch of the targets from where the decoder stands, and where it stands then."""
+    decoder = as_translator(module).decoder
+    if not isinstance(decoder, RecurrentDecoder):
+        raise TypeError(f"{type(decoder).__name__} carries no state from stretch to stretch")
+    with recorded_draws() as draws:
+        walked = decoder.resume(stretch.previous, state)
+    logits = decoder.to_logits(walked.features[stretch.target_valid])
+    return loss_of_draws(logits, stretch, draws, smoothing), walked.state
+
+
+STRETCHES = InStretches(items=count_tokens, start=first_state, cut=cut_targets, loss=stretch_loss)

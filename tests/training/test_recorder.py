@@ -1,0 +1,76 @@
+"""The recorder of gradients and updates, counted one number at a time."""
+
+import doctest
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+
+from atento.training import recorder as module_under_test
+from atento.training.recorder import BINS, Recorder, edges, spread
+
+
+def by_hand(numbers):
+    """How many sizes lie in each bin."""
+    borders, counts = edges(), [0] * BINS
+    for number in numbers:
+        if number:
+            place = math.log10(abs(number))
+            inside = [low <= place < high for low, high in pairwise(borders)]
+            counts[inside.index(True) if any(inside) else 0 if place < borders[0] else BINS - 1] += 1
+    return counts
+
+
+def test_sizes_are_counted_one_by_one():
+    parts = [torch.randn(5, 7) * 10.0**power for power in range(-15, 7, 3)] + [torch.zeros(3)]
+    numbers = torch.cat([part.flatten() for part in parts]).tolist()
+    seen = spread(parts)
+    assert seen.counts == by_hand(numbers)
+    assert seen.zeros == 3
+    assert sum(seen.counts) + seen.zeros == len(numbers)
+    assert seen.norm == pytest.approx(math.sqrt(sum(number**2 for number in numbers)))
+    assert seen.median == pytest.approx(sorted(map(abs, numbers))[(len(numbers) - 1) // 2])
+
+
+@pytest.mark.spec("O08")
+@pytest.mark.parametrize("make, factor", [(torch.optim.SGD, None), (torch.optim.Adam, 1.0)])
+def test_gradients_before_a_step_and_what_it_moved(make, factor):
+    """SGD moves each weight by lr |g|; Adam's first step moves each by lr."""
+    torch.manual_seed(0)
+    module = nn.Linear(7, 5).double()
+    optimiser, recorder = make(module.parameters(), lr=0.01), Recorder(module)
+    for _ in range(3):
+        optimiser.zero_grad()
+        module(torch.randn(11, 7).double()).square().mean().backward()
+        gradients = torch.cat([weight.grad.flatten() for weight in module.parameters()]).tolist()
+        with recorder.watch():
+            optimiser.step()
+        assert recorder.seen[-1].gradients.counts == by_hand(gradients)
+        if factor is None:
+            assert recorder.seen[-1].updates.norm == pytest.approx(0.01 * recorder.seen[-1].gradients.norm)
+    assert [seen.step for seen in recorder.seen] == [1, 2, 3]
+    if factor is not None:
+        assert recorder.seen[0].updates.median == pytest.approx(0.01, rel=1e-3)
+
+
+def test_frozen_and_unused_weights_are_left_out():
+    module = nn.ModuleList([nn.Linear(3, 2), nn.Linear(3, 2), nn.Linear(3, 2)])
+    module[1].requires_grad_(False)
+    recorder = Recorder(module)
+    module[0](torch.ones(1, 3)).sum().backward()
+    with recorder.watch():
+        pass
+    seen = recorder.seen[0]
+    assert sum(seen.gradients.counts) + seen.gradients.zeros == 8  # the first layer's
+    assert (sum(seen.updates.counts), seen.updates.zeros) == (0, 16)  # the first and the last did not move
+
+
+def test_nothing_is_watched_where_nothing_learns():
+    with Recorder(nn.Identity()).watch():
+        pass
+
+
+def test_the_example_runs():
+    assert doctest.testmod(module_under_test).failed == 0
