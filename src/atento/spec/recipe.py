@@ -4,92 +4,13 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError
 
 from atento.errors import InputError, nearest
-
-Level = Literal["auto", "char", "word", "subword"]
-
-
-class Section(BaseModel):
-    """Frozen, and strict about names."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class DataRecipe(Section):
-    """Where examples come from."""
-
-    train: str = Field("", description="a data file, two parallel files a.de,a.en, or a built-in name")
-    valid: str = Field("", description="a file of its own for validation; empty: a share of train")
-    test: str = Field("", description="a file of its own for the final test; empty: a share of train")
-    source: str = Field("", description="column that is read (built-in numbers: a language); empty: guessed")
-    target: str = Field("", description="column that is written (built-in numbers: a language); empty: guessed")
-    split: str = Field("90/5/5", description="shares of train, validation and test, by distinct sources")
-    header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
-    bad_rows: Literal["stop", "skip"] = Field("stop", description="at a row that cannot be used")
-
-
-class TokensRecipe(Section):
-    """How text is cut."""
-
-    source: Level = Field("auto", description="char, word, subword, or auto")
-    target: Level = Field("auto", description="char, word, subword, or auto")
-    size: int = Field(4000, ge=8, description="most tokens in a word or subword vocabulary")
-    least_count: int = Field(1, ge=1, description="a rarer token is unknown")
-
-
-class ModelRecipe(Section):
-    """Which model, and how large."""
-
-    name: str = Field("auto", description="`atento models` lists them; a composition such as lstm+additive+sparsemax")
-    hidden: int = Field(128, ge=1, description="width of every family")
-    layers: int = Field(1, ge=1, le=1000, description="layers of the encoder and of the decoder")
-    heads: int = Field(4, ge=1, description="heads of multi-head attention; must divide hidden")
-    feed_forward: int = Field(0, ge=0, description="width inside a Transformer layer; 0: four times hidden")
-    dropout: float = Field(0.1, ge=0, lt=1, description="share of values dropped while training")
-    norm: Literal["pre", "post"] = Field("pre", description="Transformer layers normalise before or after each part")
-    reach: int = Field(16, ge=0, description="how far a window extent sees")
-
-
-class TrainRecipe(Section):
-    """How to learn."""
-
-    seed: int = Field(0, ge=0, description="one seed for split, weights, order and dropout")
-    steps: int = Field(0, ge=0, description="stop after so many steps; 0: no such limit")
-    epochs: int = Field(0, ge=0, description="stop after so many passes over the data; 0: no such limit")
-    budget: float = Field(0, ge=0, description="stop after so much time, e.g. 90s or 5m; 0: no such limit")
-    optimiser: Literal["adamw", "adam"] = Field("adamw", description="how gradients become steps")
-    lr: float = Field(2e-3, gt=0, description="highest learning rate")
-    weight_decay: float = Field(0.01, ge=0, description="pull of weights towards zero (adamw)")
-    warmup: int = Field(100, ge=0, description="steps over which the rate rises")
-    decay: Literal["linear", "cosine", "constant"] = Field("linear", description="how the rate falls to the end")
-    clip: float = Field(1.0, ge=0, description="largest gradient norm; 0: no limit")
-    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of each label spread over all tokens")
-    batch_tokens: int = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
-    precision: Literal["auto", "fp32", "bf16"] = Field("auto", description="auto: bf16 products on a GPU, else fp32")
-    validations: int = Field(12, ge=1, description="how often to validate between start and end")
-    validation_examples: int = Field(300, ge=1, description="most examples a validation decodes")
-    patience: int = Field(6, ge=1, description="validations without a better one before stopping early")
-    checkpoint_every: int = Field(200, ge=1, description="steps between checkpoints")
-    threads: int = Field(0, ge=0, description="processor threads; 0: measured at the start")
-
-    @field_validator("budget", mode="before")
-    @classmethod
-    def read_duration(cls, value: object) -> object:
-        """90, 90s, 5m and 1h are all durations."""
-        return parse_duration(value) if isinstance(value, str) else value
-
-
-class DecodeRecipe(Section):
-    """How to write an output."""
-
-    beam: int = Field(1, ge=1, description="hypotheses kept side by side; 1: greedy")
-    length_penalty: float = Field(1.0, ge=0, description="beam scores are divided by length to this power")
-    longest: int = Field(0, ge=0, description="most tokens written; 0: from the training data")
+from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, Section, TokensRecipe, TrainRecipe
 
 
 class Recipe(Section):
@@ -174,7 +95,7 @@ def require_key(key: str, *, where: str = "") -> None:
     known = [row.name for row in keys()]
     if key in known:
         return
-    tails = {name.rpartition(".")[2]: name for name in known}
+    tails = {name.rpartition(".")[2]: name for name in reversed(known)}  # the first of a kind: train.seed
     near = tails.get(key.rpartition(".")[2]) or nearest(key, known)
     raise InputError(
         f"{where + ': ' if where else ''}there is no recipe key {key!r}.",
@@ -194,8 +115,9 @@ def validate(tree: Mapping[str, Any], *, where: str = "") -> Recipe:
             require_key(key, where=where)
         inner = first.get("ctx", {}).get("error")
         own = inner if isinstance(inner, InputError) else None
+        given = repr(first["input"]) if not isinstance(first["input"], Mapping) else "so: its keys do not go together"
         raise InputError(
-            f"{where + ': ' if where else ''}{key} cannot be {first['input']!r}.",
+            f"{where + ': ' if where else ''}{key} cannot be {given}.",
             found=own.problem if own else str(first["msg"]),
             fix=own.fix if own else f"{key} takes {accepted(key)}",
         ) from None
@@ -254,12 +176,3 @@ def parse_settings(settings: Iterable[str]) -> dict[str, str]:
         require_key(key.strip(), where="--set")
         values[key.strip()] = value.strip()
     return values
-
-
-def parse_duration(text: str, *, where: str = "") -> float:
-    """Seconds in 90, 90s, 5m or 1.5h."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
-    if not match:
-        problem = f"{where + ': ' if where else ''}{text!r} is not a duration."
-        raise InputError(problem, found=text, fix="write 90s, 5m or 1h")
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]

@@ -1,0 +1,19 @@
+"""What a run is told: recipes and their keys."""
+
+from atento.spec.recipe import Recipe, keys, parse_settings, read_recipe, read_values, require_key
+from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe, parse_duration
+
+__all__ = [
+    "DataRecipe",
+    "DecodeRecipe",
+    "ModelRecipe",
+    "Recipe",
+    "TokensRecipe",
+    "TrainRecipe",
+    "keys",
+    "parse_duration",
+    "parse_settings",
+    "read_recipe",
+    "read_values",
+    "require_key",
+]

@@ -1,0 +1,176 @@
+"""The sections of a recipe: every key with its kind, limits, default and meaning."""
+
+import re
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from atento.errors import InputError
+
+Level = Literal["auto", "char", "word", "subword"]
+
+
+class Section(BaseModel):
+    """Frozen, and strict about names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class DataRecipe(Section):
+    """Where examples come from."""
+
+    train: str = Field("", description="a data file, two parallel files a.de,a.en, or a built-in name")
+    valid: str = Field("", description="a file of its own for validation; empty: a share of train")
+    test: str = Field("", description="a file of its own for the final test; empty: a share of train")
+    source: str = Field("", description="column that is read (built-in numbers: a language); empty: guessed")
+    target: str = Field("", description="column that is written (built-in numbers: a language); empty: guessed")
+    split: str = Field("90/5/5", description="shares of train, validation and test, by distinct sources")
+    length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
+    header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
+    bad_rows: Literal["stop", "skip"] = Field("stop", description="at a row that cannot be used")
+
+
+class TokensRecipe(Section):
+    """How text is cut."""
+
+    source: Level = Field("auto", description="char, word, subword, or auto")
+    target: Level = Field("auto", description="char, word, subword, or auto")
+    size: int = Field(4000, ge=8, description="most tokens in a word or subword vocabulary")
+    least_count: int = Field(1, ge=1, description="a rarer token is unknown")
+
+
+class ModelRecipe(Section):
+    """Which model, and how large."""
+
+    name: str = Field("auto", description="`atento models` lists them; a composition such as lstm+additive+sparsemax")
+    hidden: int = Field(128, ge=1, description="width of every family")
+    layers: int = Field(1, ge=1, le=1000, description="layers of the encoder and of the decoder")
+    heads: int = Field(4, ge=1, description="heads of multi-head attention; must divide hidden")
+    feed_forward: int = Field(0, ge=0, description="width inside a Transformer layer; 0: four times hidden")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of values dropped while training")
+    norm: Literal["pre", "post", "none"] = Field(
+        "pre", description="Transformer layers normalise before each part, after it, or nowhere"
+    )
+    positions: Literal["sinusoidal", "index", "binary", "learned", "none", "rotary", "alibi", "relative"] = Field(
+        "sinusoidal", description="how a Transformer knows what stands where"
+    )
+    longest: int = Field(
+        512, ge=1, description="the longest sequence that learned positions and the score location can hold"
+    )
+    activation: str = Field(
+        "tanh",
+        description="bends a recurrent cell's content: tanh, relu, leaky-relu, elu, sigmoid, maxout or identity",
+    )
+    init: str = Field(
+        "uniform",
+        description="how weights start: uniform, orthogonal, identity or xavier; of a Transformer uniform, xavier or "
+        "t-fixup, which needs neither norm nor warm-up",
+    )
+    directions: int = Field(2, ge=1, le=2, description="ways an encoder reads: forward, or both")
+    summary: Literal["auto", "last", "mean", "max"] = Field(
+        "auto", description="how a source becomes one vector; auto: last, of a Transformer's states the mean"
+    )
+    handover: Literal["auto", "state", "input", "both"] = Field(
+        "auto",
+        description="a recurrent decoder gets the summary as first state, with every input, or both; "
+        "auto: both, with attention as state",
+    )
+    attend: Literal["current", "previous"] = Field(
+        "current", description="a recurrent decoder looks with its state after a step (Luong) or before it (Bahdanau)"
+    )
+    reach: int = Field(16, ge=0, description="how far the extents local, local-predictive, adaptive-span, relative see")
+    block: int = Field(32, ge=1, description="how long a block of the extents block-local, strided and fixed is")
+    alpha: float = Field(
+        0.0, ge=0, le=2, description="of the distribution entmax, over 1 and at most 2; 0: learned, one a head"
+    )
+    compressed: int = Field(64, ge=1, description="into how many keys linformer presses a sequence")
+
+
+class TrainRecipe(Section):
+    """How to learn."""
+
+    seed: int = Field(0, ge=0, description="one seed for split, weights, order and dropout")
+    steps: int = Field(0, ge=0, description="stop after so many steps; 0: no such limit")
+    epochs: int = Field(0, ge=0, description="stop after so many passes over the data; 0: no such limit")
+    budget: float = Field(0, ge=0, description="stop after so much time, e.g. 90s or 5m; 0: no such limit")
+    optimiser: Literal["adamw", "adam", "radam", "rmsprop", "sgd", "momentum", "nesterov"] = Field(
+        "adamw", description="how gradients become steps"
+    )
+    lr: float = Field(2e-3, gt=0, description="highest learning rate")
+    beta1: float = Field(0.9, ge=0, lt=1, description="memory of past gradients (all but sgd and rmsprop)")
+    beta2: float = Field(0.98, ge=0, lt=1, description="memory of their squares (adamw, adam, radam, rmsprop)")
+    weight_decay: float = Field(0.01, ge=0, description="pull of weights towards zero (adamw)")
+    warmup: int = Field(100, ge=0, description="steps over which the rate rises")
+    warmup_shape: Literal["linear", "exponential", "untuned-linear", "untuned-exponential", "none"] = Field(
+        "linear", description="how the rate rises; untuned: over as many steps as beta2 asks for, not warmup"
+    )
+    decay: Literal["linear", "cosine", "exponential", "inverse-sqrt", "constant", "noam"] = Field(
+        "linear", description="how the rate falls; noam: the whole rate follows from model.hidden and warmup, not lr"
+    )
+    clip: float = Field(1.0, ge=0, description="largest gradient norm; 0: no limit")
+    clip_value: float = Field(0.0, ge=0, description="largest size of any one number of a gradient; 0: no limit")
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of each label spread over all tokens")
+    loss_over: Literal["tokens", "sequences"] = Field(
+        "tokens", description="what the loss is the mean over; sequences: summed over time within each"
+    )
+    l2: float = Field(0.0, ge=0, description="the sum of squared weights, times this, is added to the loss")
+    teacher: Literal["always", "until", "linear", "exponential", "inverse-sigmoid"] = Field(
+        "always", description="how the share of true inputs falls from one to teacher_end; else the model's own tokens"
+    )
+    teacher_end: float = Field(0.5, ge=0, le=1, description="share of true inputs at the end of the run")
+    teacher_epochs: int = Field(1, ge=0, description="teacher=until: epochs of true inputs, then the share of the end")
+    own: Literal["likeliest", "drawn"] = Field("likeliest", description="which token of its own a model reads instead")
+    truncate: int = Field(0, ge=0, description="steps a gradient goes back in time; 0: to the start")
+    batch_tokens: int = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
+    precision: Literal["auto", "fp32", "bf16"] = Field("auto", description="auto: bf16 products on a GPU, else fp32")
+    validations: int = Field(12, ge=1, description="how often to validate between start and end")
+    validation_examples: int = Field(300, ge=1, description="most examples a validation decodes")
+    patience: int = Field(6, ge=1, description="validations without a better one before stopping early")
+    checkpoint_every: int = Field(200, ge=1, description="steps between checkpoints")
+    threads: int = Field(0, ge=0, description="processor threads; 0: measured at the start")
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def read_duration(cls, value: object) -> object:
+        """90, 90s, 5m and 1h are all durations."""
+        return parse_duration(value) if isinstance(value, str) else value
+
+    @field_validator("decay")
+    @classmethod
+    def rise_first(cls, value: str, info: ValidationInfo) -> str:
+        """Noam's formula is also a warm-up."""
+        if value == "noam" and not info.data.get("warmup"):
+            raise InputError(
+                "Noam's rate rises over train.warmup steps, and there are none", fix="add train.warmup=4000"
+            )
+        return value
+
+
+class DecodeRecipe(Section):
+    """How to write an output."""
+
+    beam: int = Field(1, ge=1, description="hypotheses kept side by side; 1: greedy")
+    length_penalty: float = Field(1.0, ge=0, description="beam scores are divided by length to this power")
+    longest: int = Field(0, ge=0, description="most tokens written; 0: from the training data")
+    temperature: float = Field(0, ge=0, description="above 0 tokens are drawn, the bolder the higher; 0: the likeliest")
+    top_k: int = Field(0, ge=0, description="draw among so many likeliest tokens; 0: among all")
+    top_p: float = Field(1.0, gt=0, le=1, description="draw among the likeliest tokens that hold this probability")
+    seed: int = Field(0, ge=0, description="the same seed draws the same outputs")
+
+    @model_validator(mode="after")
+    def agree(self) -> "DecodeRecipe":
+        """A beam does not draw, and what is not drawn cannot be narrowed."""
+        if self.temperature and self.beam > 1:
+            raise InputError("a beam keeps the likeliest outputs and draws none", fix="give beam=1 or temperature=0")
+        if not self.temperature and (self.top_k or self.top_p < 1):
+            raise InputError("top_k and top_p narrow a draw; temperature=0 draws nothing", fix="give temperature=1")
+        return self
+
+
+def parse_duration(text: str, *, where: str = "") -> float:
+    """Seconds in 90, 90s, 5m or 1.5h."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
+    if not match:
+        problem = f"{where + ': ' if where else ''}{text!r} is not a duration."
+        raise InputError(problem, found=text, fix="write 90s, 5m or 1h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
