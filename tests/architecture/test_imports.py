@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "atento"
 LEVELS = [
     {"cli"},
     {"api"},
-    {"training", "predictor", "looking"},
+    {"training", "predictor", "looking", "checking"},
     {"bundle"},
     {"tasks"},
     {"decoding"},

@@ -1,0 +1,74 @@
+"""Contracts of a trained run, on examples of its own test part: its module, its answers, its losses."""
+
+import json
+from functools import partial
+from typing import Any
+
+import torch
+
+from atento.bundle import PREDICTIONS, Bundle
+from atento.checking.check import check
+from atento.checking.finding import SHORT, Checked, Finding, apart, aside, judged, tried
+from atento.checking.subject import exact_copy
+from atento.checking.translators import micro_batches
+from atento.spec import DecodeRecipe
+
+EXAMPLES = 6
+NO_EXAMPLES = "the run has no test part"
+
+Line = dict[str, Any]  # a source, the output it got when the run was tested, its references
+
+
+def check_run(bundle: Bundle) -> Checked:
+    """The contracts of its module, then of the task's own answers and losses."""
+    lines = some_lines(bundle)
+    laws = {"answers": answers_alone, "as tested": as_tested, "micro-batches": losses_add_up}
+    own = [
+        tried(name, partial(law, bundle, lines)) if lines else aside(name, NO_EXAMPLES) for name, law in laws.items()
+    ]
+    findings = [finding for finding in check(bundle.module) if finding.contract not in laws]
+    return Checked(f"{bundle.recipe.model.name} ({bundle.task.name})", [*findings, *own])
+
+
+def some_lines(bundle: Bundle) -> list[Line]:
+    """A few lines of the test part, short and long."""
+    path = bundle.folder / PREDICTIONS
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    ordered = sorted(lines, key=lambda line: len(line["source"]))
+    return ordered[:: max(1, -(-len(ordered) // EXAMPLES))]
+
+
+def answers_alone(bundle: Bundle, lines: list[Line]) -> Finding:
+    """What else is asked in the same call changes no answer."""
+    sources, decode = [line["source"] for line in lines], DecodeRecipe()
+    together = bundle.task.answer(bundle.module, bundle.codec, sources, decode)
+    alone = [bundle.task.answer(bundle.module, bundle.codec, [source], decode)[0] for source in sources]
+    gap = max(unlike(bundle, one.text, other.text) for one, other in zip(together, alone, strict=True))
+    scores = [torch.tensor([answer.score or 0.0 for answer in some]) for some in (together, alone)]
+    words = "a source asked alone gets the answer it gets in company"
+    return judged("answers", max(gap, apart(*scores)), SHORT, words)
+
+
+def as_tested(bundle: Bundle, lines: list[Line]) -> Finding:
+    """The loaded model answers as the trained one did when it was tested."""
+    sources = [line["source"] for line in lines]
+    answers = bundle.task.answer(bundle.module, bundle.codec, sources, bundle.recipe.decode)
+    gaps = [unlike(bundle, answer.text, line["output"]) for answer, line in zip(answers, lines, strict=True)]
+    words = "the loaded model answers as the trained one did when it was tested"
+    others = sum(gap > SHORT for gap in gaps)
+    return judged(
+        "as tested", max(gaps), SHORT, words, otherwise=f"{others} of {len(lines)} answers are others than when tested"
+    )
+
+
+def unlike(bundle: Bundle, one: str, other: str) -> float:
+    """How wrong one answer would be if the other were right."""
+    return bundle.task.wrong(bundle.codec, one, [other])
+
+
+def losses_add_up(bundle: Bundle, lines: list[Line]) -> Finding:
+    """The task's own loss of real examples: row by row it adds up to the batch's."""
+    task = bundle.task
+    batch = task.batch([task.encode(bundle.codec, (line["source"], line["references"][0])) for line in lines])
+    exact = type(batch)(*(part.double() if part.is_floating_point() else part for part in batch))
+    return micro_batches(exact_copy(bundle.module), exact, lambda module, rows: task.loss(module, rows, 0.0))
