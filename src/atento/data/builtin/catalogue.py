@@ -1,36 +1,25 @@
 """Built-in sets by name: plain entries, generated anew from a seed."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
+from atento.data.builtin.adding import adding
+from atento.data.builtin.alignment import alignment
+from atento.data.builtin.cook import cook
+from atento.data.builtin.copying import copy
 from atento.data.builtin.number_words import LANGUAGES
 from atento.data.builtin.numbers import number_pairs
+from atento.data.builtin.parts import Builtin, BuiltinParts, refuse_keys
+from atento.data.builtin.recall import recall
 from atento.errors import unknown_name
+from atento.spec import DataRecipe
 
 LANGUAGE_NAMES = {"de": "German", "en": "English", "es": "Spanish", "eu": "Basque"}
 
 
-class BuiltinParts(NamedTuple):
-    """The three parts of a generated set, and what to say of it."""
-
-    train: tuple[tuple[str, str], ...]
-    valid: tuple[tuple[str, str], ...]
-    test: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-
-
-class Builtin(NamedTuple):
-    """A generated set: source column, target column, seed -> parts."""
-
-    task: str
-    summary: str
-    make: Callable[[str, str, int], BuiltinParts]
-
-
-def numbers(source: str, target: str, seed: int) -> BuiltinParts:
+def numbers(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Number words from one language to another, split by number."""
-    source, target = source or "de", target or "en"
+    refuse_keys(recipe, "length")
+    source, target = recipe.source or "de", recipe.target or "en"
     for key, language in (("data.source", source), ("data.target", target)):
         if language not in LANGUAGES:
             raise unknown_name("language", language, LANGUAGES, where=key)
@@ -48,6 +37,15 @@ BUILTIN: dict[str, Builtin] = {
         "German number words to English, 0 to 999 999; --set data.source=, data.target= de, en, es, eu",
         numbers,
     ),
+    "cook": Builtin(
+        "translate", "the cook: the next dish when it rains, the same one in the sun", cook, "rnn+dot+local"
+    ),
+    "copy": Builtin("translate", "write again what was read, 1 to 30 letters; --set data.length=", copy),
+    "recall": Builtin("translate", "the value of one key among 1 to 8 pairs; --set data.length=, at most 64", recall),
+    "alignment": Builtin(
+        "translate", "translate words and turn blocks of three round; where to look is known", alignment
+    ),
+    "adding": Builtin("estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding),
 }
 
 

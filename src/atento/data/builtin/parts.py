@@ -1,0 +1,73 @@
+"""What a generated set is made of, and what may be asked of it."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from atento.errors import InputError
+from atento.spec import DataRecipe
+
+Pairs = tuple[tuple[str, str], ...]  # (source, target)
+
+
+class BuiltinParts(NamedTuple):
+    """The three parts of a generated set, and what to say of it."""
+
+    train: Pairs
+    valid: Pairs
+    test: Pairs
+    notes: tuple[str, ...]
+
+
+class Lengths(NamedTuple):
+    """How long the sources of a set may be made, and how long they are when nobody says."""
+
+    usual: int
+    most: int
+    unit: str
+
+    def of(self, recipe: DataRecipe) -> int:
+        """The length asked for."""
+        asked = recipe.length or self.usual
+        if asked > self.most:
+            raise InputError(
+                f"data.length: {recipe.train} has at most {self.most} {self.unit}.",
+                found=f"data.length={asked}",
+                fix=f"--set data.length={self.most}, or fewer",
+            )
+        return asked
+
+
+class Builtin(NamedTuple):
+    """A generated set: recipe, seed -> parts. Where it names no models, the task's own are trained on it."""
+
+    task: str
+    summary: str
+    make: Callable[[DataRecipe, int], BuiltinParts]
+    model: str = ""  # what `train` takes
+    models: tuple[str, ...] = ()  # what `compare` takes
+
+
+def refuse_keys(recipe: DataRecipe, *keys: str) -> None:
+    """A set that has nothing to choose there says so."""
+    plain = DataRecipe()
+    for key in keys:
+        if getattr(recipe, key) != getattr(plain, key):
+            raise InputError(
+                f"data.{key} says nothing about the built-in {recipe.train}.",
+                found=f"data.{key}={getattr(recipe, key)}",
+                fix=f"leave data.{key} out",
+            )
+
+
+def distinct(draw: Callable[[], tuple[str, str]], count: int, known: set[str]) -> Pairs:
+    """So many pairs whose sources are new, fewer where a set has no more; the sources join those known."""
+    pairs: list[tuple[str, str]] = []
+    misses = 0
+    while len(pairs) < count and misses < 20 * count:
+        source, target = draw()
+        if source in known:
+            misses += 1
+            continue
+        known.add(source)
+        pairs.append((source, target))
+    return tuple(pairs)
