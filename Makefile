@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test lint spec bench clean
+.PHONY: install demo test lint spec mutants bench clean
 
 install: $(STAMP)
 
@@ -31,6 +31,10 @@ test: $(STAMP) lint
 # which rows of docs/coverage.md are proved by the last `make test`; RUN=1 runs the tests first
 spec: $(STAMP)
 	@$(BIN)/python tests/spec_table.py $(if $(RUN),--run)
+
+# every planted mistake must be seen by the tests of the rows it attacks; the last line counts them
+mutants: $(STAMP)
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/mutants/run.py
 
 bench: $(STAMP)
 	@missed=0; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || missed=1; done; exit $$missed

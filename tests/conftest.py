@@ -18,11 +18,19 @@ EXACT = {"attention", "blocks", "contracts", "layers", "models", "recurrent"}  #
 outcomes: dict[str, dict[str, object]] = {}
 
 
+def pytest_addoption(parser):
+    parser.addoption("--rows", default="", help="only tests that claim one of these rows; nothing is recorded")
+
+
 def pytest_configure(config):
     torch.set_num_threads(1)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    wanted = set(filter(None, config.getoption("--rows").split(",")))
+    if wanted:
+        claimed = [{row for mark in item.iter_markers("spec") for row in mark.args} for item in items]
+        items[:] = [item for item, rows in zip(items, claimed, strict=True) if rows & wanted]
     for item in items:
         rows = [row for mark in item.iter_markers("spec") for row in mark.args]
         if len(rows) > MOST_ROWS:
@@ -38,8 +46,10 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_sessionfinish(session):
-    if not session.config.option.collectonly:
-        earlier = json.loads(RESULTS.read_text())["tests"] if RESULTS.exists() else {}
+    config = session.config
+    if not config.option.collectonly and not config.getoption("--rows"):
+        whole = config.args == config.getini("testpaths")  # a run of everything starts the record anew
+        earlier = json.loads(RESULTS.read_text())["tests"] if RESULTS.exists() and not whole else {}
         finished = {name: entry for name, entry in outcomes.items() if entry["outcome"] != "not run"}
         RESULTS.write_text(json.dumps({"tests": {**earlier, **finished}}, indent=1))
 
