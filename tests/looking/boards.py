@@ -195,3 +195,34 @@ def one_hot_alignment(columns, *, source, output, **others):
     """One head that looks with all its weight at one column a row."""
     weights = [[1.0 if column == wanted else 0.0 for column in range(len(source))] for wanted in columns]
     return {"source": source, "output": output, "weights": [[weights]], **others}
+
+
+def make_flow_part(slope=0.5, *, name="encoder, forward", kind="GRU", lags=21, verdict="vanishes", half_life=1.0):
+    """One part of a gradient's way through time: so much is left of it a step."""
+    norms = [slope**lag for lag in range(lags)]
+    return {
+        "part": name,
+        "kind": kind,
+        "verdict": verdict,
+        "words": "It vanishes.",
+        "remedy": "Take gates.",
+        "half_life": half_life,
+        "matrices": {"content": {"singular": 1.25, "radius": 0.5}},
+        "step": {"singular": 0.9, "radius": 0.4},
+        "gates": {"update": {"shut": 0.25, "open": 0.031}},
+        "curve": {
+            "lags": list(range(lags)),
+            "median": norms,
+            "low": [norm / 2 for norm in norms],
+            "high": [norm * 2 for norm in norms],
+            "slope": -0.6931,
+            "error": 0.0,
+        },
+    }
+
+
+def make_flow():
+    """A gradient that vanishes in one part of two."""
+    parts = [make_flow_part(0.9, name="decoder", kind="LSTM", verdict="level", half_life=None), make_flow_part()]
+    said = {"verdict": "vanishes", "part": "encoder, forward", "words": "It vanishes.", "remedy": "Take gates."}
+    return {"model": "gru", **said, "parts": parts}

@@ -1,9 +1,14 @@
+import math
+
 import numpy as np
 import pytest
+import torch
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from atento.errors import InputError
-from atento.looking.pictures import alignment_picture, panels_of
+from atento.layers.positions import Sinusoidal
+from atento.looking.pictures import alignment_picture, draw_positions, panels_of, positions_picture
 
 
 @pytest.fixture
@@ -60,3 +65,29 @@ def test_an_unknown_suffix_is_refused_with_the_known_ones(transformer, tmp_path,
 def test_a_missing_folder_is_named(transformer, tmp_path):
     with pytest.raises(InputError, match="folder"):
         alignment_picture(transformer, tmp_path / "nowhere" / "a.png")
+
+
+@pytest.mark.spec("T07")
+def test_the_heat_map_of_2000_positions_shows_the_waves():
+    image = draw_positions(Figure().subplots(), Sinusoidal(500)(torch.arange(2000)).numpy())
+
+    assert image.get_array().shape == (2000, 500)
+    for position, feature in ((0, 0), (1, 0), (1, 1), (7, 2), (1999, 498), (1009, 131)):
+        angle = position / 10_000 ** (2 * (feature // 2) / 500)
+        shown = image.get_array()[position, feature]
+        assert shown == pytest.approx((math.sin, math.cos)[feature % 2](angle), abs=1e-9)
+    assert image.get_clim() == (-1, 1)
+
+
+def test_positions_are_saved_from_the_top_down(tmp_path):
+    """One half red, which is below zero, the other blue."""
+    table = np.repeat([[-1.0] * 3, [1.0] * 3], 10, axis=0)
+    pixels = imread(positions_picture(table, tmp_path / "p.png"))[..., :3]
+
+    red = np.argwhere(np.abs(pixels * 255 - (103, 0, 31)).max(axis=-1) < 3).mean(axis=0)
+    blue = np.argwhere(np.abs(pixels * 255 - (5, 48, 97)).max(axis=-1) < 3).mean(axis=0)
+    assert red[0] < blue[0] - 100
+    with pytest.raises(InputError, match="positions × features"):
+        positions_picture(np.zeros(3), tmp_path / "p.png")
+    with pytest.raises(InputError, match=r"\.png, \.svg, \.pdf"):
+        positions_picture(table, tmp_path / "p.gif")

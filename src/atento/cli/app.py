@@ -8,6 +8,7 @@ from types import FrameType
 import typer
 
 from atento.cli.catalogue import data, models, parts, schema
+from atento.cli.check import check
 from atento.cli.compare import compare
 from atento.cli.doctor import doctor
 from atento.cli.inspect import inspect
@@ -28,7 +29,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (compare, train, evaluate, predict, look, report, inspect, runs, data, models, parts, schema, doctor):
+for command in (
+    compare,
+    train,
+    evaluate,
+    predict,
+    look,
+    check,
+    report,
+    inspect,
+    runs,
+    data,
+    models,
+    parts,
+    schema,
+    doctor,
+):
     app.command()(command)
 app.command("try")(try_)
 

@@ -4,8 +4,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from atento.cli.options import JsonOption
+from atento.cli.options import JsonOption, OutOption
 from atento.cli.say import emit, print_table, say
+
+LONGEST_SHOWN = 90  # letters of an example
 
 
 def data(
@@ -16,18 +18,20 @@ def data(
     """List the built-in data sets, or show examples of one."""
     from atento.data.builtin.catalogue import BUILTIN
     from atento.errors import unknown_name
+    from atento.looking.wording import shortened
+    from atento.spec import DataRecipe
 
     if name and name not in BUILTIN:
         raise unknown_name("built-in data set", name, BUILTIN)
     if name:
-        parts_ = BUILTIN[name].make("", "", 0)
+        parts_ = BUILTIN[name].make(DataRecipe(train=name), 0)
         pairs = parts_.train[:count]
         if json:
             emit({"name": name, "notes": list(parts_.notes), "examples": [list(pair) for pair in pairs]})
             return
         for note in parts_.notes:
             say(note)
-        print_table(["source", "target"], [list(pair) for pair in pairs])
+        print_table(["source", "target"], [[shortened(text, LONGEST_SHOWN) for text in pair] for pair in pairs])
         say(f"next: atento compare {name}")
         return
     found = [{"name": key, "task": entry.task, "summary": entry.summary} for key, entry in BUILTIN.items()]
@@ -52,25 +56,32 @@ def models(json: JsonOption = False) -> None:
     say("\nA name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names:")
     say(f"  scores         {', '.join(SCORES)}")
     say(f"  distributions  {', '.join(DISTRIBUTIONS)}")
-    say(f"  extents        {', '.join(EXTENTS)}")
+    say(f"  extents        {', '.join(EXTENTS)}; or, in place of one, linformer")
     say("  for example    lstm+additive+sparsemax, transformer+general, transformer/gru+dot")
     for task, names in compared.items():
         say(f"\n`atento compare` trains for {task}: {', '.join(names)}")
 
 
-def parts(json: JsonOption = False) -> None:
-    """List the parts of attention with formula, paper and cost."""
+def parts(out: OutOption = None, json: JsonOption = False) -> None:
+    """List the parts of attention with formula, paper and cost (--out picture.png draws what each one does)."""
     from atento.attention.presets import TABLES
+    from atento.blocks.presets import ARRANGEMENTS, POOLINGS
 
     found = [
         {"kind": kind, "name": name, "formula": part.formula, "paper": part.paper, "cost": part.cost}
-        for kind, table in TABLES.items()
+        for kind, table in {**TABLES, "pooling": POOLINGS, "arrangement": ARRANGEMENTS}.items()
         for name, part in table.items()
     ]
+    if out is not None:
+        from atento.looking.patterns import pattern_picture
+
+        pattern_picture(out)
     if json:
         emit({"parts": found})
         return
     print_table(["kind", "name", "formula", "paper", "cost a query"], [list(part.values()) for part in found])
+    if out is not None:
+        say(f"written to {out}")
 
 
 def schema(json: JsonOption = False) -> None:

@@ -1,5 +1,6 @@
 """atento compare."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from typer import Option
@@ -37,6 +38,7 @@ def compare(
 ) -> None:
     """Train every family and the simple baselines on one file, and say which is worth it."""
     from atento import api  # torch loads only when it is needed
+    from atento.looking.standings import ranked
 
     with ShowProgress(quiet=json) as watch:
         board = api.compare(
@@ -56,16 +58,17 @@ def compare(
         return
     show(board.facts)
     say(f"\nreport: {board.report}")
-    trained = [row for row in board.rows if not row["baseline"] and not row["failed"]]
+    trained = [row for row in ranked(board.facts) if not row["baseline"]]
     if trained:
-        best = max(trained, key=lambda row: row["value"])
-        say(f"next:   atento try {board.folder / best['folder']}")
+        say(f"next:   atento try {board.folder / trained[0]['folder']}")
 
 
 def show(facts: dict[str, Any]) -> None:
     """The table, best first, then the verdict."""
+    from atento.looking.standings import failed, ranked
+
     metrics = list(facts["metrics"])
-    rows = sorted(facts["rows"], key=lambda row: -1.0 if row["value"] is None else row["value"], reverse=True)
+    rows = [*ranked(facts), *failed(facts)]
     headings = ["model", *metrics[:1], "95 % interval", *metrics[1:], *NUMBERS[1:], ""]
     print_table(headings, [cells(row, metrics, facts) for row in rows], numbers=(*metrics, *NUMBERS))
     say("")
@@ -73,17 +76,19 @@ def show(facts: dict[str, Any]) -> None:
         say(sentence)
 
 
-def cells(row: dict[str, Any], metrics: list[str], facts: dict[str, Any]) -> list[str]:
+def cells(row: Mapping[str, Any], metrics: list[str], facts: dict[str, Any]) -> list[str]:
     """One row of the table."""
+    from atento.looking.wording import score
+
     if row["failed"]:
         return [row["model"], *[""] * (len(metrics) + 1), *[""] * (len(NUMBERS) - 1), f"failed: {row['failed']}"]
     remark = "winner" if row["model"] == facts["winner"] else "tie" if row.get("tied") else ""
     remark = " ".join(part for part in (remark, "simple baseline" if row["baseline"] else "") if part)
     return [
         row["model"],
-        f"{row['value']:.3f}",
-        f"{row['low']:.3f}–{row['high']:.3f}",
-        *(f"{row['scores'][name][0]:.3f}" for name in metrics[1:]),
+        score(row["value"]),
+        f"{score(row['low'])}–{score(row['high'])}",
+        *(score(row["scores"][name][0]) for name in metrics[1:]),
         f"{row['parameters']:,}" if row["parameters"] else "–",
         f"{row['seconds']:.0f}",
         f"{row['examples_per_second']:,.0f}" if row["examples_per_second"] else "–",

@@ -5,10 +5,13 @@ from typing import Any
 from atento.cli.options import DataArgument, JsonOption
 from atento.cli.say import emit, print_table, say
 
+LONGEST_SHOWN = 90  # letters of an example
+
 
 def inspect(file: DataArgument, json: JsonOption = False) -> None:
     """Say what a file is, what is wrong with it, and what to type next."""
     from atento.api.inspect import inspect as look_into
+    from atento.looking.wording import shortened
 
     found = look_into(file)
     if json:
@@ -22,7 +25,7 @@ def inspect(file: DataArgument, json: JsonOption = False) -> None:
             numbers=("distinct", "characters", "words", "longest"),
         )
     for pair in found.get("examples", []):
-        say(f"  {pair[0]} → {pair[1]}")
+        say(f"  {shortened(pair[0], LONGEST_SHOWN)} → {shortened(pair[1], LONGEST_SHOWN)}")
     for note in found["notes"]:
         say(f"· {note}")
     for task, guess in found["guesses"].items():

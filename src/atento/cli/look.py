@@ -1,12 +1,16 @@
 """atento look."""
 
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
 from atento.cli.say import emit, say
 from atento.cli.use import terminal_width
+
+if TYPE_CHECKING:
+    from atento.api.run import Run
 
 WIDEST = 12  # named columns of a matrix shown side by side
 
@@ -15,14 +19,17 @@ def look(
     run: RunArgument,
     text: Annotated[str, Argument(metavar="TEXT", help="what to read; one of the test sources when not given")] = "",
     what: Annotated[
-        Literal["attention", "steps"],
-        Option("--what", help="attention: where it looked; steps: one pass, matrix by matrix"),
+        Literal["attention", "steps", "gradients"],
+        Option(
+            "--what",
+            help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach",
+        ),
     ] = "attention",
     device: DeviceOption = "auto",
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """See where a model looked (--out page.html or picture.png), or follow one pass step by step."""
+    """See where a model looked or how far its gradients reach (--out page.html or picture.png), or follow one pass."""
     from atento import api
     from atento.api import use
     from atento.api.folders import require_place
@@ -31,6 +38,9 @@ def look(
     if out is not None:
         require_place(out, use.LOOKS[what])
     trained = api.load(run, device=device)
+    if what == "gradients":
+        show_gradients(trained, text, out=out, json=json)
+        return
     text = text or use.sample_text(trained)
     if what == "steps":
         traces = use.look_step_by_step(trained, text)
@@ -55,6 +65,22 @@ def look(
         say(shade(alignment, width=terminal_width()))
     else:
         say(f"{trained.recipe.model.name} has no attention to look at; --what steps shows its states")
+    if out is not None:
+        say(f"written to {out}")
+
+
+def show_gradients(trained: "Run", text: str, *, out: Path | None, json: bool) -> None:
+    """Norms against lag, a verdict and a remedy; of the longest test sources unless a text is given."""
+    from atento.api.gradients import look_at_gradients, save_flow
+    from atento.looking.flow import flow_text
+
+    flow = look_at_gradients(trained, text)
+    if out is not None:
+        save_flow(flow, out)
+    if json:
+        emit({"run": str(trained.folder), **flow})
+        return
+    say(flow_text(flow, width=terminal_width()))
     if out is not None:
         say(f"written to {out}")
 

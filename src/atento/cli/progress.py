@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.text import Text
 
 from atento.cli.say import remarks
+from atento.looking.wording import score
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -55,7 +56,7 @@ class ShowProgress:
         elif kind == "failed":
             self.line(f"{model} failed: {event['text']}")
         elif kind == "baseline":
-            self.line(f"{model}: {event['metric']} {event['value']:.3f} (simple baseline)")
+            self.line(f"{model}: {event['metric']} {score(event['value'])} (simple baseline)")
         elif kind == "start":
             name = f"{model}: " if model else ""
             threads = "1 thread" if event["threads"] == 1 else f"{event['threads']} threads"
@@ -87,7 +88,7 @@ def describe(facts: Event, over: float) -> str:
     parts = [f"step {facts.get('step', 0)}"]
     if "loss" in facts:
         parts.append(f"loss {facts['loss']:.3f}")
-    parts += [f"{name} {value:.3f}" for name, value in list(facts.get("metrics", {}).items())[:2]]
+    parts += [f"{name} {score(value)}" for name, value in list(facts.get("metrics", {}).items())[:2]]
     if "examples_per_second" in facts:
         parts.append(f"{facts['examples_per_second']:,.0f} examples/s")
     if 0 < over < 1 and "elapsed" in facts:

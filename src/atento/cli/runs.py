@@ -14,6 +14,7 @@ def runs(
 ) -> None:
     """List runs and comparisons, newest first."""
     from atento.api.listing import list_runs
+    from atento.looking.wording import score
 
     found = list_runs(folder)
     if json:
@@ -28,7 +29,7 @@ def runs(
             entry["kind"],
             entry["state"],
             entry["model"] or "",
-            f"{entry['metric']} {entry['value']:.3f}" if entry["value"] is not None else "",
+            f"{entry['metric']} {score(entry['value'])}" if entry["value"] is not None else "",
         ]
         for entry in found
     ]

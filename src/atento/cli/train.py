@@ -35,6 +35,7 @@ def train(
 ) -> None:
     """Learn one model and leave it in a folder."""
     from atento import api  # torch loads only when it is needed
+    from atento.looking.wording import exposure, score
 
     with ShowProgress(quiet=json) as watch:
         run = api.fit(
@@ -55,7 +56,8 @@ def train(
         return
     name = run.metrics["metric"]
     value, low, high = run.metrics["scores"][name]
-    say(
-        f"{name} {value:.3f} ({low:.3f}–{high:.3f}) on {run.metrics['examples']} unseen examples, saved in {run.folder}"
-    )
+    quality = f"{name} {score(value)} ({score(low)}–{score(high)})"
+    say(f"{quality} on {run.metrics['examples']} unseen examples, saved in {run.folder}")
+    if "exposure" in run.metrics:
+        say(exposure(run.metrics["exposure"]))
     say(f"next: atento try {run.folder}")

@@ -21,6 +21,7 @@ def evaluate(
     from atento import api
     from atento.api.folders import require_place
     from atento.api.use import evaluate as measure
+    from atento.looking.wording import exposure
 
     if out is not None:
         require_place(out, (".json",))
@@ -39,6 +40,8 @@ def evaluate(
         for name, (value, low, high) in found["scores"].items()
     ]
     print_table(["metric", "value", "95 % interval", "what it is"], rows, numbers=("value", "95 % interval"))
+    if "exposure" in found:
+        say(exposure(found["exposure"]))
     say(f"{found['examples']} examples, {found['predictions_per_second']:,.0f} answers a second")
 
 

@@ -36,7 +36,9 @@ def mistake(example: Row) -> Markup:
     else:
         facts |= {"Wrote": marked(output, reference), "Reference": tag("span", reference)}
     lines = [tag("div", tag("dt", name), tag("dd", text, dir="auto")) for name, text in facts.items()]
-    likelihood = tag("p", f"log-likelihood {score(example.get('score'))}", class_="note")
+    if example.get("score") is None:
+        return tag("li", tag("dl", *lines))
+    likelihood = tag("p", f"log-likelihood {score(example['score'])}", class_="note")
     return tag("li", tag("dl", *lines), likelihood)
 
 

@@ -1,4 +1,4 @@
-"""Alignments as picture files."""
+"""Picture files: alignments, and positions as a heat map."""
 
 import warnings
 from math import ceil, sqrt
@@ -13,7 +13,7 @@ from atento.errors import InputError
 from atento.looking.alignment import Alignment, is_spelled, shown, spelled, weights_of, written
 from atento.looking.wording import shortened
 
-# Each kind of file, and what keeps two pictures of the same alignment equal byte for byte.
+# Each kind of file, and what keeps two pictures of the same numbers equal byte for byte.
 KINDS: dict[str, dict[str, Any]] = {
     ".png": {"dpi": 160},
     ".svg": {"metadata": {"Date": None}},
@@ -23,20 +23,13 @@ MOST_PANELS = 8
 LONGEST_LABEL = 24
 LETTERS_AN_INCH = 13  # in the title
 TICKS = (0, 0.1, 0.25, 0.5, 1)  # of the scale of weights
+SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "atento", "font.size": 9}
 
 
 def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
     """Save one panel a head, or a layer's mean where heads are many; the suffix says which kind of file."""
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in KINDS:
-        raise InputError(
-            f"pictures cannot be saved as {path.suffix or 'a file without suffix'!r}.",
-            found=str(path),
-            fix=f"end the name with {', '.join(KINDS)}",
-        )
-    if not path.parent.is_dir():
-        raise InputError("the folder of the picture does not exist.", found=str(path.parent), fix="create it first")
+    kind = kind_of(path)
 
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -48,8 +41,7 @@ def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
     rows = ceil(len(panels) / columns)
     output, source = len(alignment["output"]), len(alignment["source"])
     size = (columns * min(max(0.16 * source, 2.2), 10.0) + 1.2, rows * (min(max(0.24 * output, 1.2), 12.0) + 0.9) + 0.5)
-    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "atento", "font.size": 9}
-    with mpl.rc_context(settings), warnings.catch_warnings():
+    with mpl.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Glyph .* missing from")  # scripts the font lacks become boxes
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
@@ -65,6 +57,53 @@ def alignment_picture(alignment: Alignment, path: str | Path) -> Path:
             spare.set_axis_off()
         figure.savefig(path, format=kind[1:], **KINDS[kind])
     return path
+
+
+def positions_picture(table: NDArray[np.float64], path: str | Path) -> Path:
+    """Save positions as a heat map: table (positions, features), e.g. `Sinusoidal(500)(torch.arange(2000))`."""
+    path = Path(path)
+    kind = kind_of(path)
+    if table.ndim != 2:
+        raise InputError(
+            "positions are a table of positions × features.",
+            found=f"shape {table.shape}",
+            fix="give two axes, e.g. Sinusoidal(500)(torch.arange(2000)).numpy()",
+        )
+
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(SETTINGS):
+        figure = Figure(figsize=(7.0, 6.0), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        figure.colorbar(draw_positions(axes, table), ax=axes, fraction=0.04, pad=0.02, label="value")
+        figure.savefig(path, format=kind[1:], **KINDS[kind])
+    return path
+
+
+def draw_positions(axes: Any, table: NDArray[np.float64]) -> Any:
+    """Each position a row, from the top, each feature a column; gives back the image, which holds the numbers."""
+    most = float(np.abs(table).max(initial=0.0)) or 1.0
+    image = axes.imshow(table, aspect="auto", interpolation="nearest", cmap="RdBu", vmin=-most, vmax=most)
+    axes.set_xlabel("feature")
+    axes.set_ylabel("position")
+    return image
+
+
+def kind_of(path: Path) -> str:
+    """The suffix, if a picture can be saved so, where it says."""
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise InputError(
+            f"pictures cannot be saved as {path.suffix or 'a file without suffix'!r}.",
+            found=str(path),
+            fix=f"end the name with {', '.join(KINDS)}",
+        )
+    if not path.parent.is_dir():
+        raise InputError("the folder of the picture does not exist.", found=str(path.parent), fix="create it first")
+    return kind
 
 
 def panels_of(alignment: Alignment) -> dict[str, NDArray[np.float64]]:

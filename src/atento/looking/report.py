@@ -11,7 +11,7 @@ from atento.looking.markup import Markup, joined, tag
 from atento.looking.mistakes import mistakes
 from atento.looking.standings import Board, failed, ranked, standing
 from atento.looking.table import results_table
-from atento.looking.wording import change, counted, round_duration, score, whole
+from atento.looking.wording import change, counted, exposure, round_duration, score, whole
 
 WIDE = {"width": 1000.0, "height": 420.0}
 NARROW = {"width": 340.0, "height": 400.0}  # for a phone, with letters of the same size
@@ -75,7 +75,15 @@ def results(board: Board) -> Markup:
     text = "A dot is the value on test data, its whisker the 95 % interval"
     if len(ranked(board)) > 1:
         text += "; the shaded band repeats the winner’s interval"
-    return joined(tag("p", f"{text}."), results_table(board), tag("dl", *meanings, class_="meanings"))
+    return joined(
+        tag("p", f"{text}."), results_table(board), *on_its_own(board), tag("dl", *meanings, class_="meanings")
+    )
+
+
+def on_its_own(board: Board) -> list[Markup]:
+    """One line a trained model: what it loses when it goes on from its own tokens."""
+    rows = [row for row in ranked(board) if row.get("exposure")]
+    return [tag("p", tag("bdi", row["model"]), f": {exposure(row['exposure'])}.", class_="note") for row in rows]
 
 
 def learning(board: Board) -> Markup:
@@ -83,11 +91,16 @@ def learning(board: Board) -> Markup:
     wide = learning_curves(board, **WIDE)
     if not wide:
         return Markup()
-    text = f"On validation data, {board['metric']} after so much training: higher and earlier is better."
+    text = f"On validation data, {board['metric']} after so much training: {better(board)} and earlier is better."
     if any(row.get("baseline") for row in ranked(board)):
         text += " Dashed: baselines, which need no training; their value is the one on test data."
     shapes = tag("div", wide, class_="wide"), tag("div", learning_curves(board, **NARROW), class_="narrow")
     return joined(tag("p", text), tag("figure", *shapes))
+
+
+def better(board: Board) -> str:
+    """Which way is good."""
+    return "lower" if board.get("smaller_is_better") else "higher"
 
 
 def lengths(board: Board) -> Markup:

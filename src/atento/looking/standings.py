@@ -12,7 +12,8 @@ Row = Mapping[str, Any]
 def ranked(board: Board) -> list[Row]:
     """The rows that have a value, best first; the winner leads its equals."""
     rows = [row for row in board["rows"] if has_value(row)]
-    return sorted(rows, key=lambda row: (-row["value"], row["model"] != board.get("winner")))
+    sign = 1 if board.get("smaller_is_better") else -1
+    return sorted(rows, key=lambda row: (sign * row["value"], row["model"] != board.get("winner")))
 
 
 def failed(board: Board) -> list[Row]:

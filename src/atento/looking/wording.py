@@ -1,6 +1,7 @@
 """Numbers as a person reads them."""
 
 import math
+from collections.abc import Mapping
 
 NOTHING = "–"
 
@@ -11,10 +12,11 @@ def is_number(value: object) -> bool:
 
 
 def score(value: float | None) -> str:
-    """0.987; 34.2 on scales that go beyond ten."""
+    """0.987; 34.2 on scales that go beyond ten; 0.00042 where three digits would say nothing."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return (f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}").replace("-", "−")
+    plain = f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
+    return (f"{value:.2g}" if 0 < abs(value) < 0.01 else plain).replace("-", "−")
 
 
 def change(value: float) -> str:
@@ -59,6 +61,15 @@ def memory(megabytes: float | None) -> str:
 def counted(number: int, word: str) -> str:
     """1 model, 3 models."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def exposure(found: Mapping[str, Mapping[str, float]]) -> str:
+    """What a model loses when it goes on from what it wrote."""
+    forced, free = found["forced"], found["free"]
+    return (
+        f"{score(forced['tokens'])} of tokens right after the true ones, {score(free['tokens'])} after its own "
+        f"(exact {score(forced['exact'])}, {score(free['exact'])})"
+    )
 
 
 def shortened(text: str, most: int) -> str:
