@@ -48,4 +48,7 @@ class Predictor:
             [answer.text for answer in answers],
             [question.references for question in questions],
         )
-        return {**found, "predictions_per_second": len(questions) / max(took, 1e-9)}, answers
+        found["predictions_per_second"] = len(questions) / max(took, 1e-9)
+        if self.bundle.task.exposure is not None:
+            found["exposure"] = self.bundle.task.exposure(self.module, self.bundle.codec, questions, answers)
+        return found, answers

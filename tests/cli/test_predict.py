@@ -188,3 +188,50 @@ def test_beam_search_answers_too(atento_command, trained_run, asked, tmp_path):
     done = atento_command.run("predict", trained_run.folder, asked.name, *beam, "--json", cwd=tmp_path)
     found = [row["prediction_2"] for row in done.document["rows"]]
     assert sum(text == english(n) for text, n in zip(found, NUMBERS, strict=True)) >= 5
+
+
+def test_samples_are_drawn_and_drawn_again_alike(atento_command, trained_run, tmp_path):
+    """A high temperature, one seed: the same outputs whatever else is asked; another seed: others."""
+
+    def drawn(*lines, settings=("decode.temperature=3",)):
+        (tmp_path / "typed").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        chosen = [word for setting in settings for word in ("--set", setting)]
+        done = atento_command.run("predict", trained_run.folder, "-", *chosen, cwd=tmp_path, stdin=tmp_path / "typed")
+        assert done.code == 0, done.err
+        return done.out.splitlines()
+
+    first, again, once_more, last = drawn("dreiundvierzig", "zwei", "zwei", "neunhunderteins")
+    assert again != once_more
+    assert drawn("neunhunderteins", "zwei") == [last, again]
+    assert drawn("dreiundvierzig", "zwei", settings=("decode.temperature=3", "decode.seed=1")) != [first, again]
+    assert drawn("dreiundvierzig", settings=("decode.temperature=3", "decode.top_k=1")) == ["forty-three"]
+
+
+@pytest.mark.parametrize(
+    "settings, expected",
+    [
+        (("decode.temperature=-1",), ("decode.temperature cannot be '-1'", "at least 0")),
+        (("decode.top_p=1.5", "decode.temperature=1"), ("decode.top_p cannot be '1.5'", "at most 1")),
+        (("decode.top_k=3",), ("draws nothing", "temperature=1")),
+        (("decode.beam=3", "decode.temperature=1"), ("a beam keeps the likeliest", "beam=1")),
+    ],
+)
+def test_a_draw_that_cannot_be_made(atento_command, trained_run, tmp_path, settings, expected):
+    chosen = [word for setting in settings for word in ("--set", setting)]
+    done = atento_command.run("predict", trained_run.folder, "-", *chosen, cwd=tmp_path)
+    assert done.code == 2
+    assert all(part in done.err for part in expected), done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.spec("E03")
+def test_what_is_lost_without_a_teacher_is_said(atento_command, trained_run, tmp_path):
+    """In the run's own metrics, in an evaluation's document, and on the screen in one line."""
+    told = trained_run.metrics["exposure"]
+    assert told["free"]["exact"] == pytest.approx(trained_run.metrics["scores"]["exact"][0])
+    assert 0.9 < told["free"]["tokens"] <= told["forced"]["tokens"] <= 1
+    (tmp_path / "f.tsv").write_text("zwei\ttwo\ndrei\tthree\n", encoding="utf-8")
+    done = atento_command.run("evaluate", trained_run.folder, "f.tsv", "--json", cwd=tmp_path)
+    assert set(done.document["exposure"]) == {"forced", "free"}
+    shown = atento_command.run("evaluate", trained_run.folder, "f.tsv", cwd=tmp_path)
+    assert "of tokens right after the true ones" in shown.out

@@ -22,6 +22,16 @@ SIZES = ("--set", "model.hidden=16", "--set", "model.dropout=0.2", "--set", "tra
 PACE = ("--set", "train.batch_tokens=400", "--set", "train.warmup=20", "--set", "train.checkpoint_every=3")
 TO_THE_END = ("--set", "train.steps=45", "--set", "train.validations=1")  # the last weights are the ones kept
 EARLY_BEST = ("--set", "train.steps=45", "--set", "train.validations=15", "--set", "train.patience=9")
+ON_ITS_OWN = (
+    *TO_THE_END,
+    "--set",
+    "train.teacher=linear",
+    "--set",
+    "train.teacher_end=0.2",
+    "--set",
+    "train.own=drawn",
+)
+IN_STRETCHES = (*ON_ITS_OWN, "--set", "train.truncate=2")
 ENDLESS = ("--set", "train.steps=1000000", "--set", "train.validations=1")
 
 CONTEXT = multiprocessing.get_context("forkserver")

@@ -57,3 +57,19 @@ def test_the_english_tens_look_at_the_german_tens(trained_run):
 
     assert crossed >= 0.9 * ASKED
     assert trained_run.metrics["scores"]["exact"][0] >= 0.9
+
+
+@pytest.mark.spec("R07")
+def test_outputs_are_of_another_length_and_order_than_their_sources(trained_run):
+    """No output has as many pieces as its source, sources of one length have outputs of several, and they are right."""
+    task, recipe = trained_run.predictor.bundle.task, trained_run.recipe
+    asked = task.read(recipe.data, recipe.train.seed).test[:ASKED]
+    codec = trained_run.predictor.bundle.codec
+    lengths = {}
+    for question, output in zip(asked, trained_run.predict([question.source for question in asked]), strict=True):
+        read, written = len(codec.source.encode(question.source)), len(codec.target.encode(output))
+        lengths.setdefault(read, set()).add(written)
+        assert read != written
+    assert max(len(several) for several in lengths.values()) > 1
+    right = [trained_run.predict(question.source)[0] in question.references for question in asked[:50]]
+    assert sum(right) >= 45

@@ -57,7 +57,15 @@ def kill_after_checkpoints(processes, child, run, number, delay):
     return child.wait().code == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("model, bounds", [*((model, "TO_THE_END") for model in MODELS), ("rnn", "EARLY_BEST")])
+RUNS = [
+    *((model, "TO_THE_END") for model in MODELS),
+    ("rnn", "EARLY_BEST"),
+    ("transformer", "ON_ITS_OWN"),
+    ("lstm+additive", "IN_STRETCHES"),
+]
+
+
+@pytest.mark.parametrize("model, bounds", RUNS)
 def test_killed_at_random_moments_ends_in_the_same_weights(
     atento_command, processes, tmp_path, words, whole, model, bounds
 ):

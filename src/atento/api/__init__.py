@@ -1,7 +1,9 @@
 """What the command line, the server, the studio and Python users all call."""
 
+from atento.api.check import check
 from atento.api.compare import Board, compare
 from atento.api.fit import fit
+from atento.api.gradients import gradient_flow
 from atento.api.run import Run, load
 
-__all__ = ["Board", "Run", "compare", "fit", "load"]
+__all__ = ["Board", "Run", "check", "compare", "fit", "gradient_flow", "load"]

@@ -20,11 +20,13 @@ from atento.api.verdict import Row, judge
 from atento.bundle import METRICS, PREDICTIONS, is_finished, read_json, write_atomically, write_json
 from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
+from atento.looking.standings import ranked
 from atento.metrics.examine import examine
 from atento.metrics.metric import Metric
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import Baseline, Reading
+from atento.tasks.task import Baseline, Reading, compared
 from atento.training.events import Watcher, no_watcher
+from atento.training.loop import require_sense
 
 DEFAULT_BUDGET = "5m"
 SHARE_FOR_LEARNING = 0.75  # of the budget; the rest starts processes, reads, tests and draws
@@ -44,10 +46,10 @@ class Board:
 
     def best(self) -> Run:
         """The best trained model, ready to use."""
-        trained = [row for row in self.rows if not row["baseline"] and not row["failed"]]
+        trained = [row for row in ranked(self.facts) if not row["baseline"]]
         if not trained:
             raise RunError("no model of this comparison was trained.", fix="look at the reasons in the report")
-        return load(self.folder / max(trained, key=lambda row: row["value"])["folder"])
+        return load(self.folder / trained[0]["folder"])
 
     def __repr__(self) -> str:
         return f"Board({str(self.folder)!r}, winner={self.winner!r})"
@@ -69,7 +71,7 @@ def compare(
     """Train every model for an equal share of the budget, test each once, and write a board and a report."""
     values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
     chosen, recipe, guesses = assemble(values)
-    names = list(models) or list(chosen.models)
+    names = list(models) or list(compared(chosen, recipe.data.train))
     folder = Path(out) if out else new_folder(recipe.data.train, "compare")
     require_free(folder, "comparison", resume=resume)
     where = find_device(device)
@@ -80,7 +82,8 @@ def compare(
         raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
     codec = chosen.learn(recipe.tokens, reading.train)
     for each in recipes.values():
-        chosen.build(each.model, codec)  # a model that cannot be built is named before anything is written
+        module = chosen.build(each.model, codec)  # a model that cannot be built is named before anything is written
+        require_sense(chosen, module, each.train)
         begun = folder / folder_name(each.model.name)
         if is_begun(begun):
             require_same_recipe(begun, each, fix="compare with the same options, or choose another --out")
@@ -122,6 +125,7 @@ def compare(
                 "fingerprint": reading.fingerprint,
             },
             "metric": metrics[0].name,
+            "smaller_is_better": metrics[0].smaller_is_better,
             "metrics": {metric.name: metric.summary for metric in metrics},
             "rows": rows,
             **judge(rows, outputs, [question.references for question in reading.test], metrics[0]),

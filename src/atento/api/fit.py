@@ -33,7 +33,7 @@ from atento.tasks.task import Reading, Task
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventLog, Watcher, no_watcher, read_events
 from atento.training.learner import Learner, new_learner
-from atento.training.loop import Plan, train
+from atento.training.loop import Plan, require_sense, train
 from atento.training.threads import choose_threads
 
 WORST = 8
@@ -75,7 +75,8 @@ def fit(
     for refusal in reading.refused:
         on_event({"event": "refused", "text": str(refusal)})
     torch.manual_seed(recipe.train.seed)
-    module = chosen.build(recipe.model, codec)  # a model that cannot be built leaves no folder behind
+    module = chosen.build(recipe.model, codec)  # a model that cannot be built or taught leaves no folder behind
+    require_sense(chosen, module, recipe.train)
     if before is not None:
         module.load_state_dict(before.module.state_dict())
     with held(folder):
@@ -195,7 +196,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
     ]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     write_atomically(plan.folder / PREDICTIONS, text.encode())
-    wrong = sorted((line for line in lines if line["output"] not in line["references"]), key=lambda line: line["score"])
+    wrong, worst = mistakes(plan, lines)
     progress, name = learner.progress, found["metric"]
     metrics = {
         "model": plan.recipe.model.name,
@@ -222,11 +223,18 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
         "versions": versions(),
         "command": shlex.join(["atento", "train", str(plan.folder / RECIPE), "--out", f"{plan.folder}-again"]),
         "curve": curve(plan.folder, name),
-        "mistakes": len(wrong),
-        "worst": wrong[:WORST],
+        "mistakes": wrong,
+        "worst": worst,
     }
     weights = learner.module.state_dict()
     save_bundle(plan.folder, weights=weights, metrics=metrics, card=model_card(metrics, plan.recipe))
+
+
+def mistakes(plan: Plan, lines: list[dict[str, Any]]) -> tuple[int, list[dict[str, Any]]]:
+    """How many answers are mistakes, and the worst of them; of equally wrong ones those that seemed least likely."""
+    judged = [(plan.task.wrong(plan.codec, line["output"], line["references"]), line) for line in lines]
+    wrong = sorted((one for one in judged if one[0] > 0), key=lambda one: (-one[0], one[1]["score"] or 0.0))
+    return sum(how >= 1 for how, _ in wrong), [line for _, line in wrong[:WORST]]
 
 
 def curve(folder: Path, metric: str) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from atento.api.folders import BOARD
 from atento.api.show import alignments
 from atento.bundle import METRICS, PREDICTIONS, RECIPE, check_manifest, damaged, read_json, write_atomically
 from atento.looking.report import render_report
+from atento.looking.wording import score
 from atento.spec import read_recipe
 from atento.tasks.task import Question
 
@@ -55,6 +56,8 @@ def facts_of_run(folder: Path) -> dict[str, Any]:
         "rows": [row],
         "winner": metrics["model"],
         "ties": [],
-        "verdict": [f"{metrics['model']}: {metrics['metric']} {value:.3f} ({low:.3f}–{high:.3f}) on the test part."],
+        "verdict": [
+            f"{metrics['model']}: {metrics['metric']} {score(value)} ({score(low)}–{score(high)}) on the test part."
+        ],
         "alignments": alignments(folder, [row], test),
     }

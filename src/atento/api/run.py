@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from atento.errors import MachineError
+from atento.looking.wording import score
 from atento.predictor import Predictor
 from atento.tasks.task import Alignment
 
@@ -33,7 +34,7 @@ class Run:
     def __repr__(self) -> str:
         name = self.metrics.get("metric", "")
         value = self.metrics.get("scores", {}).get(name, [float("nan")])[0]
-        return f"Run({str(self.folder)!r}, {self.recipe.model.name}, {name} {value:.3f})"
+        return f"Run({str(self.folder)!r}, {self.recipe.model.name}, {name} {score(value)})"
 
 
 def load(folder: str | Path, *, device: str = "auto") -> Run:

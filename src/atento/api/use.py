@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from atento.api.gradients import ENDINGS
 from atento.api.recipes import Settings
 from atento.api.run import Run
 from atento.api.show import plain
@@ -19,7 +20,7 @@ from atento.spec import Recipe, parse_settings
 from atento.training.events import Watcher, no_watcher
 
 PICTURES = (".png", ".svg", ".pdf")
-LOOKS = {"attention": (".html", *PICTURES), "steps": (".json",)}  # what --out may be called
+LOOKS = {"attention": (".html", *PICTURES), "steps": (".json",), "gradients": ENDINGS}  # what --out may be called
 
 
 def with_settings(run: Run, settings: Settings) -> Recipe:
@@ -84,7 +85,9 @@ def finish_prediction(
     """Answer, and put the answers beside the input."""
     answers = run.predictor.answer(sources, decode=recipe.decode)
     table = {**columns, free_name("prediction", columns): [answer.text for answer in answers]}
-    table[free_name("score", table)] = [round(answer.score, 6) for answer in answers]
+    scores = [answer.score for answer in answers]
+    if None not in scores:
+        table[free_name("score", table)] = [round(score, 6) for score in scores if score is not None]
     if out is not None:
         write_table(out, table)
     return table

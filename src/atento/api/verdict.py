@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from atento.looking.wording import score as number
 from atento.metrics.intervals import tied
 from atento.metrics.metric import Metric
 from atento.models.build import CELLS
@@ -15,17 +16,17 @@ def judge(rows: Sequence[Row], outputs: Mapping[str, Sequence[str]], references:
     ran = [row for row in rows if not row["failed"]]
     if not ran:
         return {"winner": None, "ties": [], "verdict": ["Every model failed; the reasons stand in the table."]}
-    best = max(ran, key=lambda row: (row["value"], row["baseline"], -row["parameters"]))
+    best = max(ran, key=lambda row: (metric.merit(row["value"]), row["baseline"], -row["parameters"]))
     for row in ran:
         row["tied"] = row is best or tied(metric, outputs[best["model"]], outputs[row["model"]], references)
     ties = [row["model"] for row in ran if row["tied"] and row is not best]
-    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran, metric), *memory(ran)]
+    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran), *memory(ran, metric)]
     return {"winner": best["model"], "ties": ties, "verdict": sentences}
 
 
 def score(row: Row) -> str:
     """0.987 (0.981–0.992)."""
-    return f"{row['value']:.3f} ({row['low']:.3f}–{row['high']:.3f})"
+    return f"{number(row['value'])} ({number(row['low'])}–{number(row['high'])})"
 
 
 def headline(best: Row, ties: Sequence[str], metric: Metric) -> str:
@@ -47,14 +48,14 @@ def simplest(best: Row, ran: Sequence[Row]) -> list[str]:
     return [f"{text} and answers fastest ({rate})." if same else f"{text}, {quick['model']} answers fastest ({rate})."]
 
 
-def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]:
+def against_baseline(best: Row, ran: Sequence[Row]) -> list[str]:
     """A simple model that wins is named the winner."""
     if best["baseline"]:
         return ["The simple baseline wins: no trained model is worth its cost here yet. Try a larger --budget."]
     return [f"The simple baseline {row['model']} reaches {score(row)}." for row in ran if row["baseline"]]
 
 
-def memory(ran: Sequence[Row]) -> list[str]:
+def memory(ran: Sequence[Row], metric: Metric) -> list[str]:
     """What attention buys over one fixed vector, on the longest third of the sources."""
     found = []
     by_name = {row["model"]: row for row in ran if row["lengths"]}
@@ -62,10 +63,12 @@ def memory(ran: Sequence[Row]) -> list[str]:
         rivals = [row for other, row in by_name.items() if other.startswith(name + "+") and "/" not in other]
         if name not in CELLS or not rivals:
             continue
-        best = max(rivals, key=lambda row: row["lengths"][-1]["value"])
+        best = max(rivals, key=lambda row: metric.merit(row["lengths"][-1]["value"]))
         with_, without = best["lengths"][-1], fixed["lengths"][-1]
         where = f"On the longest third of the sources ({with_['label']} characters)"
-        figures = f"{best['model']} keeps {with_['value']:.3f}, {name} with one fixed vector {without['value']:.3f}"
-        apart = with_["low"] > without["high"]
+        kept, lost = number(with_["value"]), number(without["value"])
+        figures = f"{best['model']} keeps {kept}, {name} with one fixed vector {lost}"
+        better, worse = (without, with_) if metric.smaller_is_better else (with_, without)
+        apart = better["low"] > worse["high"]
         found.append(f"{where} {figures}{': the intervals do not meet.' if apart else ': a tie, the intervals meet.'}")
     return found

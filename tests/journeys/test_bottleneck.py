@@ -1,0 +1,66 @@
+"""The bottleneck: through one vector quality falls as sources grow; with attention it holds."""
+
+import re
+
+import pytest
+
+import atento
+
+MODELS = ("gru", "gru+additive")
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    """Spanish number words to English, word by word, too narrow a vector for the long ones."""
+    settings = {
+        "data.source": "es",
+        "data.target": "en",
+        "tokens.source": "word",
+        "tokens.target": "word",
+        "model.hidden": 24,
+        "train.steps": 250,
+        "train.lr": 2e-2,
+        "train.warmup": 20,
+        "train.batch_tokens": 1024,
+        "train.validations": 1,
+    }
+    out = tmp_path_factory.mktemp("bottleneck") / "board"
+    return atento.compare("numbers", models=MODELS, settings=settings, seed=0, device="cpu", out=out)
+
+
+@pytest.mark.spec("E06")
+def test_the_curve_of_attention_is_flatter(board):
+    curves = {row["model"]: [band["value"] for band in row["lengths"]] for row in board.rows if row["model"] in MODELS}
+    fixed, attentive = curves["gru"], curves["gru+additive"]
+    assert len(fixed) == len(attentive) == 3
+    assert all(above > below for above, below in zip(attentive, fixed, strict=True))
+    assert fixed[0] - fixed[-1] > 0.15
+    assert abs(attentive[0] - attentive[-1]) < 0.1
+    assert fixed[-1] < 0.5 * fixed[0]
+
+
+@pytest.mark.spec("E06")
+def test_the_report_draws_both_curves(board):
+    text = board.report.read_text(encoding="utf-8")
+    section = re.search(r'<section id="length">(.*?)</section>', text, flags=re.DOTALL)[1]
+    for row in board.rows:
+        change = row["lengths"][-1]["value"] - row["lengths"][0]["value"]
+        written = f"{'+' if change > 0 else '−' if change < 0 else '±'}{abs(change):.3f} from short to long"
+        figure = next(part for part in section.split("<figure>") if f"<bdi>{row['model']}</bdi>" in part)
+        assert written in figure
+
+
+@pytest.mark.spec("E03")
+def test_what_is_lost_without_a_teacher_stands_in_the_report(board):
+    text = board.report.read_text(encoding="utf-8")
+    for row in board.rows:
+        if row["baseline"]:
+            continue
+        forced, free = row["exposure"]["forced"], row["exposure"]["free"]
+        assert 0 < free["tokens"] <= forced["tokens"] <= 1
+        line = f"{forced['tokens']:.3f} of tokens right after the true ones, {free['tokens']:.3f} after its own"
+        assert line in text
+    lost = {
+        row["model"]: row["exposure"]["forced"]["tokens"] - row["exposure"]["free"]["tokens"] for row in board.rows[1:]
+    }
+    assert lost["gru"] > lost["gru+additive"]
