@@ -295,8 +295,8 @@ def findings(
             "Without warm-up Adam's first steps leave gradients that are far smaller; a warm-up prevents it "
             "(Liu et al., 2020, fig. 2).",
             said(kept["post"] < 0.1 * kept["warm"]),
-            f"At step 20 the median gradient of post-norm is {kept['post']:.1e} of that at step 1 without warm-up, "
-            f"{kept['warm']:.2f} of it with, {kept['radam']:.2f} of it with RAdam.",
+            f"At step 20 the median gradient of post-norm is {kept['post']:.0%} of that at step 1 without warm-up, "
+            f"{kept['warm']:.0%} with it, {kept['radam']:.0%} with RAdam.",
         ),
         (
             "Post-norm needs a warm-up (Popel & Bojar, 2018; Xiong et al., 2020).",

@@ -35,23 +35,22 @@ def pytest_collection_modifyitems(config, items):
         rows = [row for mark in item.iter_markers("spec") for row in mark.args]
         if len(rows) > MOST_ROWS:
             raise pytest.UsageError(f"{item.nodeid} claims {len(rows)} rows; a test proves at most {MOST_ROWS}")
-        if rows:
-            outcomes[item.nodeid] = {"rows": rows, "outcome": "not run"}
+        item.user_properties.append(("rows", rows))  # travels with the report from a process of its own
 
 
 def pytest_runtest_logreport(report):
-    entry = outcomes.get(report.nodeid)
-    if entry is not None and (report.when == "call" or report.outcome != "passed"):
-        entry["outcome"], entry["at"] = report.outcome, time.time()
+    rows = dict(report.user_properties).get("rows")
+    if rows and (report.when == "call" or report.outcome != "passed"):
+        outcomes[report.nodeid] = {"rows": rows, "outcome": report.outcome, "at": time.time()}
 
 
 def pytest_sessionfinish(session):
     config = session.config
-    if not config.option.collectonly and not config.getoption("--rows"):
+    worker = hasattr(config, "workerinput")  # its reports are heard by the process that started it
+    if not config.option.collectonly and not config.getoption("--rows") and not worker:
         whole = config.args == config.getini("testpaths")  # a run of everything starts the record anew
         earlier = json.loads(RESULTS.read_text())["tests"] if RESULTS.exists() and not whole else {}
-        finished = {name: entry for name, entry in outcomes.items() if entry["outcome"] != "not run"}
-        RESULTS.write_text(json.dumps({"tests": {**earlier, **finished}}, indent=1))
+        RESULTS.write_text(json.dumps({"tests": {**earlier, **outcomes}}, indent=1))
 
 
 @pytest.fixture(autouse=True)

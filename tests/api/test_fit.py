@@ -137,3 +137,10 @@ def test_what_is_not_there(tmp_path):
             atento.load(tmp_path / "none", device="cuda")
     with pytest.raises(AttributeError, match="no attribute 'fitt'"):
         _ = atento.fitt
+
+
+@pytest.mark.parametrize("settings", [{"train.truncate": 8}, {"model.attend": "previous"}, {"model.handover": "input"}])
+def test_what_has_no_meaning_for_a_model_leaves_no_folder(tiny_pairs, tmp_path, settings):
+    with pytest.raises(InputError, match="has no meaning here"):
+        atento.fit(tiny_pairs, model="transformer", settings=settings, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

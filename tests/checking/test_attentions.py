@@ -55,8 +55,8 @@ def test_compositions_keep_every_contract(module):
 class Halved(Softmax):
     """Says that it sums to 1."""
 
-    def normalise(self, scores):
-        return super().normalise(scores) / 2
+    def normalise(self, scores, visible):
+        return super().normalise(scores, visible) / 2
 
 
 class Centred(Softmax):
@@ -64,8 +64,8 @@ class Centred(Softmax):
 
     sums_to_one = False
 
-    def normalise(self, scores):
-        return super().normalise(scores) - 0.01
+    def normalise(self, scores, visible):
+        return super().normalise(scores, visible) - 0.01
 
 
 class Leaky(Softmax):
@@ -73,7 +73,7 @@ class Leaky(Softmax):
 
     def forward(self, scores, visible):
         top = scores.masked_fill(~visible, -torch.inf).amax(-1, keepdim=True).nan_to_num(neginf=0.0)
-        return self.normalise(torch.where(visible, scores, top - 9)) * visible.any(-1, keepdim=True)
+        return self.normalise(torch.where(visible, scores, top - 9), visible) * visible.any(-1, keepdim=True)
 
 
 class Curious(Softmax):
@@ -93,19 +93,19 @@ class Even(Softmax):
 class Ranked(Softmax):
     """The first keys count for more."""
 
-    def normalise(self, scores):
-        return super().normalise(scores - torch.arange(scores.size(-1)))
+    def normalise(self, scores, visible):
+        return super().normalise(scores - torch.arange(scores.size(-1)), visible)
 
 
 class Sharp(Softmax):
-    def normalise(self, scores):
-        return super().normalise(scores * scores.abs())
+    def normalise(self, scores, visible):
+        return super().normalise(scores * scores.abs(), visible)
 
 
 class Overflowing(Softmax):
     """exp without taking the largest away first."""
 
-    def normalise(self, scores):
+    def normalise(self, scores, visible):
         powers = scores.exp()
         return powers / powers.sum(-1, keepdim=True).clamp(min=1e-300)
 
@@ -255,7 +255,7 @@ def test_a_distribution_is_held_to_what_it_says():
     class Single(Distribution):
         sums_to_one = False
 
-        def normalise(self, scores):
+        def normalise(self, scores, visible):
             return scores.sigmoid()
 
     found = atento.check(Single())

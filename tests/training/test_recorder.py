@@ -8,6 +8,9 @@ import pytest
 import torch
 from torch import nn
 
+from atento.models.build import Vocabularies, build_translator
+from atento.models.translator import TranslationBatch
+from atento.spec import ModelRecipe
 from atento.training import recorder as module_under_test
 from atento.training.recorder import BINS, Recorder, edges, spread
 
@@ -74,3 +77,25 @@ def test_nothing_is_watched_where_nothing_learns():
 
 def test_the_example_runs():
     assert doctest.testmod(module_under_test).failed == 0
+
+
+@pytest.mark.spec("O08")
+def test_without_a_warm_up_post_norm_s_gradients_shrink_within_twenty_steps():
+    """Liu et al. (2020, fig. 2): the first steps of Adam leave small gradients behind, those of a warm-up do not."""
+    options = {"hidden": 64, "layers": 4, "heads": 1, "feed_forward": 64, "norm": "post", "init": "xavier"}
+    kept = {}
+    for warmup in (0, 100):
+        torch.manual_seed(0)
+        model = build_translator(ModelRecipe(name="transformer", dropout=0.0, **options), Vocabularies(12, 12))
+        optimiser, recorder = torch.optim.Adam(model.parameters(), fused=True), Recorder(model)
+        for step in range(1, 21):
+            source = torch.randint(4, 12, (16, 6))
+            valid, previous = torch.ones_like(source, dtype=torch.bool), source.flip(1).roll(1, 1)
+            batch = TranslationBatch(source, valid, previous, source.flip(1), valid)
+            optimiser.zero_grad()
+            nn.functional.cross_entropy(model(batch), batch.target.flatten()).backward()
+            optimiser.param_groups[0]["lr"] = 3e-3 * (step / warmup if warmup else 1)
+            with recorder.watch():
+                optimiser.step()
+        kept[warmup] = recorder.seen[19].gradients.median / recorder.seen[0].gradients.median
+    assert kept[0] < 0.2 * kept[100]

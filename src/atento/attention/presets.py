@@ -74,7 +74,7 @@ SCORES: dict[str, Part[Score]] = {
         "n h, with a tanh each",
     ),
     "deep": Part(
-        lambda sizes: Deep(sizes.query, sizes.key, hidden_sizes=(sizes.query, sizes.query)),
+        lambda sizes: Deep(sizes.query, sizes.key, hidden_sizes=2 * (max(1, sizes.query // 2),)),
         "v · tanh(W₂ tanh(W₀ k + W₁ q + b₁) + b₂) + c",
         "Pavlopoulos et al. 2017, sec. 3",
         "n h²",
@@ -99,10 +99,10 @@ SCORES: dict[str, Part[Score]] = {
         kind="kernel",
     ),
     "performer": Part(
-        lambda sizes: Kernel(RandomFeatures(sizes.query)),
+        lambda sizes: Kernel(RandomFeatures(sizes.query, count=4 * sizes.query)),
         "φ(q) · φ(k) ≈ exp(q · k / √d), φ random",
         "Choromanski et al. 2021, lemma 1",
-        "d features, whatever n",
+        "4 d², whatever n",
         kind="kernel",
     ),
 }

@@ -130,8 +130,9 @@ def vocabulary_of(module: nn.Module) -> int:
 
 
 def widths_that_fit(module: nn.Module, attempt: Callable[..., object], *, sizes: int) -> tuple[int, ...]:
-    """So many input widths with which the attempt works, looked for among the sizes of the module's own weights."""
-    known = sorted({size for weight in module.parameters() for size in weight.shape}, reverse=True)
+    """So many input widths with which the attempt works, looked for among the sizes of its weights."""
+    weights = [*module.parameters(), *module.buffers()]
+    known = sorted({size for weight in weights for size in weight.shape}, reverse=True)
     known = [*(size for size in known if size > 1), 8, 1]  # a width of 1 fits by being spread, so it comes last
     for widths in product(known, repeat=sizes):
         try:
