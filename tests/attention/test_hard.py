@@ -39,6 +39,7 @@ def test_afterwards_the_likeliest_key_is_taken():
         assert Hard(gradient).eval()(scores, visible).tolist() == [[0, 1, 0], [0, 0, 1]]
 
 
+@pytest.mark.spec("A17")
 @pytest.mark.parametrize("chance", [0.0, 1 - 2**-53, 1.0])
 def test_no_chance_draws_a_hidden_key(monkeypatch, chance):
     """Not even one that rounding lifts to the whole."""

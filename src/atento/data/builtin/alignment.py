@@ -7,7 +7,7 @@ word it writes, at the word that it comes from: `true_places` says which.
 import random
 from collections.abc import Sequence
 
-from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys
+from atento.data.builtin.parts import BuiltinParts, Lengths, refuse_keys, three_parts
 from atento.spec import DataRecipe
 
 BLOCK = 3
@@ -29,9 +29,9 @@ def true_places(words: int) -> list[int]:
     return places
 
 
-def sentence(generator: random.Random, longest: int) -> tuple[str, str]:
+def sentence(generator: random.Random, count: int) -> tuple[str, str]:
     """`ba ke lu fo`, `UL EK AB OF`."""
-    words = generator.choices(WORDS, k=generator.randint(1, longest))
+    words = generator.choices(WORDS, k=count)
     return " ".join(words), " ".join(translated(words[place]) for place in true_places(len(words)))
 
 
@@ -43,10 +43,12 @@ def alignment_error(weights: Sequence[Sequence[float]], words: int) -> float:
 
 
 def alignment(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Sentences of one to data.length words, all lengths equally often."""
+    """Sentences of one to data.length words; in training the short ones are more often."""
     refuse_keys(recipe, "source", "target")
-    longest, generator, known = LENGTHS.of(recipe), random.Random(seed), set[str]()
-    test, valid, train = (distinct(lambda: sentence(generator, longest), size, known) for size in reversed(SIZES))
+    longest, generator = LENGTHS.of(recipe), random.Random(seed)
+    train, valid, test = three_parts(
+        lambda length: sentence(generator, length()), most=longest, sizes=SIZES, generator=generator
+    )
     note = (
         f"each word translated, each block of {BLOCK} words backwards, 1 to {longest} words (--set data.length=): "
         f"{len(train)} sentences to train, {len(valid)} to validate, {len(test)} to test"

@@ -1,6 +1,8 @@
 """What a generated set is made of, and what may be asked of it."""
 
+import random
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from atento.errors import InputError
@@ -47,6 +49,16 @@ class Builtin(NamedTuple):
     models: tuple[str, ...] = ()  # what `compare` takes
 
 
+def any_length(generator: random.Random, most: int) -> int:
+    """1 to `most`, all equally often: for validation and test."""
+    return generator.randint(1, most)
+
+
+def short_first(generator: random.Random, most: int) -> int:
+    """1 to `most`, 1 as often as 2 and 3 together, as 4 to 7: whoever learns begins with what is short."""
+    return min(most, int((most + 1) ** generator.random()))
+
+
 def refuse_keys(recipe: DataRecipe, *keys: str) -> None:
     """A set that has nothing to choose there says so."""
     plain = DataRecipe()
@@ -57,6 +69,23 @@ def refuse_keys(recipe: DataRecipe, *keys: str) -> None:
                 found=f"data.{key}={getattr(recipe, key)}",
                 fix=f"leave data.{key} out",
             )
+
+
+def three_parts(
+    make: Callable[[Callable[[], int]], tuple[str, str]],
+    *,
+    most: int,
+    sizes: tuple[int, int, int],
+    generator: random.Random,
+) -> tuple[Pairs, Pairs, Pairs]:
+    """Training, validation and test pairs of 1 to `most` steps, no source twice; `make` asks how long each is."""
+    known: set[str] = set()
+    ways = (short_first, any_length, any_length)
+    test, valid, train = (
+        distinct(partial(make, partial(way, generator, most)), size, known)
+        for way, size in zip(reversed(ways), reversed(sizes), strict=True)
+    )
+    return train, valid, test
 
 
 def distinct(draw: Callable[[], tuple[str, str]], count: int, known: set[str]) -> Pairs:
