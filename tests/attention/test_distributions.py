@@ -213,7 +213,7 @@ def test_an_alpha_out_of_range_is_refused(alpha):
 def test_learned_alphas_belong_to_their_heads():
     with pytest.raises(InputError, match="made for 3 heads"):
         Entmax.learned(3)(torch.randn(2, 5, 7), torch.ones(1, 1, dtype=torch.bool))
-    with pytest.raises(InputError, match="start=2.0"):
+    with pytest.raises(InputError, match=r"start=2\.0"):
         Entmax.learned(3, start=2.0)
     with pytest.raises(InputError, match="heads=0"):
         Entmax.learned(0)

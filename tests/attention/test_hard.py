@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from atento.attention import Attention, Everything, General, Hard, Similarity, Softmax, recorded_draws
-from atento.attention import score_function_loss as loss_of
 from atento.attention import hard as module
+from atento.attention import score_function_loss as loss_of
 from atento.attention.similarity import unit
 from atento.errors import InputError
 
@@ -58,9 +58,7 @@ def test_straight_through_is_one_hot_forward_and_softmax_backward(training):
     weights = Hard().train(training)(scores, visible)
     assert ((weights == 0) | (weights == 1)).all()
     upstream = torch.randn(2, 3, KEYS)
-    found, wanted = (
-        torch.autograd.grad(side, scores, upstream)[0] for side in (weights, Softmax()(scores, visible))
-    )
+    found, wanted = (torch.autograd.grad(side, scores, upstream)[0] for side in (weights, Softmax()(scores, visible)))
     torch.testing.assert_close(found, wanted, rtol=0, atol=1e-15)
 
 

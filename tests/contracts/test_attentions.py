@@ -331,6 +331,20 @@ def test_gradients_of_every_composition_with_masks(pair):
             torch.testing.assert_close(found, wanted, rtol=0, atol=1e-13)
 
 
+@every_pair
+def test_low_precision_goes_all_the_way(pair):
+    """A module in bfloat16 gives bfloat16, near what it gives in float64 with the same numbers."""
+    torch.manual_seed(1)
+    attention = Composition(*pair).build(SIZES).bfloat16().eval()
+    items = [part.bfloat16().requires_grad_() for part in some_items(BATCH, KEYS)]
+    context = attention(*items)
+    context.float().sum().backward()
+    assert context.dtype == torch.bfloat16 and items[2].grad.dtype == torch.bfloat16
+    if attention.distribution.differentiable:  # a near tie may be drawn otherwise
+        exact = attention.double()(*(part.detach().double() for part in items))
+        torch.testing.assert_close(context.double(), exact, rtol=0.05, atol=0.05)
+
+
 def by_draws(attention, query, key, value, valid):
     """The drawn values, and the gradient of what a softmax would have made of them where it goes straight through."""
     prepared = attention.prepare(key, value, valid=valid)

@@ -10,6 +10,7 @@ from atento.attention.meaning import require_meaning
 from atento.attention.prepared import Prepared, look
 from atento.attention.scores import Score
 from atento.layers.padding import clean
+from atento.layers.shapes import require_keys
 
 # Axes: B batch (any number of leading axes), Q queries, K keys. The last axis is always features.
 
@@ -36,6 +37,7 @@ class Attention(nn.Module):
 
     def prepare(self, key: Tensor, value: Tensor, *, valid: Tensor | None = None) -> Prepared:
         """Do once what no query changes."""
+        require_keys(key, value, valid)
         return Prepared(self.score.prepare(clean(key, valid)), clean(value, valid), valid)
 
     def read(self, query: Tensor, prepared: Prepared, *, query_at: Tensor | None = None) -> Tensor:

@@ -12,6 +12,7 @@ from atento.attention.similarity import cosine, minus_euclidean
 from atento.errors import InputError
 from atento.layers.padding import clean
 from atento.layers.positions import Rotary
+from atento.layers.shapes import mapped
 
 # Axes: B batch, H heads, Q queries, K keys, D size, d = D / H.
 
@@ -55,12 +56,12 @@ class MultiHead(nn.Module):
         """Keys and values of a source at positions `at` (K,), to be asked many times; None: it starts at position 0."""
         source = clean(source, valid)  # before the maps: their weights' gradient would meet 0 * NaN
         valid = None if valid is None else valid.unsqueeze(1)  # (B, 1, K): the same for all heads
-        key = self.turn(self.split(self.to_key(source)), at)
+        key = self.turn(self.split(mapped(self.to_key, "MultiHead", "source", source)), at)
         return self.attention.prepare(key, self.split(self.to_value(source)), valid=valid)
 
     def read(self, query: Tensor, prepared: Prepared, *, query_at: Tensor | None = None) -> Tensor:
         """Ask prepared keys; positions as in `Attention.read`."""
-        asked = self.turn(self.split(self.to_query(query)), query_at)
+        asked = self.turn(self.split(mapped(self.to_query, "MultiHead", "query", query)), query_at)
         context = self.attention.read(asked, prepared, query_at=query_at)
         merged: Tensor = self.combine(context.transpose(-3, -2).flatten(-2))
         return merged
@@ -69,7 +70,7 @@ class MultiHead(nn.Module):
         self, query: Tensor, prepared: Prepared, *, query_at: Tensor | None = None, heads: slice = slice(None)
     ) -> Tensor:
         """The weights (B, heads, Q, K) of the asked heads over prepared keys, by the formula."""
-        asked = self.turn(self.split(self.to_query(query)), query_at)
+        asked = self.turn(self.split(mapped(self.to_query, "MultiHead", "query", query)), query_at)
         if any(getattr(part, "heads", 1) > 1 for part in self.attention.modules()):  # it knows its heads by their place
             return self.attention.share(asked, prepared, query_at=query_at)[:, heads]
         some = prepared._replace(key=prepared.key[:, heads], value=prepared.value[:, heads])
@@ -85,7 +86,7 @@ class MultiHead(nn.Module):
         heads: slice = slice(None),
     ) -> Tensor:
         """The weights (B, heads, rows, K) of the asked heads and rows, recomputed beside the fast path."""
-        key = self.turn(self.split(self.to_key(clean(source, valid))), None)
+        key = self.turn(self.split(mapped(self.to_key, "MultiHead", "source", clean(source, valid))), None)
         prepared = self.attention.prepare(key, key, valid=None if valid is None else valid.unsqueeze(1))
         query_at = torch.arange(query.size(-2), device=query.device)[rows]
         return self.share(query[..., rows, :], prepared, query_at=query_at, heads=heads)

@@ -10,6 +10,7 @@ from atento.attention.requirements import require_positive
 from atento.attention.scores import Bend, Score, require_narrow, wider
 from atento.errors import InputError
 from atento.layers.activations import TANH, identity
+from atento.layers.shapes import mapped, require_width
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, H hidden. The last axis is always features.
 
@@ -33,12 +34,11 @@ class Additive(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """U k, and b where there is one."""
-        prepared: Tensor = self.project_key(key)
-        return prepared
+        return mapped(self.project_key, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """v . act(W q + U k)."""
-        query = self.project_query(query)
+        query = mapped(self.project_query, type(self).__name__, "query", query)
         if query.device.type == "cpu" and self.activation in (torch.tanh, TANH):
             return additive_scores(query, key, self.collapse.weight.squeeze(0))
         mixed = self.activation(query.unsqueeze(-2) + key.unsqueeze(-3))  # (B, Q, K, H)
@@ -72,12 +72,11 @@ class Deep(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """W₀ k + b₁."""
-        prepared: Tensor = self.project_key(key)
-        return prepared
+        return mapped(self.project_key, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """A network of L layers on every pair."""
-        query = self.project_query(query)
+        query = mapped(self.project_query, type(self).__name__, "query", query)
         mixed = self.activation(query.unsqueeze(-2) + key.unsqueeze(-3))  # (B, Q, K, H)
         for layer in self.deeper:
             mixed = self.activation(layer(mixed))
@@ -106,6 +105,7 @@ class Location(Score):
                 found=f"{keys} keys, longest={self.longest}",
                 fix=f"give longest={keys} or more (model.longest in a recipe)",
             )
+        require_width("Location", "query", query, self.weight.in_features)
         scores = self.activation(nn.functional.linear(query, self.weight.weight[:keys]))
         return scores.expand(*leading(query, key), *scores.shape[-2:])
 
@@ -135,7 +135,8 @@ class FeatureBased(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """The scores themselves, (B, K, 1): no query changes them."""
-        mixed = self.project_first(self.first(key)) + self.project_second(self.second(key))
+        first = mapped(self.project_first, "FeatureBased", "key", self.first(key))
+        mixed = first + self.project_second(self.second(key))
         scores: Tensor = self.collapse(self.activation(mixed))
         return scores
 

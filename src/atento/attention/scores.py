@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
+from atento.layers.shapes import mapped, require_width
 
 # Axes: B batch (any number of leading axes), Q queries, K keys. The last axis is always features.
 
@@ -66,11 +67,11 @@ class General(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """W k."""
-        prepared: Tensor = self.weight(key)
-        return prepared
+        return mapped(self.weight, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """q . (W k)."""
+        require_width("General", "query", query, key.size(-1))
         return query @ key.mT
 
 
@@ -83,8 +84,9 @@ class BiasedGeneral(Score):
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """The query as a key would be, then a product."""
-        mapped: Tensor = self.map_query(query)
-        return mapped @ key.mT
+        asked = mapped(self.map_query, "BiasedGeneral", "query", query)
+        require_width("BiasedGeneral", "key", key, asked.size(-1))
+        return asked @ key.mT
 
 
 class ActivatedGeneral(Score):
@@ -99,11 +101,11 @@ class ActivatedGeneral(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """W k."""
-        prepared: Tensor = self.weight(key)
-        return prepared
+        return mapped(self.weight, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """act(q . (W k) + b)."""
+        require_width("ActivatedGeneral", "query", query, key.size(-1))
         return self.activation(query @ key.mT + self.bias)
 
 

@@ -22,12 +22,19 @@ def cosine(query: Tensor, key: Tensor) -> Tensor:
 
 def minus_euclidean(query: Tensor, key: Tensor) -> Tensor:
     """−|q − k|, its gradient 0 where they are equal."""
-    return -torch.cdist(query, key, p=2.0, compute_mode="donot_use_mm_for_euclid_dist")  # exact for near vectors
+    return -distance(query, key, power=2.0)
 
 
 def minus_manhattan(query: Tensor, key: Tensor) -> Tensor:
     """−Σ |q_i − k_i|, minus the L1 distance."""
-    return -torch.cdist(query, key, p=1.0)
+    return -distance(query, key, power=1.0)
+
+
+def distance(query: Tensor, key: Tensor, *, power: float) -> Tensor:
+    """(Σ |q_i − k_i|^p)^(1/p), at least in float32, and not by way of products, which lose near vectors."""
+    precise = torch.promote_types(query.dtype, torch.float32)
+    far = torch.cdist(query.to(precise), key.to(precise), p=power, compute_mode="donot_use_mm_for_euclid_dist")
+    return far.to(query.dtype)
 
 
 def unit(items: Tensor) -> Tensor:

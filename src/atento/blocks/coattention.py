@@ -11,9 +11,9 @@ from atento.attention.meaning import require_fit
 from atento.attention.requirements import require_positive
 from atento.attention.scores import Score
 from atento.blocks.pooling import require_for_strangers
-from atento.blocks.shapes import require_items
 from atento.errors import InputError
 from atento.layers.padding import clean
+from atento.layers.shapes import require_items
 
 # Axes: B batch, T items of the first sequence, N items of the second, H hidden.
 

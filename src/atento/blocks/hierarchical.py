@@ -5,8 +5,8 @@ from typing import NamedTuple, Protocol
 from torch import Tensor, nn
 
 from atento.blocks.pooling import AttentionPooling
-from atento.blocks.shapes import require_items
 from atento.layers.padding import clean
+from atento.layers.shapes import require_items
 from atento.recurrent.stack import Stack
 
 # Axes: B batch, S sentences, W words, D size.

@@ -9,8 +9,8 @@ from atento.attention.meaning import require_fit
 from atento.attention.prepared import Prepared, look
 from atento.attention.requirements import require_positive
 from atento.attention.scores import Bend, wider
-from atento.blocks.shapes import require_items, require_pairs
 from atento.layers.padding import clean
+from atento.layers.shapes import require_items, require_pairs
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, H hidden, D value size.
 

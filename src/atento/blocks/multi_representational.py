@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 from atento.attention.requirements import require_positive
 from atento.blocks.pooling import AttentionPooling
-from atento.blocks.shapes import require_items
 from atento.errors import InputError
 from atento.layers.padding import clean
+from atento.layers.shapes import require_items
 
 # Axes: B batch, T time, E embeddings, D size.
 

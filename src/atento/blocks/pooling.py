@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from atento.attention.attention import Attention
 from atento.attention.requirements import require_positive
 from atento.blocks.multi_dimensional import MultiDimensional
-from atento.blocks.shapes import require_items
 from atento.errors import InputError
 from atento.layers.padding import clean, masked_mean
+from atento.layers.shapes import require_items
 
 # Axes: B batch (any number of leading axes), T time, D size.
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from atento.layers.padding import clean
+from atento.layers.shapes import require_items
 from atento.recurrent.cells import Cell, State
 from atento.recurrent.library import library_walk
 
@@ -31,6 +32,7 @@ def unroll(
 
     Padding may stand anywhere in `valid` (B, T); None: nothing is padded. Start None: the cell's own.
     """
+    require_items("inputs", inputs, valid, width=cell.input_size, axes="B, T")
     state = cell.start(inputs[:, 0]) if start is None else start
     if valid is None:
         inputs = inputs.flip(1) if backward else inputs

@@ -1,7 +1,7 @@
 """Shapes that do not fit are named before they are multiplied."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from atento.errors import InputError
 
@@ -20,6 +20,39 @@ def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width:
             f"valid says of each item of {argument} whether it is real: boolean, of the shape ({axes}).",
             found=f"valid {tuple(valid.shape)} of {valid.dtype}, {argument} {tuple(values.shape)}",
             fix=f"give a boolean tensor of the shape {tuple(values.shape[:-1])}, True for real items",
+        )
+
+
+def require_width(part: str, argument: str, items: Tensor, width: int) -> None:
+    """Items (..., width), as the part was made for."""
+    if items.size(-1) != width:
+        raise InputError(
+            f"{part}: {argument} is of another width than it was made for.",
+            found=f"{argument} {tuple(items.shape)}",
+            fix=f"give {argument} of the shape (..., {width})",
+        )
+
+
+def mapped(map_: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
+    """The items through a linear map, whose width they must have."""
+    require_width(part, argument, items, map_.in_features)
+    result: Tensor = map_(items)
+    return result
+
+
+def require_keys(key: Tensor, value: Tensor, valid: Tensor | None) -> None:
+    """As many values as keys, and of each key whether it is real."""
+    if key.size(-2) != value.size(-2):
+        raise InputError(
+            "there must be a value for each key.",
+            found=f"key {tuple(key.shape)}, value {tuple(value.shape)}",
+            fix=f"give {key.size(-2)} values, on the axis before the last",
+        )
+    if valid is not None and (valid.dtype != torch.bool or valid.size(-1) != key.size(-2)):
+        raise InputError(
+            "valid says of each key whether it is real: boolean, (..., K).",
+            found=f"valid {tuple(valid.shape)} of {valid.dtype}, key {tuple(key.shape)}",
+            fix=f"give a boolean tensor whose last axis is {key.size(-2)}, True for real keys",
         )
 
 
