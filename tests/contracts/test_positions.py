@@ -60,6 +60,7 @@ def test_the_recipe_names_what_the_tables_hold():
     assert set(ModelRecipe.model_fields["positions"].annotation.__args__) == set(POSITIONS)
 
 
+@pytest.mark.spec("T04")
 @every_kind
 @torch.no_grad()
 def test_cached_equals_uncached_equals_parallel(positions, norm):
@@ -74,6 +75,7 @@ def test_cached_equals_uncached_equals_parallel(positions, norm):
     torch.testing.assert_close(uncached, parallel[:, :11], rtol=0, atol=1e-11)
 
 
+@pytest.mark.spec("T04")
 @every_kind
 @pytest.mark.parametrize("chunk", [1, 3, 17])
 @torch.no_grad()

@@ -47,6 +47,7 @@ def test_xavier_looks_at_both_sides():
     assert made(xavier, 503, 101).var().item() == pytest.approx(2 / 604, rel=0.03)
 
 
+@pytest.mark.spec("R14")
 @pytest.mark.parametrize("kind", [Elman, Jordan, GRU, LSTM])
 @pytest.mark.parametrize("name", INITIALISATIONS)
 def test_each_gate_has_a_first_matrix_of_its_own(kind, name):

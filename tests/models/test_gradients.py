@@ -67,6 +67,7 @@ def test_the_gravest_part_speaks():
     assert (flow.gravest.part, flow.verdict) == ("layer 3", "explodes")
 
 
+@pytest.mark.spec("R13")
 @pytest.mark.parametrize("kind", [Elman, GRU, LSTM])
 def test_a_stack_s_parts_are_its_cells_on_what_they_read(kind):
     stack, inputs = Stack(kind, INPUT, HIDDEN, layers=2, dropout=0.5), torch.randn(BATCH, SOURCE, INPUT)

@@ -17,7 +17,10 @@ WORKERS = len(os.sched_getaffinity(0))
 def judge(mutant: Mutant) -> tuple[bool, str]:
     """Whether a mutant was killed, and a line about it."""
     started = time.perf_counter()
-    code = outcome_of(mutant.tests, mutant.rows, mutant=mutant)
+    try:
+        code = outcome_of(mutant.tests, mutant.rows, mutant=mutant)
+    except ValueError as error:  # the sources have moved on
+        return False, str(error)
     killed = code == FAILED
     word = "killed  " if killed else "SURVIVED" if code == 0 else f"exit {code}  "
     took = time.perf_counter() - started

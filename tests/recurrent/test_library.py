@@ -33,6 +33,7 @@ def test_cells_without_a_kernel_are_left_to_the_walk(kind):
     assert library_walk(cell, inputs, cell.start(inputs[:, 0]), None) is None
 
 
+@pytest.mark.spec("L07")
 @pytest.mark.parametrize("kind", [Elman, LSTM, GRU])
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_a_kernel_is_taken_for_the_activation_it_knows_alone(kind, name):

@@ -48,7 +48,7 @@ class Probe:
 
 @pytest.fixture(scope="module")
 def adding():
-    return Probe("estimate", "adding", 40)
+    return Probe("estimate", "adding", 50)
 
 
 @pytest.mark.spec("R18")
@@ -65,7 +65,7 @@ def test_gates_and_attention_add_two_numbers_far_apart(adding, name, rate):
 @pytest.mark.parametrize("rate", [1e-3, 3e-3, 1e-2])
 def test_the_plain_network_does_not(adding, rate):
     found = adding.score(adding.train("rnn", rate=rate, steps=240, hidden=32, directions=1))
-    assert found["mse"] > 0.7 / 6
+    assert found["mse"] > 0.5 / 6
 
 
 @pytest.mark.spec("R18")
@@ -101,11 +101,11 @@ def has_many_pairs(source):
 @pytest.mark.spec("E05")
 def test_a_learned_alignment_is_the_true_one():
     """Blocks of three words turned round: each word written looks at the word it comes from."""
-    probe = Probe("translate", "alignment", 9)
-    model = probe.train("gru+additive+local", rate=1e-2, steps=300, reach=2)
-    assert probe.score(model)["exact"] > 0.9
+    probe = Probe("translate", "alignment", 6)
+    model = probe.train("lstm+dot", rate=8e-3, steps=500, hidden=64)
+    assert probe.score(model)["exact"] > 0.8
     errors = []
     for question in probe.questions[:60]:
         look = probe.task.look(model, probe.codec, question.source, DecodeRecipe())
         errors.append(alignment_error(look.weights[0, 0].tolist(), len(look.source)))
-    assert sum(errors) / len(errors) < 0.1
+    assert sum(errors) / len(errors) < 0.05
