@@ -55,8 +55,8 @@ SCORES: dict[str, Part[Score]] = {
     "dot": Part(lambda sizes: Dot(), "q · k", "Luong et al. 2015, eq. 8", "n d"),
     "scaled-dot": Part(lambda sizes: ScaledDot(), "q · k / √d", "Vaswani et al. 2017, eq. 1", "n d"),
     "cosine": Part(
-        lambda sizes: Similarity(cosine, learned=True),
-        "β q · k / (|q| |k|), β learned",
+        lambda sizes: Similarity(cosine, sharpness=10.0, learned=True),
+        "β q · k / (|q| |k|), β learned from 10",
         "Graves et al. 2014, eqs. 5, 6",
         "n d",
     ),

@@ -5,6 +5,8 @@ How each was chosen stands in docs/decisions/0006-defaults.md.
 
 from typing import Any
 
+from atento.tasks.probe_defaults import PROBES
+
 MODELS = ("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+additive+sparsemax", "transformer")
 
 Values = dict[str, Any]
@@ -25,6 +27,7 @@ NUMBERS: Values = {
 }
 
 BUILTIN: dict[str, dict[str, Values]] = {
+    **PROBES,
     "numbers": {
         "rnn": {**NUMBERS, "train.lr": 2.5e-3},
         "gru": {**NUMBERS, "train.lr": 8e-3},

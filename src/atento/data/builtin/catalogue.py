@@ -38,12 +38,28 @@ BUILTIN: dict[str, Builtin] = {
         numbers,
     ),
     "cook": Builtin(
-        "translate", "the cook: the next dish when it rains, the same one in the sun", cook, "rnn+dot+local"
+        "translate",
+        "the cook: the next dish when it rains, the same one in the sun; tested on longer weeks",
+        cook,
+        model="rnn+dot+local",
+        models=("rnn", "lstm", "lstm+additive", "transformer", "rnn+dot+local", "gru+dot+local"),
     ),
-    "copy": Builtin("translate", "write again what was read, 1 to 30 letters; --set data.length=", copy),
-    "recall": Builtin("translate", "the value of one key among 1 to 8 pairs; --set data.length=, at most 64", recall),
+    "copy": Builtin(
+        "translate",
+        "write again what was read, 1 to 30 letters; --set data.length=",
+        copy,
+        model="lstm+dot+local",
+        models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+dot+local", "transformer"),
+    ),
+    "recall": Builtin(
+        "translate",
+        "a key and its value, among 1 to 8 pairs; --set data.length=, at most 64",
+        recall,
+        model="lstm+dot",
+        models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "transformer"),
+    ),
     "alignment": Builtin(
-        "translate", "translate words and turn blocks of three round; where to look is known", alignment
+        "translate", "translate words and turn blocks of three round: where to look is known", alignment
     ),
     "adding": Builtin("estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding),
 }
