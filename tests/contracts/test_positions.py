@@ -103,6 +103,7 @@ def test_the_future_never_matters_exactly(positions, norm):
     assert not torch.allclose(*(one[:, 11:] for one in outputs))
 
 
+@pytest.mark.spec("T07")
 @every_kind
 @torch.no_grad()
 def test_neither_content_amount_nor_side_of_padding_matters(positions, norm):

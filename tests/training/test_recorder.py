@@ -26,6 +26,7 @@ def by_hand(numbers):
     return counts
 
 
+@pytest.mark.spec("O08")
 def test_sizes_are_counted_one_by_one():
     parts = [torch.randn(5, 7) * 10.0**power for power in range(-15, 7, 3)] + [torch.zeros(3)]
     numbers = torch.cat([part.flatten() for part in parts]).tolist()

@@ -21,6 +21,7 @@ def parts():
     return BUILTIN["cook"].make(DataRecipe(train="cook"), 0)
 
 
+@pytest.mark.spec("R15")
 def test_the_rules_by_hand():
     assert by_weather(["rainy", "sunny"]) == ["burger", "pie"]
     assert by_day("chicken", 4) == ["pie", "burger", "chicken", "pie"]
