@@ -34,7 +34,9 @@ def proofs(results: dict[str, dict[str, object]]) -> dict[str, list[tuple[str, s
 def main(run: bool) -> int:
     if run:
         RESULTS.unlink(missing_ok=True)
-        subprocess.run([sys.executable, "-m", "pytest", "--numprocesses=auto", "--dist=worksteal"], cwd=ROOT, check=False)
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "--numprocesses=auto", "--dist=worksteal"], cwd=ROOT, check=False
+        )
     if not RESULTS.exists():
         print("no test results yet: run `make test`, or `make spec RUN=1`")
         return 2
