@@ -78,7 +78,7 @@ def solved() -> int:
         value = run.metrics["scores"][name][0]
         ok = value <= pass_mark if run.metrics["smaller_is_better"] else value >= pass_mark
         count += ok
-        facts = f"{name} {value:.4f} (guess {constant_guess(probe, length):.4f}), {run.metrics['seconds']:.0f} s"
+        facts = f"{name} {value:.3g} (guess {constant_guess(probe, length):.3g}), {run.metrics['seconds']:.0f} s"
         print(f"{probe:10}{length:>4}  {model:16}{facts}   {'solved' if ok else 'NOT SOLVED'}", flush=True)
     print(f"{count} of {len(SOLVED)} probes solved")
     return count

@@ -19,6 +19,7 @@ class LuongDecoder(RecurrentDecoder):
 
     attention: Attention
     equation = "s_t = f(s_{t−1}, y_{t−1})"
+    looks_carry = False
 
     def __init__(
         self,

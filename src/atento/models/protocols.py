@@ -45,6 +45,7 @@ class Decoder(nn.Module, ABC, Generic[State]):
     """
 
     attends: bool  # whether there are weights to look at
+    looks_carry: ClassVar[bool] = True  # whether what a step looks at may move the steps after it
     recurs: ClassVar[bool]  # whether a step waits for the one before, also where the target is known
 
     @abstractmethod

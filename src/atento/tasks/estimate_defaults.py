@@ -1,4 +1,4 @@
-"""Recipes of the estimate task, chosen by measurement. How stands in docs/decisions/0009-probes.md."""
+"""Recipes of the estimate task, chosen by measurement. How stands in docs/decisions/0011-probes.md."""
 
 from typing import Any
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from atento.attention.hard import recorded_draws, score_function_loss
+from atento.attention.hard import recorded_draws
 from atento.data.batches import pad
 from atento.data.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Marks
@@ -19,6 +19,7 @@ from atento.models.translator import TranslationBatch, as_translator
 from atento.recurrent.truncate import chunks
 from atento.tasks.pair_codec import EncodedPair
 from atento.tasks.task import InStretches
+from atento.tasks.translate_draws import Draws, judge_draws
 
 MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 OWN: dict[str, Choice] = {"likeliest": likeliest, "drawn": drawn}
@@ -39,29 +40,14 @@ def pad_pairs(pairs: Sequence[EncodedPair]) -> TranslationBatch:
 
 def next_token_loss(module: nn.Module, batch: TranslationBatch, smoothing: float) -> Loss:
     """Cross-entropy of each real target token, given the inputs before it."""
-    with recorded_draws() as draws:
-        logits = module(batch)
-    return loss_of_draws(logits, batch, draws, smoothing)
-
-
-def loss_of_draws(logits: Tensor, batch: TranslationBatch, draws: Sequence[Tensor], smoothing: float) -> Loss:
-    """The loss of logits (M, V); where keys were drawn on the way, also the gradient of their probabilities.
-
-    An example's cost is judged by what its tokens would cost at the rate of the other examples (Xu et al., 2015,
-    sec. 4.1, with their baseline of the batch).
-    """
-    targets = batch.target[batch.target_valid]
-    loss = token_cross_entropy(logits, targets, smoothing=smoothing)
-    if not draws:
-        return loss
-    tokens = batch.target_valid.sum(dim=1)  # (B,)
-    each = nn.functional.cross_entropy(logits.detach(), targets, reduction="none")
-    costs = each.new_zeros(len(tokens)).index_add(0, batch.target_valid.nonzero()[:, 0], each)
-    others = (costs.sum() - costs) / (tokens.sum() - tokens).clamp(min=1)
-    judged = tokens * others - costs  # (B,) better than expected: above 0
-    estimates = [score_function_loss(draw, judged.view(-1, *[1] * (draw.dim() - 1))) for draw in draws]
-    surplus = torch.stack(estimates).sum()
-    return loss._replace(total=loss.total + surplus - surplus.detach())  # a gradient, not a cost
+    translator = as_translator(module)
+    with recorded_draws() as reading:
+        encoded = translator.encode(batch.source, batch.source_valid)
+    with recorded_draws() as writing:
+        features = translator.decoder.features(batch.previous, encoded)
+    logits = translator.decoder.to_logits(features[batch.target_valid])
+    loss = token_cross_entropy(logits, batch.target[batch.target_valid], smoothing=smoothing)
+    return judge_draws(loss, logits, batch, Draws(reading, writing), translator.decoder)
 
 
 @torch.no_grad()
@@ -106,7 +92,8 @@ def stretch_loss(
     with recorded_draws() as draws:
         walked = decoder.resume(stretch.previous, state)
     logits = decoder.to_logits(walked.features[stretch.target_valid])
-    return loss_of_draws(logits, stretch, draws, smoothing), walked.state
+    loss = token_cross_entropy(logits, stretch.target[stretch.target_valid], smoothing=smoothing)
+    return judge_draws(loss, logits, stretch, Draws((), draws), decoder), walked.state
 
 
 STRETCHES = InStretches(items=count_tokens, start=first_state, cut=cut_targets, loss=stretch_loss)
