@@ -13,7 +13,7 @@ PROBE: Values = {
 }
 FAMILIES: dict[str, Values] = {
     "rnn": {**PROBE, "train.lr": 2e-3},
-    "gru": {**PROBE, "train.lr": 4e-3},
+    "gru": {**PROBE, "train.lr": 8e-3},
     "lstm": {**PROBE, "train.lr": 4e-3},
     "transformer": {**PROBE, "train.lr": 2e-3, "train.batch_tokens": 768, "model.layers": 1},
 }

@@ -39,7 +39,7 @@ def read_sources(recipe: DataRecipe, file: str, seed: int) -> Opened:
     if at < 0:
         at = guess_columns(table, -1, -1)[0] if len(table.columns) > 1 else 0
     filled = [row for row, cells in enumerate(table.rows) if cells[at].strip()]
-    empty = [empty_cell(table, row, at) for row in range(len(table.rows)) if row not in set(filled)]
+    empty = [empty_cell(table, row, at) for row, cells in enumerate(table.rows) if not cells[at].strip()]
     broken = refuse_sources(table, at, filled)
     refused = stop_or_skip([*table.refused, *empty, *broken.values()], recipe.bad_rows)
     kept = [table.rows[row] for row in filled if row not in broken]

@@ -55,11 +55,15 @@ BUILTIN: dict[str, Builtin] = {
         "translate",
         "a key and its value, among 1 to 8 pairs; --set data.length=, at most 64",
         recall,
-        model="lstm+dot",
-        models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "transformer"),
+        model="gru+dot",
+        models=("rnn", "gru", "lstm", "gru+dot", "lstm+dot", "transformer"),
     ),
     "alignment": Builtin(
-        "translate", "translate words and turn blocks of three round: where to look is known", alignment
+        "translate",
+        "translate words and turn blocks of three round: where to look is known",
+        alignment,
+        model="gru+dot",
+        models=("rnn", "gru", "lstm", "gru+dot", "lstm+additive", "transformer"),
     ),
     "adding": Builtin("estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding),
 }
