@@ -15,11 +15,9 @@ ANY_DATA: dict[str, Values] = {
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "model.directions": 2},
 }
 
-BUILTIN: dict[str, dict[str, Values]] = {"adding": {}}
+BUILTIN: dict[str, Values] = {"adding": {"train.budget": 60}}
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family = model.partition("+")[0]
-    own = BUILTIN.get(data, {})
-    return {**ANY_DATA.get(family, {}), **own.get(family, {}), **own.get(model, {})}
+    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}
