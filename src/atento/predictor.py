@@ -3,14 +3,21 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from atento.bundle import Bundle, load_bundle
 from atento.metrics.examine import examine
 from atento.spec import DecodeRecipe
-from atento.tasks.task import Alignment, Answer, Question
+from atento.tasks.task import Alignment, Answer, Question, judged
+
+
+class Judged(NamedTuple):
+    """What the metrics took of a model's answer."""
+
+    output: Any
+    score: float | None  # log-probability; None: the model cannot say
 
 
 class Predictor:
@@ -37,18 +44,16 @@ class Predictor:
 
     def examine(
         self, questions: Sequence[Question], *, decode: DecodeRecipe | None = None
-    ) -> tuple[dict[str, Any], list[Answer]]:
-        """Every metric with its interval, quality against length, speed, and the answers themselves."""
+    ) -> tuple[dict[str, Any], list[Judged]]:
+        """Every metric with its interval, quality against length, speed, and what was judged."""
+        task, codec = self.bundle.task, self.bundle.codec
+        sources = [question.source for question in questions]
         started = time.perf_counter()
-        answers = self.answer([question.source for question in questions], decode=decode)
+        outputs, answers = judged(task, self.module, codec, sources, decode or self.bundle.recipe.decode)
         took = time.perf_counter() - started
-        found = examine(
-            self.bundle.task.metrics(self.bundle.codec),
-            [question.source for question in questions],
-            [answer.text for answer in answers],
-            [question.references for question in questions],
-        )
+        found = examine(task.metrics(codec), sources, outputs, [question.references for question in questions])
         found["predictions_per_second"] = len(questions) / max(took, 1e-9)
-        if self.bundle.task.exposure is not None:
-            found["exposure"] = self.bundle.task.exposure(self.module, self.bundle.codec, questions, answers)
-        return found, answers
+        if task.exposure is not None and answers is not None:
+            found["exposure"] = task.exposure(self.module, codec, questions, answers)
+        scores = [answer.score for answer in answers] if answers is not None else [None] * len(outputs)
+        return found, [Judged(output, score) for output, score in zip(outputs, scores, strict=True)]

@@ -168,14 +168,14 @@ def write_job(folder: Path, name: str, recipe: Recipe) -> Job:
 
 def baseline_row(
     baseline: Baseline, reading: Reading, metrics: Sequence[Metric], on_event: Watcher
-) -> tuple[Row, list[str]]:
+) -> tuple[Row, list[Any]]:
     """A simple model, fitted on the same training part, tested on the same test part."""
     started = time.perf_counter()
     baseline.fit([source for source, _ in reading.train], [target for _, target in reading.train])
     fitted = time.perf_counter()
     sources = [question.source for question in reading.test]
     references = [question.references for question in reading.test]
-    outputs = baseline.predict(sources)
+    outputs = list(baseline.predict(sources))
     predicted = time.perf_counter() - fitted
     found = examine(metrics, sources, outputs, references)
     value, low, high = found["scores"][found["metric"]]
@@ -223,7 +223,7 @@ def trained_row(folder: Path, job: Job, reading: Reading) -> Row:
     return {**metrics, **row, "value": value, "low": low, "high": high, "worst": worst}
 
 
-def read_outputs(folder: Path) -> list[str]:
+def read_outputs(folder: Path) -> list[Any]:
     """The answers a run gave on the test part."""
     lines = (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["output"] for line in lines]

@@ -89,6 +89,8 @@ def fit(
             if before is not None and not (folder / CHECKPOINT).exists():
                 save_checkpoint(folder, learner, fingerprint=plan.fingerprint)  # the run before may be gone one day
             train(plan, learner, log)
+            if chosen.settle is not None:
+                chosen.settle(learner.module.eval(), codec, reading.valid)
             log.add("finished", step=learner.progress.step, why=learner.progress.done)
             finish(plan, learner, reading, notes=notes)
         except Interrupted as stop:
@@ -188,7 +190,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
     lines: list[dict[str, Any]] = [
         {
             "source": question.source,
-            "output": answer.text,
+            "output": answer.output,
             "references": list(question.references),
             "score": answer.score,
         }

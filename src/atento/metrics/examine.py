@@ -9,7 +9,7 @@ from atento.metrics.metric import Metric
 
 
 def examine(
-    metrics: Sequence[Metric], sources: Sequence[str], outputs: Sequence[str], references: Sequence[Sequence[str]]
+    metrics: Sequence[Metric], sources: Sequence[str], outputs: Sequence[Any], references: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
     """The first metric is the headline; quality against length is in it."""
     return {

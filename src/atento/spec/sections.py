@@ -24,6 +24,11 @@ class DataRecipe(Section):
     test: str = Field("", description="a file of its own for the final test; empty: a share of train")
     source: str = Field("", description="column that is read (built-in numbers: a language); empty: guessed")
     target: str = Field("", description="column that is written (built-in numbers: a language); empty: guessed")
+    label: str = Field("", description="column that holds the label, labels or tags; empty: guessed")
+    separator: str = Field("", description="what stands between several labels in one cell; empty: guessed")
+    beside: Literal["auto", "no"] = Field(
+        "auto", description="whether files beside train that are named valid, dev or test are its other parts"
+    )
     split: str = Field("90/5/5", description="shares of train, validation and test, by distinct sources")
     length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
     header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
@@ -35,6 +40,7 @@ class TokensRecipe(Section):
 
     source: Level = Field("auto", description="char, word, subword, or auto")
     target: Level = Field("auto", description="char, word, subword, or auto")
+    lower: bool = Field(False, description="read capital letters as small ones")
     size: int = Field(4000, ge=8, description="most tokens in a word or subword vocabulary")
     least_count: int = Field(1, ge=1, description="a rarer token is unknown")
 
@@ -83,6 +89,8 @@ class ModelRecipe(Section):
     alpha: float = Field(
         0.0, ge=0, le=2, description="of the distribution entmax, over 1 and at most 2; 0: learned, one a head"
     )
+    characters: int = Field(0, ge=0, description="width of what is read inside each word, letter by letter; 0: nothing")
+    tied: bool = Field(True, description="one table of vectors both reads and predicts, where a model does both")
     compressed: int = Field(64, ge=1, description="into how many keys linformer presses a sequence")
 
 
@@ -121,6 +129,14 @@ class TrainRecipe(Section):
     teacher_epochs: int = Field(1, ge=0, description="teacher=until: epochs of true inputs, then the share of the end")
     own: Literal["likeliest", "drawn"] = Field("likeliest", description="which token of its own a model reads instead")
     truncate: int = Field(0, ge=0, description="steps a gradient goes back in time; 0: to the start")
+    objective: Literal["next", "masked"] = Field(
+        "next", description="what a model of plain text learns: the next token, or tokens that are masked"
+    )
+    masked: float = Field(0.15, gt=0, lt=1, description="share of tokens masked, with objective=masked")
+    window: int = Field(256, ge=2, description="tokens a model of plain text learns at a time")
+    word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source tokens read as unknown while training")
+    balance: float = Field(0.0, ge=0, le=1, description="how much more rare labels weigh: 0 no more, 1 as common ones")
+    average: float = Field(0.0, ge=0, lt=1, description="memory of a running mean of the weights, e.g. 0.999; 0: none")
     batch_tokens: int = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
     precision: Literal["auto", "fp32", "bf16"] = Field("auto", description="auto: bf16 products on a GPU, else fp32")
     validations: int = Field(12, ge=1, description="how often to validate between start and end")

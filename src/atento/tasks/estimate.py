@@ -21,7 +21,7 @@ from atento.models.estimator import TransformerNumbers, build_estimator
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.estimate_defaults import MODELS, defaults
 from atento.tasks.number_codec import EncodedSequence, NumberCodec
-from atento.tasks.read_estimates import read_estimates, read_questions, read_sources
+from atento.tasks.read_estimates import ESTIMATES
 from atento.tasks.task import Alignment, Answer, Recognition, Task
 
 # Axes: B batch, N time, C channels.
@@ -172,9 +172,9 @@ ESTIMATE = Task(
     name="estimate",
     summary="Give a number to each sequence of numbers.",
     recognise=has_sequences_and_numbers,
-    read=read_estimates,
-    ask=read_questions,
-    open=read_sources,
+    read=ESTIMATES.read,
+    ask=ESTIMATES.ask,
+    open=ESTIMATES.open_file,
     learn=NumberCodec.learn,
     load=load_codec,
     encode=encode,

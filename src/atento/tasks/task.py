@@ -22,7 +22,10 @@ class Recognition(NamedTuple):
 
 
 class Question(NamedTuple):
-    """One thing to answer and every answer that is right."""
+    """One thing to answer and every answer that is right; of a set of labels, all that are true.
+
+    A source that is a list (words, two texts) is one text with tabs between, as in `atento.data.lists`.
+    """
 
     source: str
     references: tuple[str, ...]
@@ -32,7 +35,7 @@ class Reading(NamedTuple):
     """A data set, split before anything is fitted."""
 
     name: str
-    train: tuple[tuple[str, str], ...]
+    train: Sequence[tuple[str, str]]  # (source, target), in memory or on disk
     valid: tuple[Question, ...]
     test: tuple[Question, ...]
     refused: tuple[Refusal, ...]
@@ -81,21 +84,28 @@ class Baseline(Protocol):
     name: str
     summary: str
 
-    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "Baseline":
+    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> Any:
         """Learn from the training part."""
 
-    def predict(self, sources: Sequence[str]) -> list[str]:
-        """Answer."""
+    def predict(self, sources: Sequence[str]) -> Sequence[Any]:
+        """Answer, in the form that the task's metrics judge."""
 
 
 class Answer(NamedTuple):
     """What a model says, and how sure it is."""
 
-    text: str
+    text: str  # as a person reads it
     score: float | None  # log-probability; None: the model cannot say
+    value: Any = None  # as metrics and programs take it, where that is not the text: a list of tags, of labels
+    chances: Mapping[str, float] | None = None  # the probability of each label, where there are labels
+
+    @property
+    def judged(self) -> Any:
+        """What metrics judge."""
+        return self.text if self.value is None else self.value
 
 
-def not_among(codec: Any, output: str, references: Sequence[str]) -> float:
+def not_among(codec: Any, output: Any, references: Sequence[str]) -> float:
     """Right or wrong: 0 or 1."""
     return float(output not in references)
 
@@ -129,10 +139,13 @@ class Task:
     loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
     stretches: InStretches | None = None  # the same loss, piece by piece in time
     answer: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Answer]]
+    judge: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Any]] | None = None  # what metrics take, where
+    # it is not the answers: a language model is judged by how it scores a text, not by how it goes on
+    settle: Callable[[nn.Module, Any, Sequence[Question]], None] | None = None  # last choices, by the validation part
     look: Callable[[nn.Module, Any, str, DecodeRecipe], Alignment]
     steps: Callable[[nn.Module, Any, str, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
     exposure: Callable[[nn.Module, Any, Sequence[Question], Sequence[Answer]], dict[str, Any]] | None = None
-    wrong: Callable[[Any, str, Sequence[str]], float] = not_among  # codec, output, references -> 1 and more: a mistake
+    wrong: Callable[[Any, Any, Sequence[str]], float] = not_among  # codec, output, references -> 1 and more: a mistake
     selects: Metric  # picks the best validation
     metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
@@ -153,3 +166,13 @@ def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: 
         name = (BUILTIN[data].model if data in BUILTIN else "") or task.default_model
     values = {**task.defaults(data, name), **explicit, "model.name": name, "task": task.name}
     return Recipe().with_values(values, where=where)
+
+
+def judged(
+    task: Task, module: nn.Module, codec: Any, sources: Sequence[str], recipe: DecodeRecipe
+) -> tuple[list[Any], list[Answer] | None]:
+    """What the task's metrics take, and the answers where those are what is judged."""
+    if task.judge is not None:
+        return task.judge(module, codec, sources, recipe), None
+    answers = task.answer(module, codec, sources, recipe)
+    return [answer.judged for answer in answers], answers

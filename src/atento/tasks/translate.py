@@ -19,7 +19,7 @@ from atento.models.protocols import Encoded
 from atento.models.translator import Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.pair_codec import EncodedPair, PairCodec, prepare_text
-from atento.tasks.read_pairs import read_pairs_for_translation, read_questions, read_sources
+from atento.tasks.read_pairs import PAIRS
 from atento.tasks.task import Alignment, Answer, Recognition, Task
 from atento.tasks.translate_defaults import MODELS, defaults
 from atento.tasks.translate_exposure import measure_exposure
@@ -142,9 +142,9 @@ TRANSLATE = Task(
     name="translate",
     summary="Turn one text into another.",
     recognise=has_two_texts,
-    read=read_pairs_for_translation,
-    ask=read_questions,
-    open=read_sources,
+    read=PAIRS.read,
+    ask=PAIRS.ask,
+    open=PAIRS.open_file,
     learn=PairCodec.learn,
     load=load_codec,
     encode=encode_pair,

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from atento.data.batches import Sampler
 from atento.errors import Interrupted, RunError
 from atento.spec import Recipe, TrainRecipe
-from atento.tasks.task import Question, Task
+from atento.tasks.task import Question, Task, judged
 from atento.training.checkpoints import save_checkpoint
 from atento.training.clipping import clip_gradients
 from atento.training.events import EventLog
@@ -119,10 +119,8 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
     """Let the model write by itself, remember the best, and stop when it has long been no better."""
     progress, started = learner.progress, time.perf_counter()
     learner.module.eval()
-    answers = plan.task.answer(
-        learner.module, plan.codec, [question.source for question in plan.questions], plan.recipe.decode
-    )
-    outputs = [answer.text for answer in answers]
+    sources = [question.source for question in plan.questions]
+    outputs, _ = judged(plan.task, learner.module, plan.codec, sources, plan.recipe.decode)
     references = [question.references for question in plan.questions]
     metrics = {metric.name: metric.value(outputs, references) for metric in plan.task.metrics(plan.codec)}
     chosen = plan.task.selects.merit(metrics[plan.task.selects.name])

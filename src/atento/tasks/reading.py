@@ -1,0 +1,167 @@
+"""From a recipe to the three parts of a set: how every task reads, whatever its rows hold."""
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from atento.data.builtin.catalogue import BUILTIN, is_builtin
+from atento.data.records import Refusal
+from atento.data.splitting import parse_shares, split_by_key
+from atento.errors import InputError
+from atento.spec import DataRecipe
+from atento.tasks.task import Asked, Opened, Question, Reading
+
+Pair = tuple[str, str]  # (source, target)
+
+
+class Examples(Protocol):
+    """The usable rows of a file, and what was refused or guessed on the way."""
+
+    @property
+    def file(self) -> str:
+        """Its name."""
+
+    @property
+    def pairs(self) -> Sequence[Pair]:
+        """Source and target of every usable row."""
+
+    @property
+    def refused(self) -> tuple[Refusal, ...]:
+        """The other rows."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was guessed, in words."""
+
+
+def one_each(pairs: Iterable[Pair]) -> tuple[Question, ...]:
+    """Every row is a question of its own."""
+    return tuple(Question(source, (target,)) for source, target in pairs)
+
+
+def by_source(pairs: Iterable[Pair]) -> tuple[Question, ...]:
+    """Rows that share a source are one question with several right answers."""
+    answers: dict[str, list[str]] = {}
+    for source, target in pairs:
+        known = answers.setdefault(source, [])
+        if target not in known:
+            known.append(target)
+    return tuple(Question(source, tuple(targets)) for source, targets in answers.items())
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a task reads: `Task(read=READER.read, ask=READER.ask, open=READER.open_file)`."""
+
+    rows: Callable[[DataRecipe, str], Examples]  # recipe, file -> its rows
+    sources: Callable[[DataRecipe, str], Opened]  # recipe, file -> what a trained model should answer in it
+    questions: Callable[[Iterable[Pair]], tuple[Question, ...]] = one_each
+    columns: tuple[str, str] = ("source", "target")  # what a built-in set's columns are called
+
+    def read(self, recipe: DataRecipe, seed: int) -> Reading:
+        """Own files where the recipe names them; else shares of the training file, by distinct sources."""
+        if is_builtin(recipe.train):
+            refuse_other_parts(recipe)
+            made = BUILTIN[recipe.train].make(recipe, seed)
+            return self.reading(recipe.train, (made.train, made.valid, made.test), notes=made.notes)
+        main = self.rows(recipe, recipe.train)
+        own_valid = self.rows(recipe, recipe.valid) if recipe.valid else None
+        own_test = self.rows(recipe, recipe.test) if recipe.test else None
+        files = [file for file in (main, own_valid, own_test) if file is not None]
+        refused = tuple(refusal for file in files for refusal in file.refused)
+        train, valid, test = share_out(recipe, main.pairs, own_valid, own_test, seed)
+        held_out = {source for source, _ in (*valid, *test)}
+        kept = [pair for pair in train if pair[0] not in held_out]
+        notes = [note for file in files for note in file.notes]
+        if len(kept) < len(train):
+            notes.append(f"{len(train) - len(kept)} training rows left out: their source is also in validation or test")
+        if not kept:
+            raise InputError(
+                "no training rows are left.", found=f"{len(train)} rows, all also held out", fix="add rows"
+            )
+        notes.append(f"{len(kept)} rows to train, {len(valid)} to validate, {len(test)} to test")
+        return self.reading(Path(main.file).name, (kept, valid, test), notes=notes, refused=refused)
+
+    def ask(self, recipe: DataRecipe, file: str, seed: int) -> Asked:
+        """All rows of a file as questions; of a built-in set, its test part."""
+        if is_builtin(file):
+            reading = self.read(asked_of(recipe, file), seed)
+            return Asked(reading.test, reading.notes, reading.refused)
+        rows = self.rows(recipe, file)
+        return Asked(self.questions(rows.pairs), rows.notes, rows.refused)
+
+    def open_file(self, recipe: DataRecipe, file: str, seed: int) -> Opened:
+        """All columns of a file, and what is to be answered; of a built-in set, its test part."""
+        if not is_builtin(file):
+            return self.sources(recipe, file)
+        test = self.read(asked_of(recipe, file), seed).test
+        sources = [question.source for question in test]
+        columns = zip(self.columns, (sources, [question.references[0] for question in test]), strict=True)
+        return Opened(dict(columns), sources, ())
+
+    def reading(
+        self,
+        name: str,
+        parts: tuple[Iterable[Pair], Iterable[Pair], Iterable[Pair]],
+        *,
+        notes: Iterable[str],
+        refused: Iterable[Refusal] = (),
+    ) -> Reading:
+        """Composed characters everywhere, and a fingerprint of it all."""
+        train, valid, test = ([(compose(source), compose(target)) for source, target in part] for part in parts)
+        digest = hashlib.sha256()
+        for part in (train, valid, test):
+            for source, target in part:
+                digest.update(f"{source}\x1f{target}\x1e".encode())
+            digest.update(b"\x1d")
+        return Reading(
+            name=name,
+            train=tuple(train),
+            valid=self.questions(valid),
+            test=self.questions(test),
+            refused=tuple(refused),
+            notes=tuple(notes),
+            fingerprint=digest.hexdigest(),
+        )
+
+
+def refuse_other_parts(recipe: DataRecipe) -> None:
+    """A built-in set comes in three parts already."""
+    plain = DataRecipe()
+    for key in ("valid", "test", "split"):
+        value = getattr(recipe, key)
+        if value != getattr(plain, key):
+            raise InputError(
+                f"data.{key}: {recipe.train} is built in and has parts of its own.",
+                found=f"data.{key}={value}",
+                fix=f"leave data.{key} out",
+            )
+
+
+def share_out(
+    recipe: DataRecipe, pairs: Sequence[Pair], own_valid: Examples | None, own_test: Examples | None, seed: int
+) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """Train, validation and test rows; a part with a file of its own takes no share."""
+    shares = parse_shares(recipe.split)
+    wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
+    if own_valid is not None and own_test is not None:
+        return list(pairs), list(own_valid.pairs), list(own_test.pairs)
+    total = sum(wanted)
+    split = split_by_key(
+        [source for source, _ in pairs], shares=(wanted[0] / total, wanted[1] / total, wanted[2] / total), seed=seed
+    )
+    train, valid, test = ([pairs[index] for index in part] for part in split)
+    return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
+
+
+def asked_of(recipe: DataRecipe, name: str) -> DataRecipe:
+    """A built-in set with what the recipe says of sources and targets, and no parts of files."""
+    return DataRecipe(train=name, source=recipe.source, target=recipe.target, length=recipe.length)
+
+
+def compose(text: str) -> str:
+    """NFC: one character where Unicode has one."""
+    return unicodedata.normalize("NFC", text)
