@@ -14,9 +14,10 @@ from atento.tasks.task import Alignment, Answer, Question, judged
 
 
 class Judged(NamedTuple):
-    """What the metrics took of a model's answer."""
+    """What the metrics took of a model's answer, and the answer as a person reads it."""
 
     output: Any
+    text: str
     score: float | None  # log-probability; None: the model cannot say
 
 
@@ -51,9 +52,10 @@ class Predictor:
         started = time.perf_counter()
         outputs, answers = judged(task, self.module, codec, sources, decode or self.bundle.recipe.decode)
         took = time.perf_counter() - started
-        found = examine(task.metrics(codec), sources, outputs, [question.references for question in questions])
+        found = examine(task.metrics(codec), sources, [outputs], [question.references for question in questions])
         found["predictions_per_second"] = len(questions) / max(took, 1e-9)
         if task.exposure is not None and answers is not None:
             found["exposure"] = task.exposure(self.module, codec, questions, answers)
-        scores = [answer.score for answer in answers] if answers is not None else [None] * len(outputs)
-        return found, [Judged(output, score) for output, score in zip(outputs, scores, strict=True)]
+        if answers is None:
+            return found, [Judged(output, str(output), None) for output in outputs]
+        return found, [Judged(answer.judged, answer.text, answer.score) for answer in answers]

@@ -19,7 +19,7 @@ def row(model, right, *, baseline=False, parameters=1000, rate=50.0, lengths=(),
 
 def verdict(*made):
     rows = [one for one, _ in made]
-    outputs = {one["model"]: texts for one, texts in made if not one["failed"]}
+    outputs = {one["model"]: [texts] for one, texts in made if not one["failed"]}
     return rows, judge(rows, outputs, REFERENCES, EXACT)
 
 

@@ -8,7 +8,7 @@ import typer.main
 from atento.cli.app import app
 
 FROZEN = {
-    "compare": "--models --task --set --seed --budget --device --out --resume --json",
+    "compare": "--models --task --set --seed --seeds --budget --device --out --resume --json",
     "train": "--model --task --set --seed --budget --device --out --resume --from --json",
     "evaluate": "--set --device --out --json",
     "predict": "--set --device --out --json",

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from atento.metrics.intervals import interval, tied
+from atento.metrics.intervals import interval, interval_over, tied, tied_over
 from atento.metrics.translation import CHRF2, EXACT
 
 EXAMPLES = 211
@@ -98,3 +98,34 @@ def test_about_one_in_twenty_equal_models_is_called_different():
         for seed in range(40)
     )
     assert 34 <= ties <= 40
+
+
+def loop_over_runs(metric, runs, references, *, resamples, seed):
+    """Runs and examples drawn with replacement, in plain loops."""
+    chance = random.Random(seed)
+    values = []
+    for _ in range(resamples):
+        drawn = [chance.randrange(len(references)) for _ in references]
+        picked = [chance.choice(runs) for _ in runs]
+        outputs = [run[index] for run in picked for index in drawn]
+        values.append(metric.value(outputs, [references[index] for _ in picked for index in drawn]))
+    cuts = statistics.quantiles(values, n=40)
+    return cuts[0], cuts[-1]
+
+
+def test_several_runs_widen_the_interval_by_what_seeds_change():
+    runs = [outputs_right(share, seed=seed) for seed, share in enumerate((0.4, 0.6, 0.9))]
+    found = interval_over(EXACT, runs, REFERENCES)
+    assert found.value == pytest.approx(sum(run.count("yes") for run in runs) / (3 * EXAMPLES))
+    low, high = loop_over_runs(EXACT, runs, REFERENCES, resamples=1000, seed=5)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.025)
+    same = interval_over(EXACT, [runs[1]] * 3, REFERENCES)
+    assert same == interval(EXACT, runs[1], REFERENCES)  # seeds that change nothing add nothing
+    assert found.high - found.low > 2 * (same.high - same.low)
+
+
+def test_a_lead_that_only_one_seed_has_is_a_tie():
+    steady = [outputs_right(0.6, seed=seed) for seed in (7, 8, 9)]
+    moody = [outputs_right(share, seed=seed) for seed, share in ((7, 0.4), (8, 0.65), (9, 0.9))]
+    assert tied_over(EXACT, steady, moody, REFERENCES)
+    assert not tied(EXACT, steady[2], moody[2], REFERENCES)

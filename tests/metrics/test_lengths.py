@@ -7,7 +7,7 @@ from atento.metrics.translation import EXACT
 def bands_of(lengths, right, **options):
     sources = ["x" * length for length in lengths]
     outputs = ["yes" if hit else "no" for hit in right]
-    return by_length(EXACT, sources, outputs, [["yes"]] * len(lengths), **options)
+    return by_length(EXACT, sources, [outputs], [["yes"]] * len(lengths), **options)
 
 
 def test_three_bands_of_about_equally_many():

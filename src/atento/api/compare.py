@@ -1,6 +1,5 @@
 """Compare: every family and its baselines on one file, honestly. Read from `compare` downwards."""
 
-import json
 import os
 import shlex
 import time
@@ -10,21 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from atento.api.card import versions
-from atento.api.fit import is_begun, peak_memory, require_same_recipe
+from atento.api.entries import baseline_entry, trained_entry
+from atento.api.fit import is_begun, require_same_recipe
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
 from atento.api.show import alignments
 from atento.api.side_by_side import Job, run_all
 from atento.api.verdict import Row, judge
-from atento.bundle import METRICS, PREDICTIONS, is_finished, read_json, write_atomically, write_json
+from atento.bundle import write_atomically, write_json
 from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
 from atento.looking.standings import ranked
-from atento.metrics.examine import examine
-from atento.metrics.metric import Metric
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import Baseline, Reading, compared
+from atento.tasks.task import compared
 from atento.training.events import Watcher, no_watcher
 from atento.training.loop import require_sense
 
@@ -62,31 +60,36 @@ def compare(
     models: Sequence[str] = (),
     settings: Settings = (),
     seed: int | None = None,
+    seeds: int = 1,
     budget: str | float | None = None,
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
     on_event: Watcher = no_watcher,
 ) -> Board:
-    """Train every model for an equal share of the budget, test each once, and write a board and a report."""
+    """Train every model, from so many seeds, for an equal share of the budget, test each once, and write a board and a
+    report.
+    """
     values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
     chosen, recipe, guesses = assemble(values)
     names = list(models) or list(compared(chosen, recipe.data.train))
     folder = Path(out) if out else new_folder(recipe.data.train, "compare")
     require_free(folder, "comparison", resume=resume)
     where = find_device(device)
-    slots = 1 if where.type == "cuda" else min(len(names), len(os.sched_getaffinity(0)))
-    recipes = share_budget(values, names, slots=slots)
-    reading = chosen.read(recipe.data, recipe.train.seed)
+    count = len(names) * require_seeds(seeds)
+    slots = 1 if where.type == "cuda" else min(count, len(os.sched_getaffinity(0)))
+    recipes = share_budget(values, names, rounds=-(-count // slots), alone=slots == 1)
+    reading = chosen.read(recipe.data, recipe.split_seed)
     if not reading.test:
         raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
     codec = chosen.learn(recipe.tokens, reading.train)
     for each in recipes.values():
         module = chosen.build(each.model, codec)  # a model that cannot be built is named before anything is written
         require_sense(chosen, module, each.train)
-        begun = folder / folder_name(each.model.name)
-        if is_begun(begun):
-            require_same_recipe(begun, each, fix="compare with the same options, or choose another --out")
+    plans = [plan for name, each in recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
+    for job, each in plans:
+        if is_begun(job.folder):
+            require_same_recipe(job.folder, each, fix="compare with the same options, or choose another --out")
     notes = [*(guess for guess in guesses if guess.startswith("task")), *reading.notes, *codec.notes]
     for note in notes:
         on_event({"event": "note", "text": note})
@@ -95,23 +98,28 @@ def compare(
     started = time.perf_counter()
     with held(folder):
         metrics = chosen.metrics(codec)
-        simple = [baseline_row(make(), reading, metrics, on_event) for make in chosen.baselines]
-        jobs = [write_job(folder, name, each) for name, each in recipes.items()]
+        entries = [baseline_entry(make, reading, metrics, on_event) for make in chosen.baselines]
+        for job, each in plans:
+            job.recipe.parent.mkdir(exist_ok=True)
+            write_atomically(job.recipe, each.to_toml().encode())
+        jobs = [job for job, _ in plans]
+        repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, device)
         try:
             run_all(jobs, slots=slots, device=where.type, watcher=on_event)
         except Interrupted as stop:
-            repeat = repeat_command(str(data), task, models, settings, seed, budget, device)
             again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
-        rows = [row for row, _ in simple] + [trained_row(folder, job, reading) for job in jobs]
-        outputs = {row["model"]: texts for row, texts in simple}
-        outputs |= {job.name: read_outputs(job.folder) for job in jobs if not job.failed}
+        by_model = [(name, jobs[at * seeds : (at + 1) * seeds]) for at, name in enumerate(names)]
+        entries += [trained_entry(name, some, reading, metrics) for name, some in by_model]
+        rows = [entry.row for entry in entries]
+        outputs = {entry.row["model"]: entry.runs for entry in entries}
         facts = {
             "title": reading.name,
             "task": chosen.name,
             "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-            "command": repeat_command(str(data), task, models, settings, seed, budget, device),
+            "command": repeat,
             "seed": recipe.train.seed,
+            "seeds": seeds,
             "budget": values["train.budget"] or None,
             "share": next(iter(recipes.values())).train.budget or None,
             "took": time.perf_counter() - started,
@@ -144,89 +152,35 @@ def bound(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "train.budget": limits.budget}
 
 
-def share_budget(values: dict[str, Any], names: Sequence[str], *, slots: int) -> dict[str, Recipe]:
+def require_seeds(seeds: int) -> int:
+    """One at least."""
+    if seeds < 1:
+        raise InputError("--seeds: a model is trained from one seed at least.", found=str(seeds), fix="--seeds 3")
+    return seeds
+
+
+def share_budget(values: dict[str, Any], names: Sequence[str], *, rounds: int, alone: bool) -> dict[str, Recipe]:
     """One recipe a model: the same data, seed and limits, an equal share of the time."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
-    rounds = -(-len(names) // slots)
     shared = dict(values)
     if values["train.budget"]:
         shared["train.budget"] = max(LEAST_SHARE, round(SHARE_FOR_LEARNING * values["train.budget"] / rounds, 1))
-    if slots > 1:
+    if not alone:
         shared["train.threads"] = 1
     return {name: assemble({**shared, "model.name": name})[1] for name in names}
 
 
-def write_job(folder: Path, name: str, recipe: Recipe) -> Job:
-    """The recipe on disk, for a process to read."""
-    path = folder / RECIPES / f"{folder_name(name)}.toml"
-    path.parent.mkdir(exist_ok=True)
-    write_atomically(path, recipe.to_toml().encode())
-    return Job(name, path, folder / folder_name(name))
-
-
-def baseline_row(
-    baseline: Baseline, reading: Reading, metrics: Sequence[Metric], on_event: Watcher
-) -> tuple[Row, list[Any]]:
-    """A simple model, fitted on the same training part, tested on the same test part."""
-    started = time.perf_counter()
-    baseline.fit([source for source, _ in reading.train], [target for _, target in reading.train])
-    fitted = time.perf_counter()
-    sources = [question.source for question in reading.test]
-    references = [question.references for question in reading.test]
-    outputs = list(baseline.predict(sources))
-    predicted = time.perf_counter() - fitted
-    found = examine(metrics, sources, outputs, references)
-    value, low, high = found["scores"][found["metric"]]
-    on_event({"event": "baseline", "model": baseline.name, "metric": metrics[0].name, "value": value})
-    row = {
-        "model": baseline.name,
-        "baseline": True,
-        "failed": "",
-        "summary": baseline.summary,
-        "value": value,
-        "low": low,
-        "high": high,
-        "scores": found["scores"],
-        "parameters": 0,
-        "seconds": fitted - started,
-        "examples_per_second": None,
-        "predictions_per_second": len(sources) / max(predicted, 1e-9),
-        "peak_mb": peak_memory(find_device("cpu")),
-        "steps": 0,
-        "epochs": 0.0,
-        "folder": "",
-        "recipe": "",
-        "command": "",
-        "lengths": found["lengths"],
-        "curve": [],
-        "worst": [],
-    }
-    return row, outputs
-
-
-def trained_row(folder: Path, job: Job, reading: Reading) -> Row:
-    """What a finished run says of itself; a failed one keeps its place and its reason."""
-    recipe = job.recipe.read_text(encoding="utf-8")
-    row: Row = {"model": job.name, "baseline": False, "failed": job.failed, "folder": job.folder.name, "recipe": recipe}
-    if not job.failed and not is_finished(job.folder):
-        row["failed"] = "it ended without a model"
-    if row["failed"]:
-        nothing = dict.fromkeys(("value", "low", "high", "seconds", "examples_per_second", "peak_mb"))
-        return {**row, **nothing, "scores": {}, "parameters": 0, "lengths": [], "curve": [], "worst": [], "command": ""}
-    metrics = read_json(job.folder, METRICS)
-    if metrics["data"]["fingerprint"] != reading.fingerprint:
-        raise RunError(f"{job.name} was trained on another split.", fix="compare again in a new folder")
-    value, low, high = metrics["scores"][metrics["metric"]]
-    worst = [{**line, "reference": line["references"][0]} for line in metrics["worst"]]
-    return {**metrics, **row, "value": value, "low": low, "high": high, "worst": worst}
-
-
-def read_outputs(folder: Path) -> list[Any]:
-    """The answers a run gave on the test part."""
-    lines = (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["output"] for line in lines]
+def spread_seeds(folder: Path, name: str, recipe: Recipe, seeds: int) -> list[tuple[Job, Recipe]]:
+    """One job a seed, all on the same split."""
+    plans = []
+    for more in range(seeds):
+        own = f"{folder_name(name)}{f'-seed-{more}' if more else ''}"
+        title = name if seeds == 1 else f"{name} (seed {recipe.train.seed + more})"
+        values = {"train.seed": recipe.train.seed + more, "data.seed": recipe.split_seed} if seeds > 1 else {}
+        plans.append((Job(title, folder / RECIPES / f"{own}.toml", folder / own), recipe.with_values(values)))
+    return plans
 
 
 def repeat_command(
@@ -235,6 +189,7 @@ def repeat_command(
     models: Sequence[str],
     settings: Settings,
     seed: int | None,
+    seeds: int,
     budget: str | float | None,
     device: str,
 ) -> str:
@@ -245,6 +200,7 @@ def repeat_command(
     parts += ["--models", ",".join(models)] if models else []
     parts += [part for pair in pairs for part in ("--set", pair)]
     parts += ["--seed", str(seed)] if seed is not None else []
+    parts += ["--seeds", str(seeds)] if seeds != 1 else []
     parts += ["--budget", str(budget)] if budget is not None else []
     parts += ["--device", device] if device != "auto" else []
     return shlex.join(parts)

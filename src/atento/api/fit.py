@@ -65,7 +65,7 @@ def fit(
         on_event({"event": "note", "text": f"{folder} is already finished"})
         return load(folder, device=device)
     where = find_device(device)
-    reading = chosen.read(recipe.data, recipe.train.seed)
+    reading = chosen.read(recipe.data, recipe.split_seed)
     codec = begun_with(folder, chosen) if resume else None
     if codec is None:
         codec = before.codec if before is not None else chosen.learn(recipe.tokens, reading.train)
@@ -77,6 +77,8 @@ def fit(
     torch.manual_seed(recipe.train.seed)
     module = chosen.build(recipe.model, codec)  # a model that cannot be built or taught leaves no folder behind
     require_sense(chosen, module, recipe.train)
+    if recipe.train.balance and chosen.weigh is not None:
+        chosen.weigh(module, codec, recipe.train.balance)
     if before is not None:
         module.load_state_dict(before.module.state_dict())
     with held(folder):
@@ -191,6 +193,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
         {
             "source": question.source,
             "output": answer.output,
+            **({"text": answer.text} if answer.text != answer.output else {}),
             "references": list(question.references),
             "score": answer.score,
         }

@@ -51,7 +51,7 @@ def columns_for(run: Run, recipe: Recipe, file: str, settings: Settings) -> Reci
 def evaluate(run: Run, file: str, *, settings: Settings = ()) -> dict[str, Any]:
     """Every metric with its interval on a file's pairs; of a built-in set, on its test part."""
     recipe = columns_for(run, with_settings(run, settings), file, settings)
-    asked = run.predictor.bundle.task.ask(recipe.data, file, recipe.train.seed)
+    asked = run.predictor.bundle.task.ask(recipe.data, file, recipe.split_seed)
     found, _ = run.predictor.examine(asked.questions, decode=recipe.decode)
     facts = {"run": str(run.folder), "file": file, "model": recipe.model.name, "notes": list(asked.notes)}
     return {**facts, "refused": [str(refusal) for refusal in asked.refused], **found}
@@ -64,7 +64,7 @@ def predict_file(
     recipe = columns_for(run, with_settings(run, settings), file, settings)
     if out is not None:
         find_writer(out)
-    opened = run.predictor.bundle.task.open(recipe.data, file, recipe.train.seed)
+    opened = run.predictor.bundle.task.open(recipe.data, file, recipe.split_seed)
     for refusal in opened.refused:
         on_event({"event": "refused", "text": str(refusal)})
     return finish_prediction(run, recipe, opened.columns, opened.sources, out)

@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from atento.looking.wording import score as number
-from atento.metrics.intervals import tied
+from atento.metrics.intervals import Runs, tied_over
 from atento.metrics.metric import Metric
 from atento.models.build import CELLS
 
 Row = dict[str, Any]
 
 
-def judge(rows: Sequence[Row], outputs: Mapping[str, Sequence[str]], references: Any, metric: Metric) -> dict[str, Any]:
+def judge(rows: Sequence[Row], outputs: Mapping[str, Runs], references: Any, metric: Metric) -> dict[str, Any]:
     """The winner, those whose paired difference from it may be zero, and a few plain sentences."""
     ran = [row for row in rows if not row["failed"]]
     if not ran:
         return {"winner": None, "ties": [], "verdict": ["Every model failed; the reasons stand in the table."]}
     best = max(ran, key=lambda row: (metric.merit(row["value"]), row["baseline"], -row["parameters"]))
     for row in ran:
-        row["tied"] = row is best or tied(metric, outputs[best["model"]], outputs[row["model"]], references)
+        row["tied"] = row is best or tied_over(metric, outputs[best["model"]], outputs[row["model"]], references)
     ties = [row["model"] for row in ran if row["tied"] and row is not best]
     sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran), *memory(ran, metric)]
     return {"winner": best["model"], "ties": ties, "verdict": sentences}

@@ -3,20 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from atento.metrics.intervals import interval
+from atento.metrics.intervals import Runs, interval_over
 from atento.metrics.lengths import by_length
 from atento.metrics.metric import Metric
 
 
 def examine(
-    metrics: Sequence[Metric], sources: Sequence[str], outputs: Sequence[Any], references: Sequence[Sequence[str]]
+    metrics: Sequence[Metric], sources: Sequence[str], runs: Runs, references: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
-    """The first metric is the headline; quality against length is in it."""
+    """The first metric is the headline; quality against length is in it. Runs are of one model, from several seeds."""
+    told = [metric.on(sources) for metric in metrics]
     return {
         "metric": metrics[0].name,
         "smaller_is_better": metrics[0].smaller_is_better,
         "metrics": {metric.name: metric.summary for metric in metrics},
-        "scores": {metric.name: list(interval(metric, outputs, references)) for metric in metrics},
-        "lengths": [band.to_json() for band in by_length(metrics[0], sources, outputs, references)],
-        "examples": len(outputs),
+        "scores": {metric.name: list(interval_over(metric, runs, references)) for metric in told},
+        "lengths": [band.to_json() for band in by_length(metrics[0], sources, runs, references)],
+        "examples": len(references),
     }

@@ -1,7 +1,9 @@
-"""Bootstrap intervals: what the metric would have been on other examples of the same kind (Efron, 1979)."""
+"""Bootstrap intervals: what the metric would have been on other examples of the same kind (Efron, 1979), and, where a
+model was trained from several seeds, from other seeds.
+"""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,10 @@ from numpy.typing import NDArray
 from atento.metrics.metric import Metric, Sums
 
 RESAMPLES = 1000
+
+# Axes: N examples, S statistics, R resamples, M runs of one model.
+
+Runs = Sequence[Sequence[Any]]  # the outputs of each run
 
 
 class Interval(NamedTuple):
@@ -20,31 +26,55 @@ class Interval(NamedTuple):
 
 
 def resampled(metric: Metric, statistics: Sums, *, seed: int = 0, resamples: int = RESAMPLES) -> NDArray[np.float64]:
-    """The metric of each resample (R,). The same seed and count of examples draw the same examples, so that two
-    models are compared on equal resamples."""
-    examples = len(statistics)
-    draws = np.random.default_rng(seed).multinomial(examples, np.full(examples, 1 / examples), size=resamples)
-    return np.asarray(metric.formula(draws.astype(np.float64) @ statistics))
+    """The metric of each resample (R,), from (N, S), or from (M, N, S) of several runs, which are drawn too. The same
+    seed and count of examples draw the same examples, so that two models are compared on equal resamples."""
+    runs = statistics if statistics.ndim == 3 else statistics[None]  # (M, N, S)
+    count, examples = runs.shape[:2]
+    chance = np.random.default_rng(seed)
+    draws = chance.multinomial(examples, np.full(examples, 1 / examples), size=resamples).astype(np.float64)  # (R, N)
+    each = np.stack([draws @ run for run in runs], axis=1)  # (R, M, S)
+    if count == 1:
+        return np.asarray(metric.formula(each[:, 0]))
+    picked = np.random.default_rng([seed, count]).multinomial(count, np.full(count, 1 / count), size=resamples)
+    return np.asarray(metric.formula(np.einsum("rm,rms->rs", picked.astype(np.float64), each)))
 
 
-def interval(
-    metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]], *, resamples: int = RESAMPLES
+def statistics_of(metric: Metric, runs: Runs, references: Sequence[Sequence[str]]) -> Sums:
+    """(M, N, S); all runs are counted together, for a metric may number the labels it meets."""
+    together = metric.statistics([output for run in runs for output in run], list(references) * len(runs))
+    return together.reshape(len(runs), len(references), -1)
+
+
+def interval_over(
+    metric: Metric, runs: Runs, references: Sequence[Sequence[str]], *, resamples: int = RESAMPLES
 ) -> Interval:
-    """The value with its 95 % bootstrap interval."""
-    if not outputs:
+    """The value of one or more runs with its 95 % bootstrap interval."""
+    if not references:
         return Interval(0.0, 0.0, 0.0)
-    statistics = metric.statistics(outputs, references)
-    value = float(metric.formula(statistics.sum(axis=0, keepdims=True))[0])
+    statistics = statistics_of(metric, runs, references)
+    value = float(metric.formula(statistics.sum(axis=(0, 1))[None])[0])
     low, high = np.quantile(resampled(metric, statistics, resamples=resamples), [0.025, 0.975])
     return Interval(value, float(low), float(high))
 
 
-def tied(metric: Metric, left: Sequence[str], right: Sequence[str], references: Sequence[Sequence[str]]) -> bool:
+def interval(
+    metric: Metric, outputs: Sequence[Any], references: Sequence[Sequence[str]], *, resamples: int = RESAMPLES
+) -> Interval:
+    """The value of one run with its 95 % bootstrap interval."""
+    return interval_over(metric, [outputs], references, resamples=resamples)
+
+
+def tied_over(metric: Metric, left: Runs, right: Runs, references: Sequence[Sequence[str]]) -> bool:
     """Whether the paired difference of two models on the same examples may well be zero (95 %)."""
-    if not left:
+    if not references:
         return True
-    differences = resampled(metric, metric.statistics(left, references)) - resampled(
-        metric, metric.statistics(right, references)
+    differences = resampled(metric, statistics_of(metric, left, references)) - resampled(
+        metric, statistics_of(metric, right, references)
     )
     low, high = np.quantile(differences, [0.025, 0.975])
     return bool(low <= 0.0 <= high)
+
+
+def tied(metric: Metric, left: Sequence[Any], right: Sequence[Any], references: Sequence[Sequence[str]]) -> bool:
+    """The same of one run each."""
+    return tied_over(metric, [left], [right], references)

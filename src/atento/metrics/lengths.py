@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from atento.metrics.intervals import Interval, interval
+from atento.metrics.intervals import Interval, Runs, interval_over
 from atento.metrics.metric import Metric
 
 
@@ -25,7 +25,7 @@ class LengthBand(NamedTuple):
 def by_length(
     metric: Metric,
     sources: Sequence[str],
-    outputs: Sequence[str],
+    runs: Runs,
     references: Sequence[Sequence[str]],
     *,
     bands: int = 3,
@@ -40,7 +40,8 @@ def by_length(
             last += 1
         chosen = order[first:last]
         if chosen:
-            quality = interval(metric, [outputs[index] for index in chosen], [references[index] for index in chosen])
+            some = [[outputs[index] for index in chosen] for outputs in runs]
+            quality = interval_over(metric, some, [references[index] for index in chosen])
             lengths = len(sources[chosen[0]]), len(sources[chosen[-1]])
             found.append(LengthBand(*lengths, len(chosen), quality))
         first = max(first, last)

@@ -32,6 +32,11 @@ class Recipe(Section):
             (tree[section] if section else tree)[name] = value
         return validate(tree, where=where)
 
+    @property
+    def split_seed(self) -> int:
+        """What decides the split and generated sets: one for all models and seeds of a comparison."""
+        return self.data.seed if self.data.seed >= 0 else self.train.seed
+
     def flat(self) -> dict[str, Any]:
         """{"task": "translate", "model.hidden": 128, ...}."""
         return flatten(self.model_dump())

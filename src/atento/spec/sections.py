@@ -29,7 +29,11 @@ class DataRecipe(Section):
     beside: Literal["auto", "no"] = Field(
         "auto", description="whether files beside train that are named valid, dev or test are its other parts"
     )
+    documents: Literal["auto", "file", "lines", "paragraphs"] = Field(
+        "auto", description="what one document of a plain text is: all of the file, a line, or what blank lines part"
+    )
     split: str = Field("90/5/5", description="shares of train, validation and test, by distinct sources")
+    seed: int = Field(-1, ge=-1, description="seed of the split and of built-in sets; -1: train.seed")
     length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
     header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
     bad_rows: Literal["stop", "skip"] = Field("stop", description="at a row that cannot be used")
@@ -73,8 +77,10 @@ class ModelRecipe(Section):
         "t-fixup, which needs neither norm nor warm-up",
     )
     directions: int = Field(2, ge=1, le=2, description="ways an encoder reads: forward, or both")
-    summary: Literal["auto", "last", "mean", "max"] = Field(
-        "auto", description="how a source becomes one vector; auto: last, of a Transformer's states the mean"
+    summary: Literal["auto", "last", "mean", "max", "attention"] = Field(
+        "auto",
+        description="how a source becomes one vector; auto: last, of a Transformer's states the mean; attention: in a "
+        "classifier, by a learned query",
     )
     handover: Literal["auto", "state", "input", "both"] = Field(
         "auto",
@@ -97,7 +103,7 @@ class ModelRecipe(Section):
 class TrainRecipe(Section):
     """How to learn."""
 
-    seed: int = Field(0, ge=0, description="one seed for split, weights, order and dropout")
+    seed: int = Field(0, ge=0, description="one seed for weights, order and dropout, and for the split")
     steps: int = Field(0, ge=0, description="stop after so many steps; 0: no such limit")
     epochs: int = Field(0, ge=0, description="stop after so many passes over the data; 0: no such limit")
     budget: float = Field(0, ge=0, description="stop after so much time, e.g. 90s or 5m; 0: no such limit")
