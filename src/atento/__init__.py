@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from atento.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from atento.api import Board, Run, check, compare, fit, gradient_flow, load
+    from atento.api import Board, Run, Tuning, check, compare, fit, gradient_flow, load, tune
 
-__all__ = ["Board", "Run", "check", "compare", "fit", "gradient_flow", "load"]
+__all__ = ["Board", "Run", "Tuning", "check", "compare", "fit", "gradient_flow", "load", "tune"]
 
 
 def __getattr__(name: str) -> Any:

@@ -100,7 +100,7 @@ def test_events_tell_the_story(fit):
     assert kinds.count("validation") == 2
     assert kinds.index("note") < kinds.index("start") < kinds.index("validation") < kinds.index("finished")
     validation = next(event for event in seen if event["event"] == "validation")
-    assert set(validation["metrics"]) == {"exact", "chrf", "bleu"}
+    assert set(validation["metrics"]) == {"exact", "symbol_error", "chrf", "bleu"}
 
 
 def test_settings_as_words_or_values(tiny_pairs, tmp_path):

@@ -8,9 +8,9 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "atento"
 
 LEVELS = [
-    {"cli"},
+    {"cli", "estimators"},
     {"api"},
-    {"training", "predictor", "looking", "checking"},
+    {"training", "predictor", "looking", "checking", "tuning"},
     {"bundle"},
     {"tasks"},
     {"decoding"},

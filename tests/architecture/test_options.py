@@ -10,6 +10,7 @@ from atento.cli.app import app
 FROZEN = {
     "compare": "--models --task --set --seed --seeds --budget --device --out --resume --json",
     "train": "--model --task --set --seed --budget --device --out --resume --from --json",
+    "tune": "--model --task --set --seed --budget --device --out --resume --json",
     "evaluate": "--set --device --out --json",
     "predict": "--set --device --out --json",
     "try": "--device",

@@ -19,7 +19,17 @@ def test_the_most_frequent_tag_of_each_word_by_hand():
     model = MostFrequentTag().fit(words, tags)
     # run: NOUN twice and VERB twice, NOUN met first; fast: ADV met first; NOUN is the most frequent tag of all
     assert model.predict([["the", "fast", "run"], ["cats", "a"]]) == [["DET", "ADV", "NOUN"], ["NOUN", "DET"]]
+    assert model.predict([["7"]]) == [["NOUN"]]  # no word begins with a digit
     assert model.predict([[]]) == [[]]
+
+
+@pytest.mark.spec("B04")
+def test_an_unknown_word_goes_by_its_looks():
+    words = [["walking", "talking", "walked"], ["Paris", "Anna", "Bob"], ["a", "the", "the"]]
+    tags = [["VERB", "VERB", "PAST"], ["PLACE", "NAME", "NAME"], ["DET", "DET", "DET"]]
+    model = MostFrequentTag().fit(words, tags)
+    # as words with the same two last letters; a capital: NAME twice; small letters: DET three times
+    assert model.predict([["smoking", "baked", "Zoe", "Ulis", "qu"]]) == [["VERB", "PAST", "NAME", "PLACE", "DET"]]
 
 
 def test_case_is_kept():

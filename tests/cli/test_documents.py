@@ -38,7 +38,7 @@ def test_train(small):
     found = done.document
     assert found["run"] == "run"
     assert found["model"] == "gru"
-    assert set(found["scores"]) == {"exact", "chrf", "bleu"}
+    assert set(found["scores"]) == {"exact", "symbol_error", "chrf", "bleu"}
     assert set(found["versions"]) == {"atento", "torch", "python"}
     assert len(found["data"]["fingerprint"]) == 64
     assert found["seed"] == 0
@@ -50,7 +50,7 @@ def test_evaluate(atento_command, small, tiny_pairs, tmp_path):
     done = atento_command.run("evaluate", folder, tiny_pairs, "--out", "found.json", "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.document["examples"] == 240
-    assert set(done.document["scores"]) == {"exact", "chrf", "bleu"}
+    assert set(done.document["scores"]) == {"exact", "symbol_error", "chrf", "bleu"}
     assert (tmp_path / "found.json").read_text() == done.out
 
 

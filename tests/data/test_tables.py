@@ -201,7 +201,7 @@ BAD_ROWS = [
     ("p.jsonl", '["a"]\n["b"]\n{"a": 1}\n', "3:1", "an object where the others are lists.", "a", "as a list"),
     ("p.jsonl", '["a", "b"]\n["c"]\n["d", "e"]\n', "2:5", "1 field where 2", "'c'", "add what is missing"),
     ("p.jsonl", '{"a": 1, "b": 2}\n{"a": 1} \n', "2:8", "the key 'b' is missing.", '{"a": 1}', "add 'b'"),
-    ("p.jsonl", '{"a": "x"}\n{ "a" : ["x"]}\n', "2:9", "the value of 'a' is a list, not text.", "x", "as one text"),
+    ("p.jsonl", '{"a": "x"}\n{ "a" : [["x"]]}\n', "2:9", "the value of 'a' is a list of lists or objects, not text.", "x", "as one text"),
     ("p.jsonl", '{"a": "x"}\n{"a": "\\ud800"}\n', "2:7", "a character that cannot be written.", "ud800", "escape"),
     ("p.jsonl", '{"a": "x"}\n{"a": 1, "a": 2}\n', "2:1", "the key 'a' comes twice", "a", "keep one"),
     ("p.jsonl", '{"a": "x"}\n' + "[" * 99999 + "\n", "2:1", "nested too deep.", "[[[", "one object"),

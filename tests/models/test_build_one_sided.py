@@ -5,7 +5,9 @@ import pytest
 from atento.attention import Additive, Causal, Softmax, Sparsemax
 from atento.blocks.pooling import AttentionPooling
 from atento.errors import InputError
-from atento.models.build_one_sided import build_classifier, build_language_model, build_tagger
+from atento.models.build_classifier import build_classifier
+from atento.models.build_language_model import build_language_model
+from atento.models.build_tagger import build_tagger
 from atento.models.fixed_vector import FixedVectorDecoder
 from atento.models.heads import LabelHead
 from atento.models.language_model import CausalTransformer

@@ -8,7 +8,7 @@ from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.padding import valid_from_lengths
 from atento.models.build import FAMILIES, count_parameters
-from atento.models.build_one_sided import build_classifier, build_one_each
+from atento.models.build_classifier import build_classifier, build_one_each
 from atento.models.classifier import Classifier, LabelledBatch, OneEach
 from atento.models.estimator import RecurrentNumbers
 from atento.models.heads import LabelHead, LabelSetHead, NumberHead

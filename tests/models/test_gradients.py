@@ -11,7 +11,7 @@ from torch import nn
 from atento.errors import InputError
 from atento.layers.activations import IDENTITY
 from atento.models.build import FAMILIES, Vocabularies, build_translator
-from atento.models.build_one_sided import build_language_model
+from atento.models.build_language_model import build_language_model
 from atento.models.gradients import gradient_flow
 from atento.models.language_model import TextBatch
 from atento.models.translator import TranslationBatch

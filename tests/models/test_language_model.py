@@ -18,7 +18,7 @@ from atento.layers.embeddings import PlacedEmbedding
 from atento.layers.feed_forward import FeedForward
 from atento.layers.positions import Sinusoidal
 from atento.metrics.perplexity import perplexity
-from atento.models.build_one_sided import build_language_model
+from atento.models.build_language_model import build_language_model
 from atento.models.language_model import CausalTransformer, TextBatch
 from atento.spec import ModelRecipe
 

@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from torch import nn
 
 from atento.layers.losses import token_cross_entropy
-from atento.models.build import Vocabularies, build_translator
+from atento.models.build import Vocabularies, build_translator, count_parameters
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 
@@ -62,3 +63,23 @@ def test_logits_are_those_of_real_tokens_in_order():
     every = translator.decoder(one.previous, encoded)
     expected = torch.stack([every[row, at] for row in range(3) for at in range(5) if one.target_valid[row, at]])
     torch.testing.assert_close(translator(one), expected)
+
+
+@pytest.mark.parametrize("name", ["rnn", "lstm+additive", "transformer"])
+def test_untied_other_vectors_predict(name):
+    """Tied, moving a target token's vector moves what is read and what is said; untied, only what is read."""
+    vocabularies, recipe = Vocabularies(11, 13), ModelRecipe(name=name, hidden=8, heads=2, dropout=0.0)
+    tied = build_translator(recipe, vocabularies)
+    untied = build_translator(recipe.model_copy(update={"tied": False}), vocabularies)
+    assert count_parameters(untied) - count_parameters(tied) == 13 * 8
+
+    features = torch.randn(3, 8)
+    for translator, moved in ((tied, True), (untied, False)):
+        embedding = translator.decoder.embedding
+        table = getattr(embedding, "tokens", embedding).table
+        before = translator.decoder.to_logits(features)
+        with torch.no_grad():
+            table.weight[7] += 1.0
+        after = translator.decoder.to_logits(features)
+        expected = before + moved * nn.functional.one_hot(torch.tensor(7), 13) * features.sum(-1, keepdim=True)
+        torch.testing.assert_close(after, expected)

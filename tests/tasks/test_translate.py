@@ -10,7 +10,7 @@ from atento.data.vocabulary import END, START, UNKNOWN
 from atento.errors import InputError
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import find_task, recognise
-from atento.tasks.pair_codec import PairCodec
+from atento.tasks.pair_codec import EncodedPair, PairCodec
 from atento.tasks.task import fill_defaults
 from atento.tasks.translate import TRANSLATE, headline_first
 from atento.tasks.translate_training import pad_pairs
@@ -136,7 +136,7 @@ def test_an_output_has_an_end(codec, module):
 
 
 def test_the_headline_follows_the_level_of_the_target(codec):
-    assert [metric.name for metric in headline_first(codec)] == ["exact", "chrf", "bleu"]
+    assert [metric.name for metric in headline_first(codec)] == ["exact", "symbol_error", "chrf", "bleu"]
     texts = [(f"a {n}", " ".join(f"word{n * k}" for k in range(9))) for n in range(60)]
     open_text = PairCodec.learn(TokensRecipe(source="char", target="subword", size=60), texts)
     assert [metric.name for metric in headline_first(open_text)] == ["chrf", "bleu", "exact"]
@@ -187,3 +187,25 @@ def test_a_draw_of_one_is_greedy(codec, module):
     greedy = TRANSLATE.answer(module, codec, sources, DecodeRecipe())
     assert TRANSLATE.answer(module, codec, sources, DecodeRecipe(temperature=1.0, top_k=1)) == greedy
     assert TRANSLATE.look(module, codec, "ab", DecodeRecipe(temperature=2.0)).output[-1] == "<end>"
+
+
+def test_capital_letters_read_as_small_ones():
+    pairs = [("Ab Ba", "Ba Ab"), ("ba ab", "Ab ba")] * 4
+    codec = PairCodec.learn(TokensRecipe(source="char", target="char", lower=True), pairs)
+    again = PairCodec.load(codec.to_json())
+    for one in (codec, again):
+        assert one.read("AB ba") == one.read(" ab BA ") == one.encode(("aB bA", ""))[0]
+        assert one.target.decode(one.target.encode("Ab")) == "Ab", "a target keeps its capital letters"
+    plain = PairCodec.learn(TokensRecipe(source="char", target="char"), pairs)
+    assert plain.read("Ab") != plain.read("ab")
+
+
+def test_forgotten_tokens_are_unknown_and_padding_stays():
+    batch = pad_pairs([EncodedPair([5] * 400, [2, 5], [5, 3]), EncodedPair([6] * 100, [2], [3])])
+    torch.manual_seed(0)
+    blurred = TRANSLATE.blur(batch, 0.25)
+    lost = blurred.source == UNKNOWN
+    assert not lost[~batch.source_valid].any()
+    assert torch.equal(blurred.source[~lost], batch.source[~lost])
+    assert 0.17 < lost.sum() / 500 < 0.33
+    assert torch.equal(blurred.target, batch.target)

@@ -5,5 +5,6 @@ from atento.api.compare import Board, compare
 from atento.api.fit import fit
 from atento.api.gradients import gradient_flow
 from atento.api.run import Run, load
+from atento.api.tune import Tuning, tune
 
-__all__ = ["Board", "Run", "check", "compare", "fit", "gradient_flow", "load"]
+__all__ = ["Board", "Run", "Tuning", "check", "compare", "fit", "gradient_flow", "load", "tune"]

@@ -18,11 +18,12 @@ from atento.api.show import alignments
 from atento.api.side_by_side import Job, run_all
 from atento.api.verdict import Row, judge
 from atento.bundle import write_atomically, write_json
+from atento.checking.leaks import require_no_leak
 from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
 from atento.looking.standings import ranked
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import compared
+from atento.tasks.task import compared, fill_sizes, learn_codec, suited
 from atento.training.events import Watcher, no_watcher
 from atento.training.loop import require_sense
 
@@ -80,11 +81,14 @@ def compare(
     slots = 1 if where.type == "cuda" else min(count, len(os.sched_getaffinity(0)))
     recipes = share_budget(values, names, rounds=-(-count // slots), alone=slots == 1)
     reading = chosen.read(recipe.data, recipe.split_seed)
+    recipe = fill_sizes(chosen, recipe, values, reading.train)
+    recipes = {name: fill_sizes(chosen, each, values, reading.train) for name, each in recipes.items()}
     if not reading.test:
         raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
-    codec = chosen.learn(recipe.tokens, reading.train)
+    codec = learn_codec(chosen, recipe, reading.train)
+    require_no_leak(codec, reading)
     for each in recipes.values():
-        module = chosen.build(each.model, codec)  # a model that cannot be built is named before anything is written
+        module = chosen.build(each.model, suited(chosen, codec, each))  # a model that cannot be built is named before anything is written
         require_sense(chosen, module, each.train)
     plans = [plan for name, each in recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
     for job, each in plans:

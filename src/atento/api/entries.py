@@ -13,6 +13,7 @@ from atento.api.side_by_side import Job
 from atento.api.verdict import Row
 from atento.bundle import METRICS, PREDICTIONS, is_finished, read_json
 from atento.data.lists import BETWEEN
+from atento.data.stored import sample_of
 from atento.errors import AtentoError, RunError
 from atento.metrics.examine import examine
 from atento.metrics.intervals import Runs
@@ -50,7 +51,8 @@ def baseline_entry(
     row |= {"folder": "", "recipe": ""}
     started = time.perf_counter()
     try:
-        baseline.fit([source for source, _ in reading.train], [target for _, target in reading.train])
+        pairs = sample_of(reading.train)
+        baseline.fit([source for source, _ in pairs], [target for _, target in pairs])
         fitted = time.perf_counter()
         outputs = list(baseline.predict([question.source for question in reading.test]))
     except (AtentoError, ValueError, MemoryError) as error:

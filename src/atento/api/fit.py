@@ -12,6 +12,7 @@ from atento.api.card import model_card, versions
 from atento.api.folders import held, new_folder, require_free
 from atento.api.recipes import Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
+from atento.api.starting import continue_model, take_codec, take_weights
 from atento.bundle import (
     EVENTS,
     PREDICTIONS,
@@ -25,11 +26,14 @@ from atento.bundle import (
     write_atomically,
     write_json,
 )
+from atento.checking.leaks import require_no_leak
 from atento.errors import InputError, Interrupted
 from atento.models.build import count_parameters
 from atento.predictor import Predictor
 from atento.spec import Recipe, read_recipe
-from atento.tasks.task import Reading, Task
+from atento.tasks.encoding import encode_all
+from atento.tasks.task import Reading, Task, fill_sizes, learn_codec
+from atento.tasks.word_start import start_words
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventLog, Watcher, no_watcher, read_events
 from atento.training.learner import Learner, new_learner
@@ -66,9 +70,13 @@ def fit(
         return load(folder, device=device)
     where = find_device(device)
     reading = chosen.read(recipe.data, recipe.split_seed)
+    recipe = fill_sizes(chosen, recipe, values, reading.train)
     codec = begun_with(folder, chosen) if resume else None
     if codec is None:
-        codec = before.codec if before is not None else chosen.learn(recipe.tokens, reading.train)
+        read = reading.train
+        codec = learn_codec(chosen, recipe, read) if before is None else take_codec(chosen, recipe, read, before)
+        if before is None:
+            require_no_leak(codec, reading)
     notes = [*reading.notes, *notes, *codec.notes]
     for note in notes:
         on_event({"event": "note", "text": note})
@@ -80,7 +88,11 @@ def fit(
     if recipe.train.balance and chosen.weigh is not None:
         chosen.weigh(module, codec, recipe.train.balance)
     if before is not None:
-        module.load_state_dict(before.module.state_dict())
+        notes.append(take_weights(module, before))
+        on_event({"event": "note", "text": notes[-1]})
+    for note in start_words(module, codec, recipe, started=before is not None):
+        notes.append(note)
+        on_event({"event": "note", "text": note})
     with held(folder):
         open_run(folder, recipe, codec, resume=resume)
         plan = make_plan(chosen, recipe, codec, reading, where, folder)
@@ -100,19 +112,6 @@ def fit(
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return load(folder, device=device)
-
-
-def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
-    """The model and vocabulary of the run started from; what the user says of the rest stands."""
-    known = {f"model.{key}": value for key, value in before.recipe.model.model_dump().items()}
-    for key, value in values.items():
-        if key in known and key != "model.dropout" and str(known[key]) != str(value):
-            raise InputError(
-                f"--from {before.folder}: {key} is already decided.",
-                found=f"{key}={value}, the run has {known[key]}",
-                fix=f"leave {key} out",
-            )
-    return {"task": before.recipe.task, **known, **values}
 
 
 def is_begun(folder: Path) -> bool:
@@ -151,15 +150,19 @@ def require_same_recipe(folder: Path, recipe: Recipe, *, fix: str = "") -> None:
 def make_plan(task: Task, recipe: Recipe, codec: Any, reading: Reading, device: torch.device, folder: Path) -> Plan:
     """Encode the training part and pick what validations will ask."""
     stride = -(-len(reading.valid) // recipe.train.validation_examples) or 1
+    encoded = encode_all(task, codec, reading.train)
+    windows = task.windows(encoded, recipe.train, codec) if task.windows is not None else None
     return Plan(
         task=task,
         recipe=recipe,
         codec=codec,
-        examples=[task.encode(codec, example) for example in reading.train],
+        examples=encoded if windows is None else windows.examples,
         questions=reading.valid[::stride],
         fingerprint=reading.fingerprint,
         device=device,
         folder=folder,
+        order=None if windows is None else windows.order,
+        carried=windows is not None and windows.carried,
     )
 
 
@@ -219,7 +222,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
         "examples_per_second": progress.examples / max(progress.elapsed, 1e-9),
         "peak_mb": peak_memory(plan.device),
         "steps": progress.step,
-        "epochs": progress.examples / max(1, len(reading.train)),
+        "epochs": progress.examples / max(1, len(plan.examples if plan.order is None else plan.order)),
         "best_step": progress.best_step,
         "ended": progress.done,
         "seed": plan.recipe.train.seed,

@@ -14,6 +14,7 @@ RUNS = Path("runs")
 LOCK = ".lock"
 BOARD = "board.json"
 RECIPES = "recipes"
+TRIALS = "trials.log"
 EARLY = (LOCK, VOCABULARY, RECIPE, EVENTS)  # what a run that died young may leave
 
 
@@ -32,9 +33,11 @@ def new_folder(data: str, model: str) -> Path:
 
 
 def kind_of(folder: Path) -> str:
-    """`run`, `comparison`, or nothing where the folder holds neither."""
+    """`run`, `comparison`, `search`, or nothing where the folder holds none of them."""
     if (folder / RECIPE).exists():
         return "run"
+    if (folder / TRIALS).exists():
+        return "search"
     return "comparison" if (folder / RECIPES).is_dir() or (folder / BOARD).exists() else ""
 
 

@@ -1,45 +1,151 @@
 """What a file is, what is wrong with it, and what to type next."""
 
+import shlex
+from collections.abc import Callable
+from dataclasses import asdict
+from statistics import median
 from typing import Any
 
+from atento.api.problems import Problem, Subject, problems_of, refused_rows
+from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
-from atento.data.evidence import gather
+from atento.data.casting import Cast, cast
+from atento.data.evidence import evidence_of, read_rows
+from atento.data.histograms import label_histogram, length_histogram
+from atento.data.lists import join, split
+from atento.data.tables import Table
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import LIKELY, TASKS, recognise
+from atento.tasks.task import Reading, Task, fill_defaults
 
 MOST_PROBLEMS = 20
+MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
+FEW_DOCUMENTS = 20  # of fewer documents, lines say more
+WORDY = 1.5  # words a text, from where words are counted
+SIDES = {"tag": "sentences", "estimate": "sequences", "match": "both texts"}
 
 
 def inspect(file: str) -> dict[str, Any]:
     """Facts, the guess and its reason, problems with a way to mend each, and commands to go on with."""
     if is_builtin(file):
         return inspect_builtin(file)
-    evidence = gather(file)
+    found, beside = find_parts(DataRecipe(train=file))
+    asked = {"train": file, "bad_rows": "skip", **{key.removeprefix("data."): path for key, path in found.items()}}
+    recipe = DataRecipe().model_copy(update=asked)
+    table = read_rows(recipe.train)
+    evidence = evidence_of(table)
     guesses = recognise(evidence)
-    best = max(guesses, key=lambda task: guesses[task].likelihood)
+    best = next(iter(guesses))
     likely = guesses[best].likelihood >= LIKELY
-    problems = [{"where": str(refusal), "fix": refusal.fix} for refusal in evidence.refused]
-    notes = list(evidence.notes)
-    if not problems and likely:
-        try:
-            notes = list(TASKS[best].read(DataRecipe(train=file), 0).notes)
-        except AtentoError as error:
-            problems = [{"where": error.problem, "fix": error.fix}]
-    if evidence.duplicates:
-        fix = "none is needed: equal sources never straddle the split"
-        problems.append({"where": f"{evidence.duplicates} rows repeat an earlier one", "fix": fix})
-    skip = " --set data.bad_rows=skip" if evidence.refused else ""
-    return {
+    document: dict[str, Any] = {
         **evidence.to_json(),
-        "refused": len(evidence.refused),
-        "notes": notes,
+        "refused": len(table.refused),
+        "notes": [*beside, *table.notes],
         "task": best if likely else None,
-        "guesses": {task: {"likelihood": guess.likelihood, "reason": guess.reason} for task, guess in guesses.items()},
-        "problems": problems[:MOST_PROBLEMS],
-        "more_problems": max(0, len(problems) - MOST_PROBLEMS),
-        "next": [f"atento compare {file}{skip}", f"atento train {file}{skip}"] if likely else ["atento data"],
+        "guesses": {task: guess._asdict() for task, guess in guesses.items()},
+        **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": []},
     }
+    problems = refused_rows(file, table.refused)
+    if likely:
+        try:
+            reading = TASKS[best].read(recipe, 0)
+            parts = cast(table, best)
+            subject = subject_of(file, best, reading, table=table, cast=parts, own_test=bool(recipe.test))
+            problems = [*refused_rows(file, reading.refused), *problems_of(subject)]
+            document |= {
+                "refused": len(reading.refused),
+                "notes": [*beside, *reading.notes],
+                "cast": {table.columns[at]: part for at, part in parts.items()},
+                "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
+                "lengths": lengths_of(subject),
+                **labels_of(subject),
+                "tokens": token_notes(TASKS[best], reading),
+            }
+        except AtentoError as error:
+            problems = problems or [Problem("rows", error.problem, error.fix)]
+    skip = ["--set", "data.bad_rows=skip"] if document["refused"] else []
+    return {
+        **document,
+        "problems": [problem._asdict() for problem in problems[:MOST_PROBLEMS]],
+        "more_problems": max(0, len(problems) - MOST_PROBLEMS),
+        "next": [shlex.join(["atento", verb, file, *skip]) for verb in ("compare", "train")]
+        if likely
+        else ["atento data"],
+    }
+
+
+def subject_of(file: str, task: str, reading: Reading, *, table: Table, cast: Cast, own_test: bool) -> Subject:
+    """The set in the form that problems are looked for in."""
+    questions = (*reading.valid, *reading.test)
+    several = task == "label"
+    held_out = [
+        (q.source, join(q.references) if several else q.references[0]) for q in questions if q.references or several
+    ]
+    targets = [target for _, target in (*reading.train, *held_out)]
+    cut = CUT.get(task)
+    return Subject(
+        file=file,
+        task=task,
+        table=table,
+        cast=cast,
+        train=reading.train,
+        held_out=held_out,
+        tested=len(reading.test),
+        own_test=own_test,
+        labels=[cut(target) for target in targets] if cut is not None else [],
+    )
+
+
+def one_label(target: str) -> list[str]:
+    """A target that is a label."""
+    return [target]
+
+
+CUT: dict[str, Callable[[str], list[str]]] = {"classify": one_label, "match": one_label, "label": split, "tag": split}
+
+
+def lengths_of(subject: Subject) -> list[dict[str, Any]]:
+    """A histogram of every side that is text or numbers; words where there are any, else characters."""
+    pairs = [*subject.train, *subject.held_out]
+    if subject.task == "generate" and len(pairs) < FEW_DOCUMENTS:
+        sides = {"lines": [row[0] for row in subject.table.rows if row[0].strip()]}
+    elif subject.task == "translate":
+        sides = {"source": [split(source)[0] for source, _ in pairs], "target": [target for _, target in pairs]}
+    else:
+        sides = {SIDES.get(subject.task, "text"): [source for source, _ in pairs]}
+    found = []
+    for side, texts in sides.items():
+        words = [len(text.split()) for text in texts]
+        unit = "words" if sum(words) >= WORDY * len(words) else "characters"
+        counts = words if unit == "words" else [len(text) for text in texts]
+        found.append(
+            {
+                "of": side,
+                "unit": "steps" if subject.task == "estimate" else unit,
+                "median": median(counts),
+                "longest": max(counts),
+                "bins": [{"name": each.name, **asdict(each)} for each in length_histogram(counts)],
+            }
+        )
+    return found
+
+
+def labels_of(subject: Subject) -> dict[str, Any]:
+    """How often each label comes; a tag is counted for every word."""
+    tags = subject.task == "tag"
+    rows = [[tag] for row in subject.labels for tag in row] if tags else subject.labels
+    return {
+        "labels": [asdict(entry) for entry in label_histogram(rows)],
+        "distinct_labels": len({label for row in rows for label in row}),
+    }
+
+
+def token_notes(task: Task, reading: Reading) -> list[str]:
+    """At what level the task cuts texts, and what it found, by its default recipe and a part of the training rows."""
+    step = 1 + len(reading.train) // MOST_LEARNED
+    tokens = fill_defaults(task, {}, data=reading.name).tokens
+    return list(task.learn(tokens, reading.train[::step]).notes)
 
 
 def inspect_builtin(name: str) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import is_builtin
 from atento.errors import InputError
-from atento.models.build import parse
+from atento.models.build import parse, without_suffixes
 from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key
 from atento.tasks.catalogue import find_task
 from atento.tasks.task import Task, fill_defaults
@@ -45,11 +46,16 @@ def gather_values(
 def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recipe, list[str]]:
     """The task, the recipe with the task's defaults filled in, and what was guessed."""
     bare = Recipe().with_values(dict(values), where=where)
+    parts, found = find_parts(bare.data)
+    values, bare = {**values, **parts}, bare.with_values(parts)
     task, guess = find_task(bare.task, bare.data)
     name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
     recipe = fill_defaults(task, values, data=name, where=where)
-    parse(recipe.model.name)  # a wrong name is said before a large file is read
-    notes = [guess] if guess else []
+    if task.names is not None:  # a wrong name is said before a large file is read
+        task.names(recipe.model.name)
+    else:
+        parse(without_suffixes(recipe.model.name))
+    notes = [*found, *([guess] if guess else [])]
     limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
     if limited:  # the user's limits stand alone
         recipe = recipe.with_values({key: values.get(key, 0) for key in LIMITS})
@@ -59,7 +65,8 @@ def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recip
         notes.append(f"model: {recipe.model.name} (the default; `atento models` lists all)")
     if not limited:
         notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
-    return task, recipe.with_values(absolute(recipe.data)), notes
+    named = {"tokens.vectors": str(Path(recipe.tokens.vectors).absolute()) if recipe.tokens.vectors else ""}
+    return task, recipe.with_values({**absolute(recipe.data), **named}), notes
 
 
 def absolute(data: DataRecipe) -> dict[str, str]:

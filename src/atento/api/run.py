@@ -7,9 +7,11 @@ from typing import Any
 import torch
 
 from atento.errors import MachineError
+from atento.looking.embeddings import Embeddings
 from atento.looking.wording import score
 from atento.predictor import Predictor
 from atento.tasks.task import Alignment
+from atento.tasks.word_table import table_of, vectors_in
 
 
 class Run:
@@ -30,6 +32,11 @@ class Run:
     def look(self, source: str) -> Alignment:
         """The answer, and where the model looked while writing it."""
         return self.predictor.look(source)
+
+    def embeddings(self, *, outputs: bool = False) -> Embeddings:
+        """The vectors of the words it reads; with `outputs` those of the words its last layer says."""
+        found = table_of(self.module, self.predictor.bundle.codec, outputs=outputs)
+        return Embeddings(found.words, vectors_in(found))
 
     def __repr__(self) -> str:
         name = self.metrics.get("metric", "")

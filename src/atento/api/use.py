@@ -11,16 +11,24 @@ from atento.api.run import Run
 from atento.api.show import plain
 from atento.bundle import PREDICTIONS, write_atomically
 from atento.data.builtin.catalogue import is_builtin
-from atento.data.pairs import read_source
+from atento.data.pairs import BESIDE, read_source
 from atento.data.writing import find_writer, write_table
 from atento.errors import InputError
+from atento.looking.embeddings import ENDINGS as MAP_ENDINGS
 from atento.looking.page import render_alignment
 from atento.looking.pictures import alignment_picture
 from atento.spec import Recipe, parse_settings
 from atento.training.events import Watcher, no_watcher
 
 PICTURES = (".png", ".svg", ".pdf")
-LOOKS = {"attention": (".html", *PICTURES), "steps": (".json",), "gradients": ENDINGS}  # what --out may be called
+LOOKS = {  # what --out may be called
+    "attention": (".html", *PICTURES),
+    "steps": (".json",),
+    "gradients": ENDINGS,
+    "embeddings": MAP_ENDINGS,
+    "context": (".json",),
+    "tokens": (".json",),
+}
 
 
 def with_settings(run: Run, settings: Settings) -> Recipe:
@@ -44,8 +52,10 @@ def columns_for(run: Run, recipe: Recipe, file: str, settings: Settings) -> Reci
     if is_builtin(file):
         known: Sequence[str] = list(names.values()) if is_builtin(data.train) else ()
     else:
-        known = read_source(file, header=data.header, names=[name for name in names.values() if name]).columns
-    return recipe.with_values({key: "" for key, name in names.items() if name not in known and key not in values})
+        parts = [part.strip() for name in names.values() if name for part in name.split(BESIDE)]
+        known = read_source(file, header=data.header, names=parts).columns
+    lacking = [key for key, name in names.items() if not set(name.split(BESIDE)) <= set(known) and name not in known]
+    return recipe.with_values({key: "" for key in lacking if key not in values})
 
 
 def evaluate(run: Run, file: str, *, settings: Settings = ()) -> dict[str, Any]:
@@ -88,6 +98,9 @@ def finish_prediction(
     scores = [answer.score for answer in answers]
     if None not in scores:
         table[free_name("score", table)] = [round(score, 6) for score in scores if score is not None]
+    evidence = [answer.evidence for answer in answers]
+    if None not in evidence:
+        table[free_name("evidence", table)] = evidence
     if out is not None:
         write_table(out, table)
     return table

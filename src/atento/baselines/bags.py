@@ -17,6 +17,8 @@ WEIGHINGS: tuple[Weighing, ...] = ("presence", "frequency", "tf-idf")
 
 PIECES = re.compile(r"\w+|[^\w\s]")
 MOST_TERMS = 10_000
+WORDS_OF_A_TEXT = 1.5  # fewer on average: strings without words, whose characters are taken instead
+CHARACTERS_OF_A_WORD = 3  # so much longer are then the runs
 
 
 class Bag:
@@ -24,6 +26,7 @@ class Bag:
 
     presence: 1 where a term occurs. frequency: its share of the text's terms. tf-idf: its count times
     ln((1 + N) / (1 + texts that hold it)) + 1, rows of length one (Salton & Buckley, 1988; scikit-learn's form).
+    Of strings without words the terms are characters, as they are written, and runs three times as long.
     """
 
     def __init__(self, *, longest: int = 1, weigh: Weighing = "presence", most: int = MOST_TERMS) -> None:
@@ -33,12 +36,13 @@ class Bag:
             if number < 1:
                 raise InputError(f"{name} must be at least 1.", found=f"{name}={number}", fix=f"{name}=1 or more")
         self.longest: int = longest  # words in a term
-        self.weigh, self.most = weigh, most
+        self.weigh, self.most, self.wordless = weigh, most, False
         self.columns: dict[str, int] | None = None
         self.rarity: list[float] = []
 
     def fit(self, texts: Sequence[Text]) -> "Bag":
         """Choose the terms."""
+        self.wordless = has_no_words(texts)
         counts: Counter[str] = Counter()
         holders: Counter[str] = Counter()
         for text in texts:
@@ -79,10 +83,18 @@ class Bag:
 
     def cut(self, text: Text) -> Iterable[str]:
         """Runs of one to `longest` words: `no me gustó` -> no, me, gustó, no me, me gustó."""
-        words = PIECES.findall(text.lower()) if isinstance(text, str) else list(text)
-        for length in range(1, self.longest + 1):
+        if self.wordless:
+            words, between = list(text), ""
+        else:
+            words, between = PIECES.findall(text.lower()) if isinstance(text, str) else list(text), " "
+        for length in range(1, self.run + 1):
             for first in range(len(words) - length + 1):
-                yield " ".join(words[first : first + length])
+                yield between.join(words[first : first + length])
+
+    @property
+    def run(self) -> int:
+        """Items in the longest term."""
+        return self.longest * (CHARACTERS_OF_A_WORD if self.wordless and self.longest > 1 else 1)
 
     @property
     def terms(self) -> list[str]:
@@ -92,4 +104,11 @@ class Bag:
 
     def __str__(self) -> str:
         """`a bag of words (presence)`."""
-        return f"a bag of {'words' if self.longest == 1 else f'1 to {self.longest} words'} ({self.weigh})"
+        items = "characters" if self.wordless else "words"
+        return f"a bag of {items if self.run == 1 else f'1 to {self.run} {items}'} ({self.weigh})"
+
+
+def has_no_words(texts: Sequence[Text]) -> bool:
+    """Whether texts are strings like ACCGTA; lists of tokens are cut already."""
+    plain = [len(text.split()) for text in texts if isinstance(text, str) and text]
+    return bool(plain) and len(plain) <= sum(plain) < WORDS_OF_A_TEXT * len(plain)

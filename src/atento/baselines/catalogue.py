@@ -7,9 +7,10 @@ from atento.baselines.autoregression import Autoregression
 from atento.baselines.bags import Bag
 from atento.baselines.each_step import EachStep
 from atento.baselines.estimates import LinearOnMeans, MeanTarget
-from atento.baselines.frequent import Majority, MostFrequentTag
+from atento.baselines.frequent import Majority, MajorityLabels, MostFrequentTag
 from atento.baselines.linear_labels import LinearLabels, LinearLabelSets
 from atento.baselines.nearest import Nearest
+from atento.baselines.perceptron import Perceptron
 from atento.baselines.series import Drift, LastValue, Seasonal
 from atento.errors import unknown_name
 
@@ -34,11 +35,13 @@ BASELINES: dict[str, Entry] = {
     "bag-of-words": Entry("label", lambda: LinearLabels(Bag(), name="bag-of-words")),
     "bag-of-n-grams": Entry("label", lambda: LinearLabels(Bag(longest=2, most=20_000), name="bag-of-n-grams")),
     "tf-idf": Entry("label", lambda: LinearLabels(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf")),
+    "majority-labels": Entry("labels", MajorityLabels),
     "tf-idf-labels": Entry(
         "labels", lambda: LinearLabelSets(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf-labels")
     ),
     "frequent-tag": Entry("tags", MostFrequentTag),
     "each-step": Entry("tags", EachStep),
+    "perceptron": Entry("tags", Perceptron),
     "mean": Entry("number", MeanTarget),
     "linear": Entry("number", lambda: LinearOnMeans(read_numbers)),
     "last-value": Entry("series", LastValue),

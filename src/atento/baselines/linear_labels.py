@@ -26,6 +26,7 @@ class LinearLabels:
         """Choose the terms, then weigh them."""
         require_pairs(self.name, sources, targets)
         features = self.bag.fit(sources).transform(sources)
+        self.summary = f"linear model over {self.bag}"
         self.usual = Counter(targets).most_common(1)[0][0]
         self.model = logistic_regression(features, targets, freedom=self.freedom)
         return self
@@ -51,6 +52,7 @@ class LinearLabelSets:
         """Choose the terms, then weigh them for each label."""
         require_pairs(self.name, sources, targets)
         features = self.bag.fit(sources).transform(sources)
+        self.summary = f"for each label a linear model over {self.bag}"
         self.shares, self.models = {}, {}
         for label in sorted({label for target in targets for label in target}):
             truth = [label in target for target in targets]
@@ -60,6 +62,10 @@ class LinearLabelSets:
 
     def predict(self, sources: Sequence[Text]) -> list[list[str]]:
         """Every label that is likelier than not, the likeliest first."""
+        return [said for said, _ in self.rank(sources)]
+
+    def rank(self, sources: Sequence[Text]) -> list[tuple[list[str], list[str]]]:
+        """For each text the labels that are likelier than not, and all labels, the likeliest first."""
         require_fitted(self.name, self.shares)
         features = self.bag.transform(sources)
         answers: list[list[tuple[float, str]]] = [[] for _ in sources]
@@ -68,8 +74,9 @@ class LinearLabelSets:
             fixed = model is None or not len(sources)
             chances = [share] * len(sources) if fixed else model.predict_proba(features)[:, 1].tolist()
             for answer, chance in zip(answers, chances, strict=True):
-                answer.extend([(-chance, label)] if chance > 0.5 else [])
-        return [[label for _, label in sorted(answer)] for answer in answers]
+                answer.append((-chance, label))
+        ordered = [sorted(answer) for answer in answers]
+        return [([label for less, label in one if less < -0.5], [label for _, label in one]) for one in ordered]
 
 
 def logistic_regression(features: Any, targets: Sequence[Any], *, freedom: float, balanced: bool = False) -> Any:

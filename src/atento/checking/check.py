@@ -17,14 +17,17 @@ from atento.checking.decoders import check_decoder, check_encoder
 from atento.checking.distributions import check_distribution
 from atento.checking.finding import Checked, Finding
 from atento.checking.layers import check_decoder_layer, check_encoder_layer
-from atento.checking.one_sided import check_classifier, check_language_model, check_tagger
+from atento.checking.matchers import check_matcher
+from atento.checking.one_sided import check_classifier, check_language_model, check_masked_model, check_tagger
 from atento.checking.parts import check_extent, check_score
 from atento.checking.recurrences import check_cell, check_stack
 from atento.checking.subject import chance
 from atento.checking.translators import check_translator
 from atento.errors import InputError
-from atento.models.classifier import Classifier
+from atento.models.classifier import Classifier, OneEach
 from atento.models.language_model import LanguageModel
+from atento.models.masked import MaskedModel
+from atento.models.matcher import Matcher
 from atento.models.protocols import Decoder, Encoder
 from atento.models.tagger import Tagger
 from atento.models.translator import Translator
@@ -45,8 +48,11 @@ KINDS: dict[type[nn.Module], Callable[[Any], list[Finding]]] = {
     Decoder: check_decoder,
     Translator: check_translator,
     Classifier: check_classifier,
+    OneEach: check_classifier,
     Tagger: check_tagger,
+    Matcher: check_matcher,
     LanguageModel: check_language_model,
+    MaskedModel: check_masked_model,
 }
 
 

@@ -21,22 +21,25 @@ from atento.checking.subject import (
     vocabulary_of,
     widths_that_fit,
 )
-from atento.models.classifier import Classifier
+from atento.models.classifier import Classifier, LabelledBatch, OneEach
 from atento.models.language_model import LanguageModel, TextBatch
+from atento.models.letters import WordEmbedding
+from atento.models.masked import MaskedModel
 from atento.models.tagger import Tagger
 
 # Axes: B rows, N time, V vocabulary, M real tokens.
 
+LETTERS = 5  # of the longest word
 READING = [name for name in SEQUENCES if name not in FUTURE]
 
 
-def check_classifier(module: Classifier) -> list[Finding]:
-    """Tokens or numbers in, outputs of the head for each row."""
-    draw = drawing(module.encoder)
+def check_classifier(module: Classifier | OneEach) -> list[Finding]:
+    """Tokens or numbers in, outputs of the head, or of one head a label, for each row."""
+    draw = drawing((module if isinstance(module, Classifier) else module.each()[0]).encoder)
 
     def view(one: Any) -> Subject:
         def read(values: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(whole=one.head(one.sum_up(one.encoder.encode(values, valid))))
+            return Outputs(whole=one(LabelledBatch(values, valid, valid)))
 
         return Subject(one, read, draw, over=view, sided=why_sided(module))
 
@@ -44,12 +47,13 @@ def check_classifier(module: Classifier) -> list[Finding]:
 
 
 def check_tagger(module: Tagger) -> list[Finding]:
-    """Tokens or numbers in, outputs of the head for each step."""
+    """Tokens, words or numbers in, outputs of the head for each step, of a chain also log Z for each row."""
     draw = drawing(module.encoder)
 
     def view(one: Any) -> Subject:
         def read(values: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(items=one.head(one.encoder.encode(values, valid).states))
+            items = one.head(one.encoder.encode(values, valid).states)
+            return Outputs(items, None if one.chain is None else one.chain.log_partition(items, valid=valid))
 
         return Subject(one, read, draw, over=view, sided=why_sided(module))
 
@@ -74,11 +78,27 @@ def check_language_model(module: LanguageModel) -> list[Finding]:
     return [*check_sequence(module, view), *own]
 
 
+def check_masked_model(module: MaskedModel) -> list[Finding]:
+    """Tokens in, for each what stands in its place."""
+    draw = drawing(module.encoder)
+
+    def view(one: Any) -> Subject:
+        def read(tokens: Tensor, valid: Tensor) -> Outputs:
+            return Outputs(items=one.to_logits(one.encoder.encode(tokens, valid).states))
+
+        return Subject(one, read, draw, over=view, sided=why_sided(module))
+
+    return check_sequence(module, view, only=READING)
+
+
 def drawing(encoder: nn.Module) -> Callable[[int, int], Tensor]:
-    """Tokens where it has a table of them, else numbers of the width it reads."""
+    """Tokens where it has a table of them, words with letters where it reads those, else numbers of its width."""
+    words = next((part for part in encoder.modules() if isinstance(part, WordEmbedding)), None)
+    if words is not None:
+        return words_of(words)
     vocabulary = vocabulary_of(encoder)
     if vocabulary:
-        return tokens_of(vocabulary, least=4)
+        return tokens_of(vocabulary, least=getattr(encoder, "end", 4))  # the end of a sentence too, where it is read
     copy: Any = exact_copy(encoder)
 
     def attempt(size: int) -> None:
@@ -86,3 +106,16 @@ def drawing(encoder: nn.Module) -> Callable[[int, int], Tensor]:
 
     (size,) = widths_that_fit(copy, attempt, sizes=1)
     return numbers_of(size)
+
+
+def words_of(embedding: WordEmbedding) -> Callable[[int, int], Tensor]:
+    """Draws words (B, N, 1 + L): a number and some letters, 0 after the last."""
+    alphabet = 5 if embedding.letters is None else embedding.letters.alphabet
+
+    def draw(rows: int, time: int) -> Tensor:
+        words = tokens_of(embedding.table.num_embeddings, least=4)(rows, time)
+        letters = torch.randint(1, alphabet, (rows, time, LETTERS))
+        spelled = torch.arange(LETTERS) < torch.randint(1, LETTERS + 1, (rows, time, 1))
+        return torch.cat([words.unsqueeze(-1), letters * spelled], dim=-1)
+
+    return draw

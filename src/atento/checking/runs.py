@@ -12,6 +12,7 @@ from atento.checking.finding import SHORT, Checked, Finding, apart, aside, judge
 from atento.checking.subject import exact_copy
 from atento.checking.translators import micro_batches
 from atento.spec import DecodeRecipe
+from atento.tasks.task import judged as judged_answers
 
 EXAMPLES = 6
 NO_EXAMPLES = "the run has no test part"
@@ -43,7 +44,7 @@ def answers_alone(bundle: Bundle, lines: list[Line]) -> Finding:
     sources, decode = [line["source"] for line in lines], DecodeRecipe()
     together = bundle.task.answer(bundle.module, bundle.codec, sources, decode)
     alone = [bundle.task.answer(bundle.module, bundle.codec, [source], decode)[0] for source in sources]
-    gap = max(unlike(bundle, one.text, other.text) for one, other in zip(together, alone, strict=True))
+    gap = max(unlike(bundle, one.judged, other.judged) for one, other in zip(together, alone, strict=True))
     scores = [torch.tensor([answer.score or 0.0 for answer in some]) for some in (together, alone)]
     words = "a source asked alone gets the answer it gets in company"
     return judged("answers", max(gap, apart(*scores)), SHORT, words)
@@ -52,8 +53,9 @@ def answers_alone(bundle: Bundle, lines: list[Line]) -> Finding:
 def as_tested(bundle: Bundle, lines: list[Line]) -> Finding:
     """The loaded model answers as the trained one did when it was tested."""
     sources = [line["source"] for line in lines]
-    answers = bundle.task.answer(bundle.module, bundle.codec, sources, bundle.recipe.decode)
-    gaps = [unlike(bundle, answer.text, line["output"]) for answer, line in zip(answers, lines, strict=True)]
+    outputs, answers = judged_answers(bundle.task, bundle.module, bundle.codec, sources, bundle.recipe.decode)
+    pairs = [(output, line["output"]) for output, line in zip(outputs, lines, strict=True)]
+    gaps = [apart_in_score(*pair) if answers is None else unlike(bundle, *pair) for pair in pairs]
     words = "the loaded model answers as the trained one did when it was tested"
     others = sum(gap > SHORT for gap in gaps)
     return judged(
@@ -61,14 +63,22 @@ def as_tested(bundle: Bundle, lines: list[Line]) -> Finding:
     )
 
 
-def unlike(bundle: Bundle, one: str, other: str) -> float:
-    """How wrong one answer would be if the other were right."""
-    return bundle.task.wrong(bundle.codec, one, [other])
+def apart_in_score(one: Any, other: Any) -> float:
+    """How far two judgements lie apart, a log-probability first, for each character."""
+    return abs(float(one[0]) - float(other[0])) / max(1.0, float(one[1]))
+
+
+def unlike(bundle: Bundle, one: Any, other: Any) -> float:
+    """How wrong one answer would be if the other were right; lists are the same or not."""
+    return bundle.task.wrong(bundle.codec, one, [other]) if isinstance(one, str) else float(one != other)
 
 
 def losses_add_up(bundle: Bundle, lines: list[Line]) -> Finding:
     """The task's own loss of real examples: row by row it adds up to the batch's."""
     task = bundle.task
-    batch = task.batch([task.encode(bundle.codec, (line["source"], line["references"][0])) for line in lines])
+    rows: Any = [task.encode(bundle.codec, (line["source"], task.target(line["references"]))) for line in lines]
+    if task.windows is not None:
+        rows = task.windows(rows, bundle.recipe.train, bundle.codec).examples[:EXAMPLES]
+    batch = task.batch(rows)
     exact = type(batch)(*(part.double() if part.is_floating_point() else part for part in batch))
     return micro_batches(exact_copy(bundle.module), exact, lambda module, rows: task.loss(module, rows, 0.0))

@@ -17,6 +17,7 @@ from atento.cli.report import report
 from atento.cli.runs import runs
 from atento.cli.say import emit, remarks
 from atento.cli.train import train
+from atento.cli.tune import tune
 from atento.cli.use import evaluate, predict, try_
 from atento.errors import AtentoError, Interrupted, MachineError
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 for command in (
     compare,
     train,
+    tune,
     evaluate,
     predict,
     look,

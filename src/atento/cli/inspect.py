@@ -6,44 +6,141 @@ from atento.cli.options import DataArgument, JsonOption
 from atento.cli.say import emit, print_table, say
 
 LONGEST_SHOWN = 90  # letters of an example
+LONGEST_CELL = 48
+LABELS_SHOWN = 16
+RUNNERS_UP = 3
+ROWS_SHOWN = 5  # refused rows, one by one
+KINDS = {
+    "csv": "CSV",
+    "tsv": "TSV",
+    "jsonl": "JSON lines",
+    "parquet": "Parquet",
+    "parallel": "parallel files",
+    "text": "plain text",
+    "conll": "CoNLL, a word a line",
+    "lines": "lines of a label and a text",
+    "folder": "texts, a file each",
+}
 
 
 def inspect(file: DataArgument, json: JsonOption = False) -> None:
     """Say what a file is, what is wrong with it, and what to type next."""
     from atento.api.inspect import inspect as look_into
-    from atento.looking.wording import shortened
 
     found = look_into(file)
     if json:
         emit(found)
         return
-    say(f"{found['file']}: {found['kind']}, {found['rows']:,} rows, {found['refused']} refused")
-    if found["columns"]:
-        print_table(
-            ["column", "distinct", "characters", "words", "longest", "example"],
-            [column_cells(column) for column in found["columns"]],
-            numbers=("distinct", "characters", "words", "longest"),
-        )
-    for pair in found.get("examples", []):
-        say(f"  {shortened(pair[0], LONGEST_SHOWN)} → {shortened(pair[1], LONGEST_SHOWN)}")
-    for note in found["notes"]:
-        say(f"· {note}")
-    for task, guess in found["guesses"].items():
-        say(f"· {task}: {guess['likelihood']:.0%} ({guess['reason']})")
-    for problem in found["problems"]:
-        say(f"! {problem['where']}\n  fix: {problem['fix']}")
-    if found["more_problems"]:
-        say(f"! and {found['more_problems']} more like these")
-    say("next: " + "   or   ".join(found["next"]))
+    kind, refused = KINDS.get(found["kind"], found["kind"]), found["refused"]
+    encoding = found.get("encoding") or "utf-8"
+    say(
+        f"{found['file']}: {kind}, {found['rows']:,} rows{f', {refused:,} refused' if refused else ''}"
+        f"{'' if encoding in ('utf-8', 'ascii') else f', {encoding}'}"
+    )
+    show_guess(found)
+    show_columns(found)
+    show_examples(found)
+    show_histograms(found)
+    show_notes(found)
+    show_problems(found)
+    say("\nnext\n" + "\n".join(f"  {command}" for command in found["next"]))
 
 
-def column_cells(column: dict[str, Any]) -> list[str]:
+def show_guess(found: dict[str, Any]) -> None:
+    """The task, why, and what others lacked."""
+    guesses = found["guesses"]
+    if not guesses:
+        return
+    if found["task"] is None:
+        say("\ntask    none fits")
+    else:
+        say(f"\ntask    {found['task']} ({likely(guesses[found['task']])}): {guesses[found['task']]['reason']}")
+    others = [task for task in guesses if task != found["task"]][:RUNNERS_UP]
+    width = max(map(len, others), default=0)
+    for place, task in enumerate(others):
+        say(f"{'' if place else 'not':8}{task:<{width}}  {likely(guesses[task])}: {guesses[task]['reason']}")
+
+
+def likely(guess: dict[str, Any]) -> str:
+    """A likelihood in words of three letters and a sign."""
+    return f"{guess['likelihood']:.0%}"
+
+
+def show_columns(found: dict[str, Any]) -> None:
+    """A line a column, the parts they play first."""
+    if not found["columns"]:
+        return
+    say("")
+    print_table(
+        ["column", "part", "distinct", "empty", "characters", "words", "longest", "example"],
+        [column_cells(column, found.get("cast", {})) for column in found["columns"]],
+        numbers=("distinct", "empty", "characters", "words", "longest"),
+    )
+
+
+def column_cells(column: dict[str, Any], cast: dict[str, str]) -> list[str]:
     """One column of the file as a row."""
+    from atento.looking.wording import shortened
+
+    example = " ".join((column["examples"] or [""])[0][: 4 * LONGEST_CELL].split())
     return [
         column["name"],
+        cast.get(column["name"], "–"),
         f"{column['distinct']:,}",
-        f"{column['mean_characters']:.1f}",
-        f"{column['mean_words']:.1f}",
+        f"{column['share_empty']:.0%}",
+        f"{column['mean_characters']:,.1f}",
+        f"{column['mean_words']:,.1f}",
         f"{column['max_characters']:,}",
-        (column["examples"] or [""])[0][:60],
+        shortened(example, LONGEST_CELL),
     ]
+
+
+def show_examples(found: dict[str, Any]) -> None:
+    """A few pairs of a set that is generated."""
+    from atento.looking.wording import shortened
+
+    for source, target in found.get("examples", []):
+        say(f"  {shortened(source, LONGEST_SHOWN)} → {shortened(target, LONGEST_SHOWN)}")
+
+
+def show_histograms(found: dict[str, Any]) -> None:
+    """How long texts are and how often labels come."""
+    from atento.looking.bars import Counted, bars
+
+    for side in found.get("lengths", []):
+        say(f"\n{side['unit']} of {side['of']} (median {side['median']:,g}, longest {side['longest']:,})")
+        rows = [Counted(each["name"], each["count"], each["share"]) for each in side["bins"]]
+        say("\n".join(f"  {line}" for line in bars(rows)))
+    labels = found.get("labels", [])
+    if labels:
+        rows = [Counted(each["label"], each["count"], each["share"]) for each in labels]
+        shown = rows if len(rows) <= LABELS_SHOWN + 1 else rows[:LABELS_SHOWN]
+        say(f"\n{found['distinct_labels']:,} labels")
+        say("\n".join(f"  {line}" for line in bars(shown)))
+        if len(shown) < found["distinct_labels"]:
+            say(f"  and {found['distinct_labels'] - len(shown):,} more, each with {shown[-1].count:,} or fewer")
+
+
+def show_notes(found: dict[str, Any]) -> None:
+    """What was guessed and counted on the way."""
+    notes = [*found.get("tokens", []), *found["notes"]]
+    if notes:
+        say("")
+    for note in dict.fromkeys(notes):
+        say(f"· {note}")
+
+
+def show_problems(found: dict[str, Any]) -> None:
+    """What is wrong, each with what mends it; of many rows the first ones."""
+    rows = [problem for problem in found["problems"] if problem["about"] == "rows"]
+    shown = [*rows[:ROWS_SHOWN], *(problem for problem in found["problems"] if problem["about"] != "rows")]
+    hidden = len(found["problems"]) - len(shown) + found["more_problems"]
+    if shown:
+        say("")
+    for at, problem in enumerate(shown):
+        say(f"! {problem['where']}\n  fix: {problem['fix']}")
+        last = at + 1 == len(shown) or shown[at + 1]["command"] != problem["command"]
+        if problem["command"] and last:  # one command mends all rows
+            say(f"       {problem['command']}")
+    if hidden:
+        say(f"! and {hidden:,} more like these")

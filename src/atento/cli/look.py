@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
+from atento.cli.look_words import show_context, show_embeddings, show_tokens
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
 from atento.cli.say import emit, say
 from atento.cli.use import terminal_width
@@ -19,17 +20,21 @@ def look(
     run: RunArgument,
     text: Annotated[str, Argument(metavar="TEXT", help="what to read; one of the test sources when not given")] = "",
     what: Annotated[
-        Literal["attention", "steps", "gradients"],
+        Literal["attention", "steps", "gradients", "embeddings", "context", "tokens"],
         Option(
             "--what",
-            help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach",
+            help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach; "
+            "embeddings: words near TEXT, a word or `king - man + woman`; context: what `one sentence | another` does "
+            "to a word; tokens: how TEXT is cut",
         ),
     ] = "attention",
     device: DeviceOption = "auto",
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """See where a model looked or how far its gradients reach (--out page.html or picture.png), or follow one pass."""
+    """See where a model looked, how far its gradients reach, or which words it takes for alike (--out page.html or
+    picture.png); follow one pass; see how a text is cut.
+    """
     from atento import api
     from atento.api import use
     from atento.api.folders import require_place
@@ -41,7 +46,16 @@ def look(
     if what == "gradients":
         show_gradients(trained, text, out=out, json=json)
         return
+    if what == "embeddings":
+        show_embeddings(trained, text, out=out, json=json)
+        return
+    if what == "context":
+        show_context(trained, text, out=out, json=json)
+        return
     text = text or use.sample_text(trained)
+    if what == "tokens":
+        show_tokens(trained, text, out=out, json=json)
+        return
     if what == "steps":
         traces = use.look_step_by_step(trained, text)
         if out is not None:

@@ -61,6 +61,9 @@ class ShowProgress:
             name = f"{model}: " if model else ""
             threads = "1 thread" if event["threads"] == 1 else f"{event['threads']} threads"
             self.line(f"{name}{event['parameters']:,} parameters, {event['device']}, {threads}")
+        elif kind == "trial":
+            merit = f"{event['merit']:.4f}" if event["merit"] is not None else event["why"]
+            self.line(f"recipe {event['number'] + 1}: {merit}")
         elif kind in ("step", "validation", "finished"):
             self.move(model, event)
 

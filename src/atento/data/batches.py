@@ -2,9 +2,14 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from atento.data.vocabulary import MARKS, UNKNOWN
 
 POOL = 32  # batches whose examples are sorted by length together: little padding, yet a random mixture
 
@@ -15,6 +20,12 @@ def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
     lengths = torch.tensor([len(row) for row in rows])
     return tokens, torch.arange(longest) < lengths.unsqueeze(1)
+
+
+def read_as_unknown(tokens: Tensor, share: float) -> Tensor:
+    """Each token (B, T) that is no mark becomes unknown with that probability (Iyyer et al., 2015, sec. 3.1)."""
+    dropped = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens >= len(MARKS))
+    return tokens.masked_fill(dropped, UNKNOWN)
 
 
 def batches_by_length(lengths: Sequence[int], indices: Sequence[int], *, batch_tokens: int) -> Iterator[list[int]]:
@@ -31,14 +42,28 @@ def batches_by_length(lengths: Sequence[int], indices: Sequence[int], *, batch_t
         yield batch
 
 
+class Order(Protocol):
+    """Which examples come together, epoch by epoch."""
+
+    def __len__(self) -> int: ...
+
+    def epoch(self, number: int) -> Sequence[Any]:
+        """All batches of an epoch, in order; the same number gives the same batches."""
+
+
 class Sampler:
     """The batches of each epoch. Its whole state is (epoch, position), so a resumed run sees the same order."""
 
-    def __init__(self, lengths: Sequence[int], *, batch_tokens: int, seed: int) -> None:
+    def __init__(self, lengths: Sequence[int] | NDArray[np.int32], *, batch_tokens: int, seed: int) -> None:
         self.lengths, self.batch_tokens, self.seed = lengths, batch_tokens, seed
 
-    def epoch(self, number: int) -> list[list[int]]:
-        """All batches of an epoch, in order."""
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def epoch(self, number: int) -> Sequence[Any]:
+        """All batches of an epoch, in order: lists of example numbers, or arrays of them."""
+        if isinstance(self.lengths, np.ndarray):
+            return self.large_epoch(number, self.lengths)
         chance = random.Random(f"{self.seed} {number}")
         indices = list(range(len(self.lengths)))
         chance.shuffle(indices)
@@ -50,3 +75,20 @@ class Sampler:
             batches.extend(batches_by_length(self.lengths, near, batch_tokens=self.batch_tokens))
         chance.shuffle(batches)
         return batches
+
+    def large_epoch(self, number: int, lengths: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+        """The same of millions: their numbers stay in arrays, an eighth of the memory of lists."""
+        chance = np.random.default_rng([self.seed, number])
+        order = chance.permutation(len(lengths)).astype(np.int32)
+        pool = max(1, int(POOL * self.batch_tokens / max(1.0, float(lengths.mean()))))
+        batches: list[NDArray[np.int32]] = []
+        for first in range(0, len(order), pool):
+            near = order[first : first + pool]
+            near = near[np.argsort(lengths[near], kind="stable")]
+            start, longest = 0, lengths[near]
+            while start < len(near):
+                padded = longest[start:] * np.arange(1, len(near) - start + 1)  # tokens of ever more of them, rising
+                fits = max(1, int(np.searchsorted(padded, self.batch_tokens, side="right")))
+                batches.append(near[start : start + fits])
+                start += fits
+        return [batches[place] for place in chance.permutation(len(batches))]

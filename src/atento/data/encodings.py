@@ -16,6 +16,14 @@ class Text(NamedTuple):
     notes: tuple[str, ...]
 
 
+class NotText(InputError):
+    """Bytes that are no text, from one place on."""
+
+    def __init__(self, file: str, line: int, column: int, said: str, *, found: str, fix: str) -> None:
+        super().__init__(f"{file}:{line}:{column}: {said}", found=found, fix=fix)
+        self.line, self.column, self.said = line, column, said
+
+
 class Candidate(NamedTuple):
     """An older encoding; `odd` matches a word that shows it is the wrong one."""
 
@@ -144,12 +152,15 @@ def place(before: str) -> tuple[int, int]:
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
-def no_text(data: bytes, at: int, encoding: str, file: str) -> InputError:
+def no_text(data: bytes, at: int, encoding: str, file: str) -> NotText:
     """The refusal of a file at one byte."""
     line, column = place(data[:at].decode(encoding, "replace"))
     known = next((fix for mark, fix in SIGNATURES.items() if data.startswith(mark)), "")
-    return InputError(
-        f"{file}:{line}:{column}: this is not text in any encoding we know.",
+    return NotText(
+        file,
+        line,
+        column,
+        "this is not text in any encoding we know.",
         found=f"the byte 0x{data[at]:02x}",
         fix=known or "mend that byte, or save the file again as UTF-8",
     )

@@ -1,33 +1,22 @@
 """What a file looks like, in facts: others decide what to make of it."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from atento.data.chunks import head_of, is_large
+from atento.data.columns import Column, describe
 from atento.data.headers import Header
-from atento.data.headings import is_number
-from atento.data.pairs import guess_columns, read_source
+from atento.data.inflections import Inflection, find_inflection
+from atento.data.label_cells import cells_of_labels
+from atento.data.pairs import find_column, guess_columns, read_source
 from atento.data.records import Refusal
+from atento.data.roles import Roles, find_roles, look_at, text_column, two_texts, words_and_tags
 from atento.data.tables import Table
 
-EXAMPLES = 3
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column in numbers; shares are between 0 and 1, means are over cells that are not empty."""
-
-    name: str
-    distinct: int
-    share_distinct: float
-    mean_characters: float
-    max_characters: int
-    mean_words: float
-    share_numeric: float
-    share_empty: float
-    examples: tuple[str, ...]
+SAMPLE = 500  # rows whose two texts are held beside each other
 
 
 @dataclass(frozen=True)
@@ -39,27 +28,56 @@ class Evidence:
     encoding: str
     header: bool
     columns: tuple[Column, ...]
+    roles: Roles
+    inflection: Inflection | None
+    kinship: float  # how much more two texts of a row have in common than texts of two rows, from 0 to 1
     rows: int
     refused: tuple[Refusal, ...]
     duplicates: int  # rows that say what an earlier row said
     sources_with_several_targets: int  # in the two columns that would be source and target of a pair
     notes: tuple[str, ...]
 
+    def column(self, at: int) -> Column | None:
+        """The column in a role, where there is one."""
+        return self.columns[at] if at >= 0 else None
+
     def to_json(self) -> dict[str, Any]:
         """The same in lists, dicts, texts and numbers."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        plain["roles"] = {role: named(self.columns, at) for role, at in self.roles._asdict().items()}
         return plain
 
 
-def gather(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Evidence:
-    """The facts about a file, or about parallel files; bad rows are listed, not fatal."""
-    table = read_source(source, header=header, names=names)
+def gather(source_file: str, *, header: Header = "auto", source: str = "", label: str = "") -> Evidence:
+    """The facts about a file, or about parallel files; `source` and `label` are columns that the user named."""
+    names = [name for name in (source, label) if name]
+    return evidence_of(read_rows(source_file, header=header, names=names), source=source, label=label)
+
+
+def read_rows(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
+    """The rows that are looked at: all of them, but of a file too large for memory the first."""
+    if not is_large(source):
+        return read_source(source, header=header, names=names)
+    with head_of(source) as head:
+        table = read_source(head, header=header, names=names)
+    note = f"{table.file} is large: judged by its first {len(table.rows):,} rows"
+    return replace(table, notes=(*table.notes, note))
+
+
+def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
+    """The facts about a table; bad rows are listed, not fatal."""
+    roles = find_roles(table)
+    if source or label:
+        roles = cast(table, roles, find_column(table, source, "data.source"), find_column(table, label, "data.label"))
     return Evidence(
         file=table.file,
         kind=table.kind,
         encoding=table.encoding,
         header=table.header,
         columns=tuple(describe(name, [row[at] for row in table.rows]) for at, name in enumerate(table.columns)),
+        roles=roles,
+        inflection=find_inflection(table),
+        kinship=kinship(table, roles.first, roles.second),
         rows=len(table.rows),
         refused=table.refused,
         duplicates=len(table.rows) - len(set(table.rows)),
@@ -68,26 +86,29 @@ def gather(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -
     )
 
 
-def describe(name: str, cells: Sequence[str]) -> Column:
-    """The facts about one column."""
-    counts = Counter(cells)
-    filled = [cell for cell in cells if cell.strip()]
-    return Column(
-        name=name,
-        distinct=len(counts),
-        share_distinct=share(len(counts), len(cells)),
-        mean_characters=share(sum(map(len, filled)), len(filled)),
-        max_characters=max(map(len, filled), default=0),
-        mean_words=share(sum(len(cell.split()) for cell in filled), len(filled)),
-        share_numeric=share(sum(map(is_number, filled)), len(filled)),
-        share_empty=share(len(cells) - len(filled), len(cells)),
-        examples=tuple(dict.fromkeys(filled[: 20 * EXAMPLES]))[:EXAMPLES],
+def cast(table: Table, roles: Roles, source: int, label: int) -> Roles:
+    """The roles with columns that the user named; -1 stands for one to be found."""
+    looks = look_at(table)
+    first, second = two_texts(looks, taken={label})
+    words, tags = words_and_tags(looks, source, label)
+    several = label < 0 or cells_of_labels(looks[label].cells) is not None
+    return Roles(
+        text=source if source >= 0 else text_column(looks, taken={label}),
+        label=label if label >= 0 else roles.label,
+        labels=(label if label >= 0 else roles.labels) if several else -1,
+        switches=() if label >= 0 else roles.switches,
+        first=first,
+        second=second,
+        words=words,
+        tags=tags,
     )
 
 
-def share(part: int, whole: int) -> float:
-    """One number by another, nothing by nothing being nothing."""
-    return part / whole if whole else 0.0
+def named(columns: Sequence[Column], at: int | Sequence[int]) -> str | list[str] | None:
+    """The names of the columns in a role."""
+    if isinstance(at, int):
+        return columns[at].name if at >= 0 else None
+    return [columns[each].name for each in at]
 
 
 def count_several(table: Table) -> int:
@@ -99,3 +120,18 @@ def count_several(table: Table) -> int:
     for row in table.rows:
         beside[row[source]].add(row[target])
     return sum(len(texts) > 1 for texts in beside.values())
+
+
+def kinship(table: Table, first: int, second: int) -> float:
+    """Words that two texts of a row share, less those that texts of neighbouring rows share, by the shorter one."""
+    if min(first, second) < 0:
+        return 0.0
+    rows = table.rows[:: 1 + len(table.rows) // SAMPLE]
+    ones, others = ([set(row[at].lower().split()) for row in rows] for at in (first, second))
+    return max(0.0, mean_overlap(ones, others) - mean_overlap(ones, others[1:] + others[:1]))
+
+
+def mean_overlap(ones: Sequence[set[str]], others: Sequence[set[str]]) -> float:
+    """The mean share of the smaller set that is in the larger one, too."""
+    pairs = [(one, other) for one, other in zip(ones, others, strict=True) if one and other]
+    return sum(len(one & other) / min(len(one), len(other)) for one, other in pairs) / len(pairs) if pairs else 0.0

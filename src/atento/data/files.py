@@ -1,6 +1,7 @@
 """A path to text: opened, unpacked and decoded, or refused with the reason."""
 
 import gzip
+import io
 import lzma
 import zlib
 from collections.abc import Callable
@@ -13,14 +14,30 @@ from atento.data.records import excerpt
 from atento.errors import InputError, nearest
 
 MEMORY_LIMIT = 2**30  # a damaged archive may ask for any amount
+HEAD = 2**18
+MOST_BYTES = 2**32  # unpacked; more is a mistake or an attack
 
 
-def unpack_xz(data: bytes) -> bytes:
-    """The bytes in an xz archive."""
-    return lzma.decompress(data, memlimit=MEMORY_LIMIT)
+def unpack_gz(data: bytes, most: int = MOST_BYTES) -> bytes:
+    """The bytes in a gzip archive, the first so many of them."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as opened:
+        return opened.read(most)
 
 
-UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": unpack_xz}
+def unpack_xz(data: bytes, most: int = MOST_BYTES) -> bytes:
+    """The bytes in an xz archive, the first so many of them."""
+    pieces, left = [], most
+    while data and left > 0:
+        stream = lzma.LZMADecompressor(memlimit=MEMORY_LIMIT)
+        pieces.append(stream.decompress(data, left))
+        left -= len(pieces[-1])
+        if left > 0 and not stream.eof:
+            raise EOFError("the archive ends before its end mark")
+        data = stream.unused_data.lstrip(b"\0") if stream.eof else b""
+    return b"".join(pieces)
+
+
+UNPACK: dict[str, Callable[[bytes, int], bytes]] = {".gz": unpack_gz, ".xz": unpack_xz}
 
 
 def read_text(path: str) -> Text:
@@ -33,21 +50,56 @@ def read_exact(path: str) -> Text:
     """The text as it is written, for readers that count columns: NFC would move them."""
     file = Path(path).name
     text, encoding, notes = decode(read_bytes(path), file)
+    require_text(text, file)
+    return Text(plain_breaks(text), encoding, notes)
+
+
+def require_text(text: str, file: str) -> None:
+    """A file of nothing but white space is refused."""
     if not text.strip():
         raise InputError(
             f"{file}:1:1: the file is empty.",
             found=f"{len(text)} characters, all of them white space" if text else "0 bytes",
             fix="give a file with at least one row",
         )
-    return Text(text.replace("\r\n", "\n").replace("\r", "\n"), encoding, notes)
 
 
-def read_bytes(path: str) -> bytes:
-    """The bytes of a file, unpacked when its name ends in .gz or .xz."""
+def plain_breaks(text: str) -> str:
+    """Lines ended by a newline alone."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_head(path: str, most: int = HEAD) -> Text:
+    """The first lines of a file, for a look at its kind and columns; all of it where that is not text so far."""
+    data = read_bytes(path, most)
+    if len(data) < most:
+        return read_exact(path)
+    try:
+        text, encoding, notes = decode(data[: data.rfind(b"\n") + 1] or data, Path(path).name)
+    except InputError:
+        return read_exact(path)
+    require_text(text, Path(path).name)
+    return Text(plain_breaks(text), encoding, notes)
+
+
+def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
+    """The first so many bytes of a file, unpacked when its name ends in .gz or .xz."""
     unpack = UNPACK.get(Path(path).suffix.lower())
     try:
+        if unpack is None and most < MOST_BYTES:
+            with Path(path).open("rb") as opened:
+                return opened.read(most)
         data = Path(path).read_bytes()
-        return unpack(data) if unpack is not None and data else data
+        if unpack is None or not data:
+            return data
+        unpacked = unpack(data, most)
+        if len(unpacked) < MOST_BYTES:
+            return unpacked
+        raise InputError(
+            f"{path} holds more than is read from one archive.",
+            found=f"{len(data):,} bytes packed, over {MOST_BYTES:,} unpacked",
+            fix="unpack it, and give a part of it",
+        )
     except FileNotFoundError:
         raise missing(Path(path)) from None
     except IsADirectoryError:

@@ -1,7 +1,10 @@
 """Names that columns are known by, and whether the first row of a table is made of names."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+
+from atento.data.role_names import LABEL, TEXT
 
 # Source and target columns that are known by their names, the surest first.
 COUPLES = (
@@ -39,11 +42,12 @@ ROLE_NAMES = """
 """
 
 LANGUAGES = frozenset(LANGUAGE_NAMES.split())
-KNOWN = LANGUAGES.union(ROLE_NAMES.split(), *COUPLES)
+KNOWN = LANGUAGES.union(ROLE_NAMES.split(), TEXT, LABEL, *COUPLES)
 ABSENT = frozenset({"na", "n/a", "nan", "null", "none", "nil"})
 NAME = re.compile(r"[^\W\d][\w .\-/()#%]{0,39}(?<![. ])")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 CLOSE_ROWS = 5
+LABELLED_ROWS = 20  # fewer rows say nothing of labels
 
 
 def is_number(cell: str) -> bool:
@@ -74,8 +78,9 @@ def looks_like_header(
 ) -> bool:
     """Whether the first row names the columns of the rows below it.
 
-    Yes when it holds a name the user asked for, or well-known names only, or names above numbers; in CSV also when
-    names stand above longer text. Never when one of its cells comes again below: a column's name is no value.
+    Yes when it holds a name the user asked for, or well-known names only, or names above numbers, or names above
+    longer text and above labels that come again and again; in CSV also names above longer text alone. Never when one
+    of its cells comes again below: a column's name is no value.
     """
     stripped = [cell.strip() for cell in first]
     if any(name in stripped for name in wanted if not name.isdigit()):
@@ -93,17 +98,26 @@ def looks_like_header(
         return False
     if any(are_numbers(values) for values in columns):
         return True
+    above_text = any(stands_out(cell, values) for cell, values in zip(cells, columns, strict=True))
+    if above_text and any(come_again(values) for values in columns):
+        return True
     longest = max(len(cell.split()) for cell in cells)
     if not csv or any(
         all(is_name(cell) and len(cell.split()) <= longest for cell in row) for row in below[:CLOSE_ROWS]
     ):
         return False
-    return any(stands_out(cell, values) for cell, values in zip(cells, columns, strict=True))
+    return above_text
 
 
 def are_numbers(values: Sequence[str]) -> bool:
     """Whether nearly all of these cells are numbers."""
     return bool(values) and sum(map(is_number, values)) >= 0.95 * len(values)
+
+
+def come_again(values: Sequence[str]) -> bool:
+    """Whether a column holds few values, most of which come several times, as labels do."""
+    counts = Counter(values)
+    return len(values) >= LABELLED_ROWS and 10 * len(counts) <= len(values)
 
 
 def stands_out(cell: str, values: Sequence[str]) -> bool:

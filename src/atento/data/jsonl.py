@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from atento.data.lists import join
 from atento.data.records import Place, Records, Refusal, blank, counted, excerpt, in_words, without_blank_end
 from atento.errors import InputError
 
@@ -80,14 +81,17 @@ def without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def cell_of(line: str, key: str | int, value: object) -> str:
-    """A value as text: numbers as they are written, null as nothing."""
+    """A value as text: numbers as they are written, null as nothing, a list with tabs between its items."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
+        return join(cell_of(line, key, item) for item in value)
     if not isinstance(value, str):
-        kind = "an object" if isinstance(value, dict) else "a list"
-        raise BadRow(value_column(line, key), f"the value of {key!r} is {kind}, not text.", "write it as one text")
+        kind = "an object" if isinstance(value, dict) else "a list of lists or objects"
+        fix = "write it as one text, or as a list of texts"
+        raise BadRow(value_column(line, key), f"the value of {key!r} is {kind}, not text.", fix)
     if UNFIT.search(value) or (isinstance(key, str) and UNFIT.search(key)):
         raise BadRow(
             value_column(line, key), "the text holds a character that cannot be written.", "remove its \\u escape"

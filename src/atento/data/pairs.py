@@ -1,16 +1,20 @@
 """Source and target texts from any table, for tasks that turn one text into another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from atento.data.headers import Header
 from atento.data.headings import COUPLES, LANGUAGES, are_numbers
-from atento.data.parallel import read_parallel, split_paths
+from atento.data.inflections import find_inflection
+from atento.data.lists import join
 from atento.data.records import BadRows, Refusal, counted, excerpt, in_words, stop_or_skip
-from atento.data.tables import Table, read_table
+from atento.data.sources import read_source as read_source
+from atento.data.tables import Table
 from atento.errors import InputError, nearest
 
 SAMPLE_ROWS = 1000
+BESIDE = ","  # data.source=lemma,features: a word, and beside it its features
+Pair = tuple[str, str]  # (source, target)
 
 
 class Pairs(NamedTuple):
@@ -35,39 +39,69 @@ def read_pairs(
     bad_rows: BadRows = "stop",
 ) -> Pairs:
     """The pairs in a file, or in two parallel files; outer white space is dropped, inner text left as it is."""
-    table = read_source(source, header=header, names=[name for name in (source_column, target_column) if name])
+    names = [name for name in (*source_column.split(BESIDE), target_column) if name]
+    table = read_source(source, header=header, names=names)
     if not table.rows:
         raise nothing_left(table.file, stop_or_skip(table.refused, bad_rows))
-    first, second, notes = choose_columns(table, source_column, target_column)
-    pairs, lines, refused = [], [], list(table.refused)
-    for at, row in enumerate(table.rows):
+    first, beside, second, notes = choose_with_features(table, source_column, target_column)
+
+    def pair_of(at: int) -> Pair | Refusal:
+        row = table.rows[at]
         pair = row[first].strip(), row[second].strip()
-        if all(pair):
-            pairs.append(pair)
-            lines.append(table.lines[at])
+        if not all(pair):
+            return empty_cell(table, at, first if not pair[0] else second)
+        return (join([pair[0], row[beside].strip()]), pair[1]) if beside >= 0 else pair
+
+    return collect(table, pair_of, bad_rows, columns=(first, second), notes=notes)
+
+
+def choose_with_features(table: Table, source: str, target: str) -> tuple[int, int, int, tuple[str, ...]]:
+    """The columns of source, its features (-1: none) and target, and what to say when they were guessed."""
+    word, beside = find_source(table, source)
+    if beside >= 0:
+        _, second, _ = choose_columns(table, table.columns[word], target)
+        return word, beside, second, ()
+    inflection = None if source or target else find_inflection(table)
+    if inflection is None:
+        first, second, notes = choose_columns(table, source, target)
+        return first, -1, second, notes
+    names = [table.columns[at] for at in inflection]
+    note = (
+        f"source is {names[0]} with its features {names[2]}, target is {names[1]}; --set data.source=... chooses others"
+    )
+    return inflection.lemma, inflection.features, inflection.form, (note,)
+
+
+def find_source(table: Table, name: str) -> tuple[int, int]:
+    """The column of the source, and that of its features where two are named; -1 stands for none."""
+    if BESIDE not in name or name in table.columns:
+        return find_column(table, name, "data.source"), -1
+    word, _, features = name.partition(BESIDE)
+    return find_column(table, word.strip(), "data.source"), find_column(table, features.strip(), "data.source")
+
+
+def collect(
+    table: Table,
+    pair_of: Callable[[int], Pair | Refusal],
+    bad_rows: BadRows,
+    *,
+    columns: tuple[int, int],
+    notes: tuple[str, ...],
+) -> Pairs:
+    """The pair or the refusal of every row; an error when nothing is left."""
+    pairs, lines, refused = [], [], list(table.refused)
+    for at, line in enumerate(table.lines):
+        found = pair_of(at)
+        if isinstance(found, Refusal):
+            refused.append(found)
         else:
-            refused.append(empty_cell(table, at, first if not pair[0] else second))
+            pairs.append(found)
+            lines.append(line)
     ordered = stop_or_skip(refused, bad_rows)
     if not pairs:
         raise nothing_left(table.file, ordered)
-    return Pairs(
-        file=table.file,
-        pairs=tuple(pairs),
-        lines=tuple(lines),
-        refused=ordered,
-        notes=table.notes + notes,
-        source_column=table.columns[first],
-        target_column=table.columns[second],
-        table=table,
-    )
-
-
-def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
-    """The table of one file or of parallel files, its bad rows listed and not yet judged."""
-    paths = split_paths(source)
-    if len(paths) > 1:
-        return read_parallel(paths, bad_rows="skip")
-    return read_table(source, header=header, bad_rows="skip", names=names)
+    source, target = (table.columns[at] if at >= 0 else "" for at in columns)
+    return Pairs(table.file, tuple(pairs), tuple(lines), ordered, table.notes + notes, source, target, table)
 
 
 def choose_columns(table: Table, source: str, target: str) -> tuple[int, int, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 import pyarrow as arrow
 import pyarrow.parquet as arrow_parquet
 
+from atento.data.lists import join
 from atento.data.records import Place, Records, Refusal
 from atento.errors import InputError
 
@@ -36,8 +37,13 @@ def read_parquet(data: bytes, file: str) -> Records:
 
 
 def texts(values: list[object]) -> list[str]:
-    """Values as texts."""
-    return [value if isinstance(value, str) else "" if value is None else str(value) for value in values]
+    """Values as texts, a list with tabs between its items."""
+    return [join(texts(value)) if isinstance(value, list) else text(value) for value in values]
+
+
+def text(value: object) -> str:
+    """One value; an absent one is empty."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def nul(file: str, row: int, column: int, name: str) -> Refusal:

@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple
 
 from atento.data.delimited import read_delimited
 from atento.data.files import inner_name
+from atento.data.line_kinds import LineKind, is_conllu, line_kind
 
-Kind = Literal["csv", "tsv", "jsonl", "parquet", "parallel", "text"]
+Kind = Literal["csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder"]
 
 SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
@@ -19,6 +20,12 @@ SUFFIXES: dict[str, Kind] = {
     ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".conll": "conll",
+    ".conllu": "conll",
+    ".conllx": "conll",
+    ".bio": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
 }
 
 KIND_WORDS: dict[Kind, str] = {
@@ -26,6 +33,8 @@ KIND_WORDS: dict[Kind, str] = {
     "tsv": "TSV",
     "jsonl": "JSON lines",
     "text": "text, one column and one row a line",
+    "conll": "one word a line (CoNLL)",
+    "lines": "lines of a label and a text",
 }
 
 # On a tie the earlier one: decimal commas stand in files parted by semicolons, hardly the other way round.
@@ -54,14 +63,29 @@ def kind_by_name(path: str) -> Kind | None:
 
 def kind_by_content(text: str) -> Kind:
     """The kind that the first lines look like."""
-    lines = [line for line in sample(text).split("\n") if line.strip()]
-    first = lines[0].strip()
+    lines = sample(text).split("\n")
+    filled = [line for line in lines if line.strip()]
+    first = filled[0].strip()
     if first.startswith("{") or is_json_list(first):
         return "jsonl"
-    if 2 * sum("\t" in line.strip() for line in lines) >= len(lines):
+    form = line_kind(lines)
+    if form is not None:
+        return "conll" if form in ("conll", "conllu") else "lines"
+    if 2 * sum("\t" in line.strip() for line in filled) >= len(filled):
         return "tsv"
     fit = best_fit(text)
     return "csv" if fit.alike >= 0.9 and fit.spaced < 0.5 else "text"
+
+
+def form_of(text: str, kind: Kind) -> LineKind | None:
+    """Which of the ways to write words or labels in lines this is; None: another format, or rows of a table."""
+    lines = sample(text).split("\n")
+    if kind == "conll":
+        return "conllu" if is_conllu([line for line in lines if line.strip()], least=0.5) else "conll"
+    found = line_kind(lines) if kind in ("tsv", "lines") else None
+    if kind == "tsv":
+        return found if found in ("conll", "conllu") else None
+    return found
 
 
 def delimiter_of(text: str) -> str:

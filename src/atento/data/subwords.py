@@ -37,6 +37,18 @@ class Subwords(Vocabulary):
         """The pieces, with the sign that begins a word."""
         return [str(self.tokenizer.id_to_token(number)).replace(WRITTEN_SPACE, SPACE) for number in numbers]
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where the pieces stand, without the space before a word; a piece that is a space alone stands on it."""
+        cut = self.tokenizer.encode(text.replace(SPACE, WRITTEN_SPACE))
+        places = []
+        for piece, (start, end) in zip(cut.tokens, cut.offsets, strict=True):
+            if piece == SPACE and text[start] != " ":
+                end = start  # put before the text by the library
+            elif piece.startswith(SPACE) and piece != SPACE and text[start] == " ":
+                start += 1
+            places.append((start, end))
+        return places
+
     def to_json(self) -> dict[str, Any]:
         """The library's own description, as text."""
         return {"level": self.level, "tokenizer": self.tokenizer.to_str()}

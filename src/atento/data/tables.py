@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
 
+from atento.data.conll import read_conll, read_conllu
 from atento.data.delimited import DELIMITER_NAMES, read_delimited, read_lines
-from atento.data.files import read_bytes, read_exact
+from atento.data.files import Text, read_bytes, read_exact
 from atento.data.headers import Header, name_columns
 from atento.data.jsonl import read_jsonl
+from atento.data.label_lines import read_label_lines
 from atento.data.records import BadRows, Locate, Place, Records, excerpt, in_words, stop_or_skip
 from atento.data.records import Refusal as Refusal
-from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name
+from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, form_of, kind_by_content, kind_by_name
 from atento.errors import InputError
 
 
@@ -37,17 +39,31 @@ class Table:
 
 
 def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
-    """The rows of a CSV, TSV, JSONL, Parquet or text file; `names` are columns the user asked for."""
+    """The rows of a CSV, TSV, JSONL, Parquet, CoNLL or text file; `names` are columns the user asked for."""
     file = Path(path).name
-    kind = kind_by_name(path)
-    if kind == "parquet":
+    if kind_by_name(path) == "parquet":
         from atento.data.parquet import read_parquet  # pyarrow loads only when it is needed
 
-        return table_of(read_parquet(read_bytes(path), file), file, kind, "", True, bad_rows)
-    text, encoding, notes = read_exact(path)
+        return table_of(read_parquet(read_bytes(path), file), file, "parquet", "", True, bad_rows)
+    return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
+
+
+def table_from_text(
+    read: Text, path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()
+) -> Table:
+    """The rows of a text, by the ending of its file's name, else by what it looks like."""
+    text, encoding, notes = read
+    file = Path(path).name
+    kind = kind_by_name(path)
     if kind is None:
         kind = kind_by_content(text)
         notes += (f"{file} is read as {KIND_WORDS[kind]}",)
+    form = form_of(text, kind)
+    if form is not None:
+        read_form = {"conll": read_conll, "conllu": read_conllu}.get(form)
+        records = read_form(text, file) if read_form else read_label_lines(text, file, form)
+        records = records._replace(notes=notes + records.notes)
+        return table_of(records, file, "conll" if read_form else "lines", encoding, False, bad_rows)
     records, delimiter = read_records(text, file, kind, names)
     if kind == "csv" and delimiter != ",":
         notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)

@@ -37,6 +37,10 @@ class Vocabulary(ABC):
         """Each token as a person reads it, e.g. beside an attention map."""
 
     @abstractmethod
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where each token of `encode` begins and ends in the text; only white space may lie between two."""
+
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """All that `load_vocabulary` needs."""
 
@@ -99,6 +103,10 @@ class Characters(TokenList):
         """Side by side."""
         return "".join(tokens)
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """One after another."""
+        return [(place, place + 1) for place in range(len(text))]
+
 
 class Words(TokenList):
     """One token a word or punctuation mark; a join sign remembers where no space was."""
@@ -127,6 +135,10 @@ class Words(TokenList):
         """Spaces, except where a join sign stands."""
         text = " ".join(tokens).replace(f" {JOIN}", "").replace(f"{JOIN} ", "")
         return JOIN.join(part.replace(JOIN, "") for part in text.split(WRITTEN_JOIN))
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Where the words and punctuation marks stand."""
+        return [match.span() for match in WORDS.finditer(text)]
 
 
 def is_word(token: str) -> bool:

@@ -9,12 +9,16 @@ from atento.layers.positions import Positions
 
 
 class TokenEmbedding(nn.Module):
-    """A learned vector for each token: tokens (B, T) -> (B, T, size). Padding, token 0, is a zero vector."""
+    """A learned vector for each token: tokens (B, T) -> (B, T, size). Padding, token 0, is a zero vector.
 
-    def __init__(self, vocabulary_size: int, size: int, *, dropout: float = 0.0) -> None:
+    The same vectors predict (Press & Wolf, 2017); not `tied`, there are others for that.
+    """
+
+    def __init__(self, vocabulary_size: int, size: int, *, dropout: float = 0.0, tied: bool = True) -> None:
         super().__init__()
         self.size = size
         self.table = nn.Embedding(vocabulary_size, size, padding_idx=0)
+        self.others = None if tied else nn.Parameter(torch.empty(vocabulary_size, size))
         self.draw()
         self.dropout = nn.Dropout(dropout)
 
@@ -22,6 +26,13 @@ class TokenEmbedding(nn.Module):
         """Vectors anew, each with standard deviation size^−½: about as long as 1."""
         nn.init.normal_(self.table.weight, std=self.size**-0.5)
         nn.init.zeros_(self.table.weight[0].detach())
+        if self.others is not None:
+            nn.init.normal_(self.others, std=self.size**-0.5)
+
+    @property
+    def outputs(self) -> Tensor:
+        """The vectors (V, size) that tell how likely each token is, by their product with what is to be said."""
+        return self.table.weight if self.others is None else self.others
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Look each token up."""
@@ -34,10 +45,12 @@ class PlacedEmbedding(nn.Module):
     `atento.layers.positions`, which also says the size.
     """
 
-    def __init__(self, vocabulary_size: int, positions: Positions, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self, vocabulary_size: int, positions: Positions, *, dropout: float = 0.0, tied: bool = True
+    ) -> None:
         super().__init__()
         self.size = positions.size
-        self.tokens = TokenEmbedding(vocabulary_size, self.size)
+        self.tokens = TokenEmbedding(vocabulary_size, self.size, tied=tied)
         self.positions = positions
         self.dropout = nn.Dropout(dropout)
 

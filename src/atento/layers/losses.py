@@ -29,12 +29,19 @@ class Loss(NamedTuple):
         return Loss(self.total, items)
 
 
-def token_cross_entropy(logits: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Loss:
-    """Cross-entropy of real tokens only: logits (M, C), targets (M,). Smoothing spreads a share over all classes."""
+def token_cross_entropy(
+    logits: Tensor, targets: Tensor, *, smoothing: float = 0.0, weights: Tensor | None = None
+) -> Loss:
+    """Cross-entropy of real tokens only: logits (M, C), targets (M,). Smoothing spreads a share over all classes.
+
+    With weights (C,) each item's loss is times the weight of its class; it still counts as one item.
+    """
     require_shape("targets", targets, logits.shape[:-1])
     if not 0.0 <= smoothing <= 1.0:
         raise InputError("smoothing is a share of each label.", found=f"smoothing={smoothing}", fix="from 0 to 1")
-    total = functional.cross_entropy(precise(logits), targets, reduction="sum", label_smoothing=smoothing)
+    logits = precise(logits)
+    weights = None if weights is None else weights.to(logits)
+    total = functional.cross_entropy(logits, targets, weight=weights, reduction="sum", label_smoothing=smoothing)
     return Loss(total, targets.numel())
 
 
@@ -49,10 +56,10 @@ def sequence_cross_entropy(logits: Tensor, targets: Tensor, *, valid: Tensor, sm
     return tokens.shared_by(int(valid.any(dim=-1).sum()))
 
 
-def binary_cross_entropy(logits: Tensor, truth: Tensor) -> Loss:
+def binary_cross_entropy(logits: Tensor, truth: Tensor, *, yes: Tensor | None = None) -> Loss:
     """−y ln p − (1 − y) ln(1 − p) with p = sigmoid(logit): each item, or each of several labels, judged by itself.
 
-    logits and truth (M,) or (M, L); every yes or no is an item.
+    logits and truth (M,) or (M, L); every yes or no is an item. With yes (L,), a label's first term is times that.
     """
     truth = as_numbers(truth, logits)
     if truth.numel() and not 0.0 <= truth.min() <= truth.max() <= 1.0:
@@ -61,7 +68,10 @@ def binary_cross_entropy(logits: Tensor, truth: Tensor) -> Loss:
             found=f"numbers from {truth.min().item():.4g} to {truth.max().item():.4g}",
             fix="give each label 0 for no and 1 for yes",
         )
-    return Loss(functional.binary_cross_entropy_with_logits(precise(logits), truth, reduction="sum"), truth.numel())
+    logits = precise(logits)
+    yes = None if yes is None else yes.to(logits)
+    total = functional.binary_cross_entropy_with_logits(logits, truth, pos_weight=yes, reduction="sum")
+    return Loss(total, truth.numel())
 
 
 def divergence(logits: Tensor, shares: Tensor) -> Loss:

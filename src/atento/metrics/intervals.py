@@ -40,9 +40,11 @@ def resampled(metric: Metric, statistics: Sums, *, seed: int = 0, resamples: int
 
 
 def statistics_of(metric: Metric, runs: Runs, references: Sequence[Sequence[str]]) -> Sums:
-    """(M, N, S); all runs are counted together, for a metric may number the labels it meets."""
+    """(M, N, S); all runs are counted together, for a metric may number the labels it meets. An output may have
+    several rows, as many in every run.
+    """
     together = metric.statistics([output for run in runs for output in run], list(references) * len(runs))
-    return together.reshape(len(runs), len(references), -1)
+    return together.reshape(len(runs), -1, together.shape[-1])
 
 
 def interval_over(

@@ -1,7 +1,8 @@
 """Several labels a case. An output is the labels said, likeliest first; the references are all that are true."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from atento.errors import InputError, unknown_name
 from atento.metrics.labels import count_labels, macro_f1, micro_f1
@@ -10,6 +11,7 @@ from atento.metrics.metric import Metric, Sums, hits_of, share
 # Axes: N examples, L labels.
 
 Labels = Sequence[Sequence[str]]
+Count = Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]
 
 
 def count_whole_sets(said: Labels, true: Labels) -> Sums:
@@ -52,3 +54,18 @@ def hamming(labels: Sequence[str]) -> Metric:
 WHOLE_SETS = Metric("whole_sets", "share of cases with all labels right and none too many", count_whole_sets, share)
 LABELS_MACRO_F1 = Metric("macro_f1", "F1 of each label, averaged: rare labels count as much", count_labels, macro_f1)
 LABELS_MICRO_F1 = Metric("micro_f1", "F1 of all decisions together", count_labels, micro_f1)
+
+
+def of_answers(metric: Metric, part: int) -> Metric:
+    """The same metric of answers [labels said, labels ranked]: part 0 takes those said, part 1 the ranking."""
+    return metric._replace(statistics=partial(count_part, count=metric.statistics, part=part))
+
+
+def count_part(answers: Sequence[Sequence[Sequence[str]]], true: Labels, *, count: Count, part: int) -> Sums:
+    """The statistics of one part of every answer."""
+    return count([answer[part] for answer in answers], true)
+
+
+def count_known(said: Labels, true: Labels, *, labels: Sequence[str]) -> Sums:
+    """`count_decisions` over the labels given and those that occur: one that training never met is a miss, no error."""
+    return count_decisions(said, true, labels=sorted({*labels, *(label for case in (*said, *true) for label in case)}))

@@ -1,6 +1,7 @@
 """A metric is sums over examples and a formula over the sums: so any resample of the examples can be scored at once."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,11 @@ class Metric(NamedTuple):
     statistics: Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]
     formula: Callable[[Sums], Sums]
     smaller_is_better: bool = False
+    by_source: Callable[[Sequence[str], Sequence[Any], Sequence[Sequence[str]]], Sums] | None = None  # sees sources too
+
+    def on(self, sources: Sequence[str]) -> "Metric":
+        """The metric of answers to these sources, where it asks what they were; else itself."""
+        return self if self.by_source is None else self._replace(statistics=partial(self.by_source, sources))
 
     def merit(self, value: float) -> float:
         """The value, or minus it: always the larger the better."""

@@ -3,10 +3,19 @@
 import math
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from atento.errors import InputError
+from atento.metrics.metric import Metric, Sums
+
+# Axes: N passages of texts.
 
 MOST_NATS = math.log(sys.float_info.max)  # exp of more is no float
+PASSAGE = 1000  # characters; a long text is judged in parts so long, whose spread says how sure its figure is
+TINY = 1e-9  # a text of no characters costs nothing
 
 
 def nats_per_token(log_probabilities: Sequence[float], tokens: Sequence[int]) -> float:
@@ -31,3 +40,65 @@ def perplexity(log_probabilities: Sequence[float], tokens: Sequence[int]) -> flo
     """exp of the nats a token: among how many equally likely tokens the model seems to choose."""
     nats = nats_per_token(log_probabilities, tokens)
     return math.exp(nats) if nats < MOST_NATS else math.inf
+
+
+def judged_text(text: str, chances: Sequence[float]) -> list[Any]:
+    """What is judged of a text, from the log-probabilities of its tokens, be they characters or not:
+    [log-probability, characters, words, log-probability of each passage of it].
+    """
+    parts = max(1, round(len(text) / PASSAGE))
+    borders = [len(chances) * part // parts for part in range(parts + 1)]
+    sums = [math.fsum(chances[begin:end]) for begin, end in pairwise(borders)]
+    return [math.fsum(sums), len(text), len(text.split()), sums]
+
+
+def text_statistics(outputs: Sequence[Any], references: Sequence[Sequence[str]]) -> Sums:
+    """(N, 3): of each passage of each text the nats it cost, its characters and its words; passages of a text are
+    equally long. An output is [log-probability, characters, words, log-probability of each passage].
+    """
+    rows = [
+        (-part, characters / len(parts), words / len(parts))
+        for _, characters, words, parts in outputs
+        for part in parts
+    ]
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
+
+
+def nats_a_character(sums: Sums) -> Sums:
+    """−log P / characters."""
+    return np.asarray(sums[:, 0] / np.maximum(sums[:, 1], TINY))
+
+
+def bits_a_character(sums: Sums) -> Sums:
+    """The same in bits."""
+    return np.asarray(nats_a_character(sums) / math.log(2))
+
+
+def word_perplexity(sums: Sums) -> Sums:
+    """exp(−log P / words): whatever a model's tokens are, its text has as many words."""
+    return np.exp(np.minimum(sums[:, 0] / np.maximum(sums[:, 2], TINY), MOST_NATS))
+
+
+NATS = Metric(
+    "nats_per_char",
+    "surprise at each character in nats, of all held-out text; 0 is perfect",
+    text_statistics,
+    nats_a_character,
+    smaller_is_better=True,
+)
+BITS = Metric("bits_per_char", "the same in bits", text_statistics, bits_a_character, smaller_is_better=True)
+PERPLEXITY = Metric(
+    "word_perplexity",
+    "among how many equally likely words the model seems to choose, spaces and signs included",
+    text_statistics,
+    word_perplexity,
+    smaller_is_better=True,
+)
+MASKED_NATS = Metric(
+    "nats_per_char",
+    "surprise at hidden tokens in nats a character, each filled from both sides: no probability of a text, not to be "
+    "compared with models that write it",
+    text_statistics,
+    nats_a_character,
+    smaller_is_better=True,
+)

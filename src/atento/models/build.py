@@ -46,6 +46,13 @@ FAMILIES: dict[str, str] = {
 
 LINFORMER = "linformer"
 
+SUFFIXES: dict[str, str] = {  # of one task alone; its own build takes them off a name
+    "crf": "tag: tags judged together, by a linear-chain conditional random field",
+    "hierarchical": "classify, label: words make sentences, sentences a document",
+    "one-each": "label: a network of its own for each label",
+    "co": "match: each sequence looks at the other",
+}
+
 
 class Half(NamedTuple):
     """An encoder or a decoder by its names; a recurrent one without attention has no composition."""
@@ -74,6 +81,11 @@ def parse(name: str) -> tuple[Half, Half]:
             fix=f"write {halves[0].family}/{name.split('/')[1]}",
         )
     return halves[0], halves[-1]
+
+
+def without_suffixes(name: str) -> str:
+    """The name without what only one task knows."""
+    return "+".join(part for part in name.split("+") if part not in SUFFIXES)
 
 
 def parse_half(name: str, whole: str) -> Half:

@@ -5,73 +5,16 @@ self-attention; a recurrent classifier pools its states by it; elsewhere a recur
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from atento.attention.presets import Composition, Sizes
 from atento.blocks.pooling import AttentionPooling
 from atento.errors import InputError
-from atento.layers.embeddings import TokenEmbedding
-from atento.models.build import Half, build_encoder, cells_of, parse_half
-from atento.models.build_transformer import sizes_of, transformer_body
-from atento.models.classifier import Classifier, OneEach
-from atento.models.fixed_vector import FixedVectorDecoder
-from atento.models.handover import Alone, Handover, Silence
+from atento.models.build import Half, parse_half
+from atento.models.build_transformer import sizes_of
 from atento.models.heads import Head
-from atento.models.language_model import CausalTransformer, LanguageModel
-from atento.models.protocols import Decoder
-from atento.models.tagger import Tagger
-from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
 HeadMaker = Callable[[int, int], Head]  # size of a vector, width of the outputs -> head
-
-
-def build_classifier(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Classifier:
-    """Reads sequences of tokens and says `width` outputs of each, e.g. `LabelHead` and the number of labels."""
-    half = parse_one(recipe.name, "a classifier")
-    require_defaults(recipe, "handover", "attend")
-    encoder = build_encoder(half, recipe, vocabulary_size)
-    pooling = None
-    if half.family != "transformer" and half.attention is not None:
-        require_no_linformer(half, recipe.name, "a pooling asks once, and there is nothing to save")
-        pooling = attention_pooling(half.attention, recipe, encoder.size)
-    return Classifier(encoder, head(encoder.size, width), pooling=pooling)
-
-
-def build_one_each(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> OneEach:
-    """A classifier of its own for each of the outputs, to compare with one for all."""
-    return OneEach([build_classifier(recipe, vocabulary_size, head, 1) for _ in range(width)])
-
-
-def build_tagger(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Tagger:
-    """Reads sequences of tokens and says `width` outputs of each step."""
-    half = parse_one(recipe.name, "a tagger")
-    require_no_attention(half, recipe.name, "a recurrent tagger says of each step what its state says")
-    require_defaults(recipe, "summary", "handover", "attend")
-    encoder = build_encoder(half, recipe, vocabulary_size)
-    return Tagger(encoder, head(encoder.size, width))
-
-
-def build_language_model(recipe: ModelRecipe, vocabulary_size: int) -> LanguageModel:
-    """Writes tokens, each from those before it."""
-    half = parse_one(recipe.name, "a language model")
-    require_no_attention(half, recipe.name, "a recurrent language model remembers by its state alone")
-    require_defaults(recipe, "directions", "summary", "handover", "attend")
-    return LanguageModel(writer_of(half, recipe, vocabulary_size))
-
-
-def writer_of(half: Half, recipe: ModelRecipe, vocabulary_size: int) -> Decoder[Any]:
-    """A decoder with nothing to read."""
-    if half.family == "transformer":
-        composition = half.attention or Composition("scaled-dot")
-        require_no_linformer(half, recipe.name, "linformer mixes all positions, what is still to be said among them")
-        require_past(composition, recipe)
-        return CausalTransformer(*transformer_body(composition, recipe, vocabulary_size, causal=True))
-    size = recipe.hidden
-    stack = Stack(cells_of(half.family, recipe), size, size, layers=recipe.layers, dropout=recipe.dropout)
-    embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout)
-    handover = Handover(Silence(stack.output_size * recipe.layers), Alone())
-    return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
 
 
 def attention_pooling(composition: Composition, recipe: ModelRecipe, size: int) -> AttentionPooling:

@@ -12,7 +12,7 @@ from atento.models.fixed_vector import FixedVectorDecoder
 from atento.models.handover import Handover, as_both, as_input, as_state
 from atento.models.luong import LuongDecoder
 from atento.models.recurrent import RecurrentDecoder, RecurrentEncoder
-from atento.models.summaries import SUMMARIES, end_states
+from atento.models.summaries import end_states, find_summary
 from atento.recurrent.stack import CellMaker, Stack
 from atento.spec import ModelRecipe
 
@@ -27,18 +27,22 @@ ATTENTIVE: dict[str, type[LuongDecoder] | type[BahdanauDecoder]] = {
 def recurrent_encoder(cells: CellMaker, recipe: ModelRecipe, vocabulary_size: int) -> RecurrentEncoder:
     """In both directions each is half as wide, so that every family's states are equally wide."""
     size, both = recipe.hidden, recipe.directions == 2
-    if both and size % 2:
-        raise InputError(
-            "model.hidden must be even: an encoder reads in both directions, each half as wide.",
-            found=f"model.hidden={size}",
-            fix=f"--set model.hidden={size + 1}, or --set model.directions=1",
-        )
+    require_even(recipe)
     embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout)
     width = size // recipe.directions
     stack = Stack(cells, size, width, layers=recipe.layers, bidirectional=both, dropout=recipe.dropout)
-    name = "last" if recipe.summary == "auto" else recipe.summary
-    summarise = end_states if both and name == "last" else SUMMARIES[name]
+    summarise = end_states if both and recipe.summary in ("auto", "last") else find_summary(recipe.summary, auto="last")
     return RecurrentEncoder(embedding, stack, summarise, dropout=recipe.dropout)
+
+
+def require_even(recipe: ModelRecipe) -> None:
+    """Two directions share the width."""
+    if recipe.directions == 2 and recipe.hidden % 2:
+        raise InputError(
+            "model.hidden must be even: an encoder reads in both directions, each half as wide.",
+            found=f"model.hidden={recipe.hidden}",
+            fix=f"--set model.hidden={recipe.hidden + 1}, or --set model.directions=1",
+        )
 
 
 def recurrent_decoder(
@@ -52,7 +56,7 @@ def recurrent_decoder(
 ) -> RecurrentDecoder:
     """Without a composition it knows the source by its summary alone."""
     size = recipe.hidden
-    embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout)
+    embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout, tied=recipe.tied)
     if composition is None:
         require_defaults(recipe, ("attend",), "a recurrent decoder without attention looks at nothing.")
         stack, handover = begin(cells, recipe, source_size, how="both", context_size=0)

@@ -14,7 +14,7 @@ from atento.errors import unknown_name
 from atento.layers.embeddings import PlacedEmbedding, TokenEmbedding
 from atento.layers.feed_forward import FeedForward
 from atento.layers.positions import BinaryDigits, Index, Learned, NoPositions, Positions, Rotary, Sinusoidal
-from atento.models.summaries import SUMMARIES
+from atento.models.summaries import find_summary
 from atento.models.transformer import TransformerDecoder, TransformerEncoder
 from atento.spec import ModelRecipe
 
@@ -44,7 +44,7 @@ def transformer_encoder(
     """The encoder of a recipe; one that reads in one direction sees at each token those before it."""
     causal = recipe.directions == 1
     body = transformer_body(composition, recipe, vocabulary_size, causal=causal, linformer=linformer)
-    return TransformerEncoder(*body, SUMMARIES["mean" if recipe.summary == "auto" else recipe.summary])
+    return TransformerEncoder(*body, find_summary(recipe.summary, auto="mean"))
 
 
 def transformer_decoder(
@@ -61,7 +61,7 @@ def transformer_decoder(
         )
         for _ in range(recipe.layers)
     ]
-    embedding = embedding_of(recipe, vocabulary_size)
+    embedding = embedding_of(recipe, vocabulary_size, tied=recipe.tied)
     start_of(recipe)(embedding.tokens, layers)
     return TransformerDecoder(embedding, layers)
 
@@ -89,10 +89,10 @@ def transformer_body(
     return embedding, TransformerStack(layers)
 
 
-def embedding_of(recipe: ModelRecipe, vocabulary_size: int) -> PlacedEmbedding:
+def embedding_of(recipe: ModelRecipe, vocabulary_size: int, *, tied: bool = True) -> PlacedEmbedding:
     """Tokens and the positions that are added to them; none where positions stand elsewhere."""
     positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
-    return PlacedEmbedding(vocabulary_size, positions, dropout=recipe.dropout)
+    return PlacedEmbedding(vocabulary_size, positions, dropout=recipe.dropout, tied=tied)
 
 
 def own_heads(composition: Composition, recipe: ModelRecipe, *, causal: bool, linformer: bool = False) -> MultiHead:

@@ -43,9 +43,9 @@ class Classifier(nn.Module):
         summed: Tensor = self.pooling(encoded.states, valid=encoded.valid)
         return summed
 
-    def loss(self, batch: LabelledBatch) -> Loss:
+    def loss(self, batch: LabelledBatch, *, smoothing: float = 0.0) -> Loss:
         """How wrong the head is on each sequence."""
-        return self.head.loss(self(batch), batch.truth)
+        return self.head.loss(self(batch), batch.truth, smoothing=smoothing)
 
     def weights(self, batch: LabelledBatch) -> Tensor:
         """How much of each token was taken (B, N); only where attention pools."""
@@ -79,10 +79,10 @@ class OneEach(nn.Module):
         """Outputs (B, C), a column a network."""
         return torch.cat([network(batch) for network in self.networks], dim=-1)
 
-    def loss(self, batch: LabelledBatch) -> Loss:
+    def loss(self, batch: LabelledBatch, *, smoothing: float = 0.0) -> Loss:
         """The sum of the networks' own losses; none sees another's."""
-        truths = torch.split(batch.truth, 1, dim=-1)
-        losses = [network.loss(batch._replace(truth=truth)) for network, truth in zip(self.each(), truths, strict=True)]
+        truths = zip(self.each(), torch.split(batch.truth, 1, dim=-1), strict=True)
+        losses = [network.loss(batch._replace(truth=truth), smoothing=smoothing) for network, truth in truths]
         return Loss(torch.stack([loss.total for loss in losses]).sum(), sum(loss.items for loss in losses))
 
     def each(self) -> list[Classifier]:

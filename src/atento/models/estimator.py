@@ -19,7 +19,7 @@ from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
 from atento.models.classifier import Classifier
 from atento.models.heads import NumberHead
 from atento.models.protocols import Encoded, Encoder
-from atento.models.summaries import SUMMARIES, Summary, end_states
+from atento.models.summaries import Summary, end_states, find_summary
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -102,7 +102,7 @@ def build_number_encoder(half: Half, recipe: ModelRecipe, channels: int) -> Enco
             for _ in range(recipe.layers)
         ]
         positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
-        summarise = SUMMARIES["mean" if recipe.summary == "auto" else recipe.summary]
+        summarise = find_summary(recipe.summary, auto="mean")
         return TransformerNumbers(channels, positions, TransformerStack(layers), summarise, dropout=recipe.dropout)
     if both and size % 2:
         raise InputError(
@@ -118,5 +118,5 @@ def build_number_encoder(half: Half, recipe: ModelRecipe, channels: int) -> Enco
         bidirectional=both,
         dropout=recipe.dropout,
     )
-    name = "last" if recipe.summary == "auto" else recipe.summary
-    return RecurrentNumbers(stack, end_states if both and name == "last" else SUMMARIES[name], dropout=recipe.dropout)
+    summarise = end_states if both and recipe.summary in ("auto", "last") else find_summary(recipe.summary, auto="last")
+    return RecurrentNumbers(stack, summarise, dropout=recipe.dropout)

@@ -14,6 +14,7 @@ from atento.errors import InputError
 from atento.layers.embeddings import PlacedEmbedding
 from atento.layers.losses import Loss, precise, token_cross_entropy
 from atento.models.protocols import Decoder, Encoded, Step
+from atento.models.recurrent import RecurrentDecoder
 from atento.recurrent.unroll import real_first
 
 # Axes: B batch, T time, V vocabulary, D size, L layers, H heads, M real tokens of all sequences.
@@ -51,6 +52,14 @@ class LanguageModel(nn.Module):
         """Minus the log-probability of each real token, given those before it."""
         return token_cross_entropy(self(batch), batch.target[batch.valid])
 
+    def resume(self, previous: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Features (B, T, D) after each of more tokens (B, T), which `decoder.to_logits` reads, and the last state."""
+        decoder = self.decoder
+        if not isinstance(decoder, RecurrentDecoder | CausalTransformer):
+            raise TypeError(f"{type(decoder).__name__} cannot go on from a state")
+        walked = decoder.resume(previous, state)
+        return walked.features, walked.state
+
     def log_probabilities(self, batch: TextBatch) -> Tensor:
         """log P(x) (B,) of whole sequences, the end mark included: the sum over the steps."""
         steps = precise(self(batch)).log_softmax(dim=-1)  # (M, V)
@@ -64,6 +73,13 @@ class WritingState(NamedTuple):
 
     own: tuple[Prepared, ...]  # empty before the first token
     at: Tensor  # (B,) position of the next token
+
+
+class Read(NamedTuple):
+    """Several steps of a known text."""
+
+    features: Tensor  # (B, T, D) what `to_logits` reads
+    state: WritingState  # after the last step
 
 
 class CausalTransformer(Decoder[WritingState]):
@@ -100,6 +116,12 @@ class CausalTransformer(Decoder[WritingState]):
         """All positions in one pass."""
         values: Tensor = self.stack(self.embed(previous))
         return values
+
+    def resume(self, previous: Tensor, state: WritingState) -> Read:
+        """Go on with known tokens (B, T) from where a cache stands."""
+        at = state.at[:1] + torch.arange(previous.size(1), device=previous.device)
+        values, own = self.stack.extend(self.embedding(previous, at), state.own, at=at)
+        return Read(values, WritingState(own, state.at + previous.size(1)))
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Compare with every token's own vector."""

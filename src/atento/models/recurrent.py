@@ -115,8 +115,8 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         return fed
 
     def to_logits(self, features: Tensor) -> Tensor:
-        """Compare with every token's own vector (tied weights)."""
-        return nn.functional.linear(features, self.embedding.table.weight, self.bias)
+        """Compare with every token's vector."""
+        return nn.functional.linear(features, self.embedding.outputs, self.bias)
 
     def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
         """One layer of one head; none at all without attention."""

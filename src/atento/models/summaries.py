@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from atento.errors import InputError
 from atento.layers.padding import clean, masked_mean
 
 # Axes: B batch, N source time, D size.
@@ -40,3 +41,14 @@ def largest_values(states: Tensor, valid: Tensor) -> Tensor:
 
 
 SUMMARIES: dict[str, Summary] = {"last": last_state, "mean": masked_mean, "max": largest_values}
+
+
+def find_summary(name: str, *, auto: str) -> Summary:
+    """The summary of a recipe; attention pools in a classifier of tokens alone, which never asks here."""
+    if name == "attention":
+        raise InputError(
+            "model.summary=attention pools the states of a classifier of texts.",
+            found="model.summary=attention",
+            fix="leave it out, or take last, mean or max",
+        )
+    return SUMMARIES[auto if name == "auto" else name]

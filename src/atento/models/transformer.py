@@ -56,7 +56,7 @@ class TransformerState(NamedTuple):
 
 
 class TransformerDecoder(Decoder[TransformerState]):
-    """Embeds, adds positions, passes the layers; the embedding also predicts (tied weights)."""
+    """Embeds, adds positions, passes the layers; the embedding also predicts."""
 
     attends = True
     recurs = False
@@ -109,8 +109,8 @@ class TransformerDecoder(Decoder[TransformerState]):
             values = passed.values
 
     def to_logits(self, features: Tensor) -> Tensor:
-        """Compare with every token's own vector."""
-        return nn.functional.linear(features, self.embedding.tokens.table.weight, self.bias)
+        """Compare with every token's vector."""
+        return nn.functional.linear(features, self.embedding.tokens.outputs, self.bias)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Tokens (B, T) from position 0."""

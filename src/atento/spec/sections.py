@@ -37,6 +37,12 @@ class DataRecipe(Section):
     length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
     header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
     bad_rows: Literal["stop", "skip"] = Field("stop", description="at a row that cannot be used")
+    near: Literal["keep", "drop"] = Field(
+        "keep", description="training rows that only case, spaces and punctuation tell from a held-out one"
+    )
+    conflicts: Literal["keep", "first"] = Field(
+        "keep", description="training rows that give a source another target than an earlier row; first: leave them out"
+    )
 
 
 class TokensRecipe(Section):
@@ -47,6 +53,7 @@ class TokensRecipe(Section):
     lower: bool = Field(False, description="read capital letters as small ones")
     size: int = Field(4000, ge=8, description="most tokens in a word or subword vocabulary")
     least_count: int = Field(1, ge=1, description="a rarer token is unknown")
+    vectors: str = Field("", description="a file of word vectors (word2vec's or GloVe's text) that words begin with")
 
 
 class ModelRecipe(Section):
@@ -90,13 +97,21 @@ class ModelRecipe(Section):
     attend: Literal["current", "previous"] = Field(
         "current", description="a recurrent decoder looks with its state after a step (Luong) or before it (Bahdanau)"
     )
-    reach: int = Field(16, ge=0, description="how far the extents local, local-predictive, adaptive-span, relative see")
+    reach: int = Field(
+        16,
+        ge=0,
+        description="how far the extents local, local-predictive, adaptive-span, relative see; words that skip-gram "
+        "and next-word take together",
+    )
     block: int = Field(32, ge=1, description="how long a block of the extents block-local, strided and fixed is")
     alpha: float = Field(
         0.0, ge=0, le=2, description="of the distribution entmax, over 1 and at most 2; 0: learned, one a head"
     )
     characters: int = Field(0, ge=0, description="width of what is read inside each word, letter by letter; 0: nothing")
     tied: bool = Field(True, description="one table of vectors both reads and predicts, where a model does both")
+    vectors: Literal["fine-tuned", "frozen"] = Field(
+        "fine-tuned", description="whether the vectors of tokens.vectors learn on or stay as they are"
+    )
     compressed: int = Field(64, ge=1, description="into how many keys linformer presses a sequence")
 
 
@@ -140,6 +155,9 @@ class TrainRecipe(Section):
     )
     masked: float = Field(0.15, gt=0, lt=1, description="share of tokens masked, with objective=masked")
     window: int = Field(256, ge=2, description="tokens a model of plain text learns at a time")
+    carry: bool = Field(
+        False, description="a recurrent model of one long text goes on from window to window with its state"
+    )
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source tokens read as unknown while training")
     balance: float = Field(0.0, ge=0, le=1, description="how much more rare labels weigh: 0 no more, 1 as common ones")
     average: float = Field(0.0, ge=0, lt=1, description="memory of a running mean of the weights, e.g. 0.999; 0: none")

@@ -5,11 +5,20 @@ from atento.data.evidence import Evidence, gather
 from atento.data.records import stop_or_skip
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
+from atento.tasks.classify import CLASSIFY
+from atento.tasks.embed import EMBED
 from atento.tasks.estimate import ESTIMATE
+from atento.tasks.generate import GENERATE
+from atento.tasks.label import LABEL
+from atento.tasks.match import MATCH
+from atento.tasks.recognising import heed, ranked
+from atento.tasks.tag import TAG
 from atento.tasks.task import Recognition, Task
 from atento.tasks.translate import TRANSLATE
 
-TASKS: dict[str, Task] = {TRANSLATE.name: TRANSLATE, ESTIMATE.name: ESTIMATE}
+TASKS: dict[str, Task] = {
+    task.name: task for task in (TRANSLATE, TAG, ESTIMATE, CLASSIFY, LABEL, MATCH, GENERATE, EMBED)
+}
 
 LIKELY = 0.5
 
@@ -22,10 +31,10 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
         return TASKS[name], ""
     if is_builtin(data.train):
         return TASKS[BUILTIN[data.train].task], ""
-    evidence = gather(data.train, header=data.header)
+    evidence = gather(data.train, header=data.header, source=data.source, label=data.label)
     stop_or_skip(evidence.refused, data.bad_rows)  # said before what a broken row makes a file look like
-    guesses = recognise(evidence)
-    best = max(guesses, key=lambda task: guesses[task].likelihood)
+    guesses = recognise(evidence, data)
+    best = next(iter(guesses))
     if guesses[best].likelihood < LIKELY:
         raise InputError(
             f"{data.train}: no task fits this file.",
@@ -35,6 +44,7 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
     return TASKS[best], f"task: {best} ({guesses[best].reason})"
 
 
-def recognise(evidence: Evidence) -> dict[str, Recognition]:
-    """How likely each task is for a file."""
-    return {name: task.recognise(evidence) for name, task in TASKS.items()}
+def recognise(evidence: Evidence, data: DataRecipe | None = None) -> dict[str, Recognition]:
+    """How likely each task is for a file, the likeliest first; columns that the recipe names rule tasks out."""
+    guesses = {name: task.recognise(evidence) for name, task in TASKS.items()}
+    return ranked(guesses if data is None else heed(guesses, data))

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from atento.baselines.estimates import LinearOnMeans, MeanTarget
 from atento.blocks.pooling import AttentionPooling
 from atento.data.batches import batches_by_length
-from atento.data.evidence import Column, Evidence
-from atento.data.number_sequences import is_sequence, require_steps
+from atento.data.number_sequences import require_steps
 from atento.layers.losses import Loss
 from atento.layers.padding import valid_from_lengths
 from atento.metrics.estimates import MSE, R2
@@ -22,29 +21,13 @@ from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.estimate_defaults import MODELS, defaults
 from atento.tasks.number_codec import EncodedSequence, NumberCodec
 from atento.tasks.read_estimates import ESTIMATES
-from atento.tasks.task import Alignment, Answer, Recognition, Task
+from atento.tasks.recognising import number_sequences
+from atento.tasks.task import Alignment, Answer, Task
 
 # Axes: B batch, N time, C channels.
 
 STEPS_AT_ONCE = 65_536
 SHOWN = 8  # numbers of each vector that a trace shows
-
-
-def has_sequences_and_numbers(evidence: Evidence) -> Recognition:
-    """A column of number sequences beside a column of numbers."""
-    sequences = [column for column in evidence.columns if column.examples and all(map(is_sequence, column.examples))]
-    numbers = [column for column in evidence.columns if column.share_numeric > 0.95 and column not in sequences]
-    if sequences and numbers:
-        names = f"{sequences[0].name!r} holds sequences of numbers and {varied(numbers).name!r} numbers"
-        return Recognition(0.95 if len(evidence.columns) == 2 else 0.7, f"column {names}")
-    return Recognition(
-        0.05, f"{len(sequences)} columns of number sequences, {len(numbers)} of numbers; one each is needed"
-    )
-
-
-def varied(columns: Sequence[Column]) -> Column:
-    """The column with most different values."""
-    return max(columns, key=lambda column: column.distinct)
 
 
 def pad_sequences(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -171,7 +154,7 @@ def metrics(codec: NumberCodec) -> tuple[Metric, ...]:
 ESTIMATE = Task(
     name="estimate",
     summary="Give a number to each sequence of numbers.",
-    recognise=has_sequences_and_numbers,
+    recognise=number_sequences,
     read=ESTIMATES.read,
     ask=ESTIMATES.ask,
     open=ESTIMATES.open_file,

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from atento.data.levels import choose_level, learn_vocabulary, load_vocabulary
+from atento.data.levels import learn_source, learn_target, load_vocabulary
 from atento.data.vocabulary import END, START, Vocabulary
 from atento.errors import InputError
 from atento.spec import TokensRecipe
@@ -46,28 +46,39 @@ def prepare_text(text: str) -> str:
 
 
 class PairCodec:
-    """Pairs of texts <-> pairs of token lists."""
+    """Pairs of texts <-> pairs of token lists; `lower`: capital letters of a source are read as small ones."""
 
-    def __init__(self, source: Vocabulary, target: Vocabulary, *, limits: Limits, notes: tuple[str, ...] = ()) -> None:
-        self.source, self.target, self.limits, self.notes = source, target, limits, notes
+    def __init__(
+        self,
+        source: Vocabulary,
+        target: Vocabulary,
+        *,
+        limits: Limits,
+        lower: bool = False,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.source, self.target, self.limits, self.lower, self.notes = source, target, limits, lower, notes
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "PairCodec":
         """Levels and vocabularies from the training part alone."""
         vocabularies, notes = [], []
-        for side, asked, texts in (
-            ("source", recipe.source, [source for source, _ in pairs]),
-            ("target", recipe.target, [target for _, target in pairs]),
+        if recipe.lower:
+            pairs = [(source.lower(), target) for source, target in pairs]
+            notes.append("source: capital letters are read as small ones")
+        for side, asked, learn, texts in (
+            ("source", recipe.source, learn_source, [source for source, _ in pairs]),
+            ("target", recipe.target, learn_target, [target for _, target in pairs]),
         ):
-            level, reason = (asked, "as asked") if asked != "auto" else choose_level(texts)
-            vocabularies.append(learn_vocabulary(level, texts, size=recipe.size, least_count=recipe.least_count))
-            notes.append(f"{side}: {len(vocabularies[-1])} {LEVEL_WORDS[level]} ({reason})")
+            vocabulary, level, reason = learn(asked, texts, size=recipe.size, least_count=recipe.least_count)
+            vocabularies.append(vocabulary)
+            notes.append(f"{side}: {len(vocabulary)} {LEVEL_WORDS[level]} ({reason})")
         sample = pairs[:: 1 + len(pairs) // SAMPLE]
         limits = Limits.of(
             [vocabularies[0].encode(source) for source, _ in sample],
             [vocabularies[1].encode(target) for _, target in sample],
         )
-        return cls(vocabularies[0], vocabularies[1], limits=limits, notes=tuple(notes))
+        return cls(vocabularies[0], vocabularies[1], limits=limits, lower=recipe.lower, notes=tuple(notes))
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> "PairCodec":
@@ -75,14 +86,21 @@ class PairCodec:
         longest, growth = saved.get("longest"), saved.get("growth")
         if not isinstance(longest, int) or not 1 <= longest <= MOST_TOKENS or not isinstance(growth, float):
             raise InputError("the vocabulary file names no longest output.", found=repr(longest), fix="train again")
-        limits = Limits(longest, growth)
-        return cls(load_vocabulary(saved.get("source")), load_vocabulary(saved.get("target")), limits=limits)
+        source, target = load_vocabulary(saved.get("source")), load_vocabulary(saved.get("target"))
+        return cls(source, target, limits=Limits(longest, growth), lower=saved.get("lower") is True)
 
     def to_json(self) -> dict[str, Any]:
-        """Both vocabularies, and how long an output may become."""
-        return {"source": self.source.to_json(), "target": self.target.to_json(), **self.limits._asdict()}
+        """Both vocabularies, how a source is read, and how long an output may become."""
+        sides = {"source": self.source.to_json(), "target": self.target.to_json()}
+        return {**sides, "lower": self.lower, **self.limits._asdict()}
+
+    def read(self, source: str) -> list[int]:
+        """The tokens of a source, as training read it."""
+        text = prepare_text(source)
+        return self.source.encode(text.lower() if self.lower else text)
 
     def encode(self, pair: tuple[str, str]) -> EncodedPair:
         """A training pair."""
         target = self.target.encode(pair[1])
-        return EncodedPair(self.source.encode(pair[0]), [START, *target], [*target, END])
+        source = pair[0].lower() if self.lower else pair[0]
+        return EncodedPair(self.source.encode(source), [START, *target], [*target, END])

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from atento.data.pairs import Pairs, empty_cell, find_column, guess_columns, read_pairs, read_source
+from atento.data.inflections import find_inflection
+from atento.data.lists import join
+from atento.data.pairs import BESIDE, Pairs, empty_cell, find_source, guess_columns, read_pairs, read_source
 from atento.data.records import Refusal, stop_or_skip
 from atento.data.tables import Table
 from atento.spec import DataRecipe
@@ -30,9 +32,12 @@ def refuse_none(table: Table, column: int, rows: Sequence[int]) -> dict[int, Ref
 
 def read_sources(recipe: DataRecipe, file: str, *, refuse: Refuse = refuse_none) -> Opened:
     """All columns of a file, and the cells to be read that are neither empty nor refused."""
-    table = read_source(file, header=recipe.header, names=[recipe.source] if recipe.source else [])
-    at = find_column(table, recipe.source, "data.source")
-    if at < 0:
+    table = read_source(file, header=recipe.header, names=recipe.source.split(BESIDE) if recipe.source else [])
+    at, beside = find_source(table, recipe.source)
+    inflection = find_inflection(table) if at < 0 else None
+    if inflection is not None:
+        at, beside = inflection.lemma, inflection.features
+    elif at < 0:
         at = guess_columns(table, -1, -1)[0] if len(table.columns) > 1 else 0
     filled = [row for row, cells in enumerate(table.rows) if cells[at].strip()]
     empty = [empty_cell(table, row, at) for row, cells in enumerate(table.rows) if not cells[at].strip()]
@@ -40,7 +45,8 @@ def read_sources(recipe: DataRecipe, file: str, *, refuse: Refuse = refuse_none)
     refused = stop_or_skip([*table.refused, *empty, *broken.values()], recipe.bad_rows)
     kept = [table.rows[row] for row in filled if row not in broken]
     columns = {name: [cells[place] for cells in kept] for place, name in enumerate(table.columns)}
-    return Opened(columns, [cells[at] for cells in kept], refused)
+    sources = [join([cells[at], cells[beside]]) if beside >= 0 else cells[at] for cells in kept]
+    return Opened(columns, sources, refused)
 
 
 PAIRS = Reader(rows=read_file, sources=read_sources, questions=by_source)

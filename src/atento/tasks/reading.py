@@ -5,36 +5,19 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
+from atento.data.chunks import is_large
+from atento.data.pairs import Pairs
 from atento.data.records import Refusal
 from atento.data.splitting import parse_shares, split_by_key
 from atento.errors import InputError
 from atento.spec import DataRecipe
+from atento.tasks.read_large import part_large
+from atento.tasks.sieve import Sieve
 from atento.tasks.task import Asked, Opened, Question, Reading
 
 Pair = tuple[str, str]  # (source, target)
-
-
-class Examples(Protocol):
-    """The usable rows of a file, and what was refused or guessed on the way."""
-
-    @property
-    def file(self) -> str:
-        """Its name."""
-
-    @property
-    def pairs(self) -> Sequence[Pair]:
-        """Source and target of every usable row."""
-
-    @property
-    def refused(self) -> tuple[Refusal, ...]:
-        """The other rows."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was guessed, in words."""
 
 
 def one_each(pairs: Iterable[Pair]) -> tuple[Question, ...]:
@@ -52,13 +35,30 @@ def by_source(pairs: Iterable[Pair]) -> tuple[Question, ...]:
     return tuple(Question(source, tuple(targets)) for source, targets in answers.items())
 
 
+def share_out(
+    recipe: DataRecipe, pairs: Sequence[Pair], own_valid: Pairs | None, own_test: Pairs | None, seed: int
+) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """Train, validation and test rows; a part with a file of its own takes no share."""
+    shares = parse_shares(recipe.split)
+    wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
+    if own_valid is not None and own_test is not None:
+        return list(pairs), list(own_valid.pairs), list(own_test.pairs)
+    total = sum(wanted)
+    split = split_by_key(
+        [source for source, _ in pairs], shares=(wanted[0] / total, wanted[1] / total, wanted[2] / total), seed=seed
+    )
+    train, valid, test = ([pairs[index] for index in part] for part in split)
+    return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
+
+
 @dataclass(frozen=True)
 class Reader:
     """How a task reads: `Task(read=READER.read, ask=READER.ask, open=READER.open_file)`."""
 
-    rows: Callable[[DataRecipe, str], Examples]  # recipe, file -> its rows
+    rows: Callable[[DataRecipe, str], Pairs]  # recipe, file -> its rows
     sources: Callable[[DataRecipe, str], Opened]  # recipe, file -> what a trained model should answer in it
     questions: Callable[[Iterable[Pair]], tuple[Question, ...]] = one_each
+    share: Callable[..., tuple[list[Pair], list[Pair], list[Pair]]] = share_out  # how rows become three parts
     columns: tuple[str, str] = ("source", "target")  # what a built-in set's columns are called
 
     def read(self, recipe: DataRecipe, seed: int) -> Reading:
@@ -67,23 +67,41 @@ class Reader:
             refuse_other_parts(recipe)
             made = BUILTIN[recipe.train].make(recipe, seed)
             return self.reading(recipe.train, (made.train, made.valid, made.test), notes=made.notes)
-        main = self.rows(recipe, recipe.train)
         own_valid = self.rows(recipe, recipe.valid) if recipe.valid else None
         own_test = self.rows(recipe, recipe.test) if recipe.test else None
+        if is_large(recipe.train):
+            return self.read_large(recipe, seed, own_valid, own_test)
+        main = self.rows(recipe, recipe.train)
         files = [file for file in (main, own_valid, own_test) if file is not None]
         refused = tuple(refusal for file in files for refusal in file.refused)
-        train, valid, test = share_out(recipe, main.pairs, own_valid, own_test, seed)
-        held_out = {source for source, _ in (*valid, *test)}
-        kept = [pair for pair in train if pair[0] not in held_out]
-        notes = [note for file in files for note in file.notes]
-        if len(kept) < len(train):
-            notes.append(f"{len(train) - len(kept)} training rows left out: their source is also in validation or test")
+        train, valid, test = self.share(recipe, main.pairs, own_valid, own_test, seed)
+        sieve = Sieve(recipe, (source for source, _ in (*valid, *test)))
+        kept = [pair for pair in train if sieve.keeps(pair)]
+        notes = [*(note for file in files for note in file.notes), *sieve.notes()]
         if not kept:
             raise InputError(
                 "no training rows are left.", found=f"{len(train)} rows, all also held out", fix="add rows"
             )
         notes.append(f"{len(kept)} rows to train, {len(valid)} to validate, {len(test)} to test")
         return self.reading(Path(main.file).name, (kept, valid, test), notes=notes, refused=refused)
+
+    def read_large(self, recipe: DataRecipe, seed: int, own_valid: Pairs | None, own_test: Pairs | None) -> Reading:
+        """The same of a file that does not fit in memory: its training part stays on disk."""
+        held = [pair for part in (own_valid, own_test) if part is not None for pair in part.pairs]
+        own = own_valid is not None, own_test is not None
+        parts, notes, refused = part_large(recipe, seed, self.rows, own=own, held={source for source, _ in held})
+        valid = list(own_valid.pairs) if own_valid else parts.valid
+        test = list(own_test.pairs) if own_test else parts.test
+        notes.append(f"{len(parts.train)} rows to train, {len(valid)} to validate, {len(test)} to test")
+        return Reading(
+            name=Path(recipe.train).name,
+            train=parts.train,
+            valid=self.questions(valid),
+            test=self.questions(test),
+            refused=tuple(refused),
+            notes=tuple(notes),
+            fingerprint=parts.digest.hexdigest(),
+        )
 
     def ask(self, recipe: DataRecipe, file: str, seed: int) -> Asked:
         """All rows of a file as questions; of a built-in set, its test part."""
@@ -139,22 +157,6 @@ def refuse_other_parts(recipe: DataRecipe) -> None:
                 found=f"data.{key}={value}",
                 fix=f"leave data.{key} out",
             )
-
-
-def share_out(
-    recipe: DataRecipe, pairs: Sequence[Pair], own_valid: Examples | None, own_test: Examples | None, seed: int
-) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Train, validation and test rows; a part with a file of its own takes no share."""
-    shares = parse_shares(recipe.split)
-    wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
-    if own_valid is not None and own_test is not None:
-        return list(pairs), list(own_valid.pairs), list(own_test.pairs)
-    total = sum(wanted)
-    split = split_by_key(
-        [source for source, _ in pairs], shares=(wanted[0] / total, wanted[1] / total, wanted[2] / total), seed=seed
-    )
-    train, valid, test = ([pairs[index] for index in part] for part in split)
-    return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
 
 
 def asked_of(recipe: DataRecipe, name: str) -> DataRecipe:

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple, Protocol
 from torch import Tensor, nn
 
 from atento.data.builtin.catalogue import BUILTIN
+from atento.data.batches import Order
 from atento.data.evidence import Evidence
 from atento.data.records import Refusal
+from atento.data.stored import sample_of
+from atento.data.vocabulary import Vocabulary
 from atento.layers.losses import Loss
 from atento.metrics.metric import Metric
-from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
+from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
 
 
 class Recognition(NamedTuple):
@@ -98,6 +101,7 @@ class Answer(NamedTuple):
     score: float | None  # log-probability; None: the model cannot say
     value: Any = None  # as metrics and programs take it, where that is not the text: a list of tags, of labels
     chances: Mapping[str, float] | None = None  # the probability of each label, where there are labels
+    evidence: str | None = None  # what of the source it rests on, where the model can say
 
     @property
     def judged(self) -> Any:
@@ -110,6 +114,11 @@ def not_among(codec: Any, output: Any, references: Sequence[str]) -> float:
     return float(output not in references)
 
 
+def first_reference(references: Sequence[str]) -> str:
+    """Any right answer will do."""
+    return references[0]
+
+
 class InStretches(NamedTuple):
     """How a batch is learned stretch by stretch, for truncated back-propagation through time."""
 
@@ -119,6 +128,14 @@ class InStretches(NamedTuple):
     loss: Callable[[nn.Module, Any, Any, float], tuple[Loss, Any]]  # module, stretch, state, smoothing -> state after
 
 
+class Windows(NamedTuple):
+    """What is learned of texts that are too long to be learned whole."""
+
+    examples: Sequence[Any]  # as `batch` takes them
+    order: Order  # of the batches
+    carried: bool  # whether a batch goes on where the one before it ended, with the state it left
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """From a file to an answer."""
@@ -126,16 +143,23 @@ class Task:
     name: str
     summary: str  # the line `atento --help` prints
     recognise: Callable[[Evidence], Recognition]
+    names: Callable[[str], object] | None = None  # refuses a wrong model name early; None: by `atento.models.build`
     read: Callable[[DataRecipe, int], Reading]  # recipe, seed -> the three parts
     ask: Callable[[DataRecipe, str, int], Asked]  # recipe, another file, seed -> questions with their answers
     open: Callable[[DataRecipe, str, int], Opened]  # recipe, another file, seed -> sources to answer
     learn: Callable[[TokensRecipe, Sequence[tuple[str, str]]], Any]  # training part -> codec
+    suit: Callable[[Any, TrainRecipe], Any] | None = None  # codec, recipe -> codec that knows how its model is trained
+    adopt: Callable[[TokensRecipe, Sequence[tuple[str, str]], Vocabulary], Any] | None = None  # as `learn`, with the
+    # vocabulary of another task's model
     load: Callable[[Mapping[str, Any]], Any]  # what the codec's to_json wrote -> codec
     encode: Callable[[Any, tuple[str, str]], Any]  # codec, example -> token lists
     length: Callable[[Any], int]  # tokens of an encoded example
+    windows: Callable[[Sequence[Any], TrainRecipe, Any], Windows] | None = None  # encoded examples, codec -> parts
     batch: Callable[[Sequence[Any]], Any]  # encoded examples -> tensors
     build: Callable[[ModelRecipe, Any], nn.Module]  # recipe, codec -> module
     mix: Callable[[nn.Module, Any, float, str], Any] | None = None  # module, batch, share of true inputs, own tokens
+    blur: Callable[[Any, float], Any] | None = None  # batch, share of source tokens to be read as unknown -> batch
+    weigh: Callable[[nn.Module, Any, float], None] | None = None  # module, codec, how much more rare labels weigh
     loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
     stretches: InStretches | None = None  # the same loss, piece by piece in time
     answer: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Answer]]
@@ -146,12 +170,15 @@ class Task:
     steps: Callable[[nn.Module, Any, str, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
     exposure: Callable[[nn.Module, Any, Sequence[Question], Sequence[Answer]], dict[str, Any]] | None = None
     wrong: Callable[[Any, Any, Sequence[str]], float] = not_among  # codec, output, references -> 1 and more: a mistake
-    selects: Metric  # picks the best validation
+    target: Callable[[Sequence[str]], str] = first_reference  # references -> the target of such an example
+    selects: Metric | None = None  # picks the best validation; None: the headline
     metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
     models: tuple[str, ...]  # what `compare` trains when none are named
     default_model: str
     defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
+    sized: Callable[[Recipe, Sequence[tuple[str, str]]], dict[str, Any]] | None = None  # recipe, training part ->
+    # values that follow from how much there is to learn from
 
 
 def compared(task: Task, data: str) -> tuple[str, ...]:
@@ -166,6 +193,22 @@ def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: 
         name = (BUILTIN[data].model if data in BUILTIN else "") or task.default_model
     values = {**task.defaults(data, name), **explicit, "model.name": name, "task": task.name}
     return Recipe().with_values(values, where=where)
+
+
+def fill_sizes(task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[str, str]]) -> Recipe:
+    """The recipe with what follows from the size of the training part, where the user said nothing of it."""
+    found = {} if task.sized is None else task.sized(recipe, train)
+    return recipe.with_values({key: value for key, value in found.items() if key not in explicit})
+
+
+def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[str, str]]) -> Any:
+    """The codec of the training part, told how its model is to be trained where it asks."""
+    return suited(task, task.learn(recipe.tokens, sample_of(pairs)), recipe)
+
+
+def suited(task: Task, codec: Any, recipe: Recipe) -> Any:
+    """The codec, told how its model is to be trained where it asks."""
+    return codec if task.suit is None else task.suit(codec, recipe.train)
 
 
 def judged(

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from atento.baselines.nearest import Nearest
 from atento.data.batches import batches_by_length, pad
-from atento.data.evidence import Evidence
 from atento.data.vocabulary import START, UNKNOWN
 from atento.decoding import Hypothesis, beam, greedy, sample
+from atento.metrics.edits import CHARACTER_ERROR, EDITS, SYMBOL_ERROR
 from atento.metrics.metric import Metric
 from atento.metrics.translation import BLEU4, CHRF2, EXACT
 from atento.models.build import Vocabularies, build_translator
@@ -20,22 +20,27 @@ from atento.models.translator import Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.pair_codec import EncodedPair, PairCodec, prepare_text
 from atento.tasks.read_pairs import PAIRS
-from atento.tasks.task import Alignment, Answer, Recognition, Task
-from atento.tasks.translate_defaults import MODELS, defaults
+from atento.tasks.recognising import translate_texts
+from atento.tasks.task import Alignment, Answer, Task
+from atento.tasks.translate_defaults import MODELS, defaults, sized
 from atento.tasks.translate_exposure import measure_exposure
 from atento.tasks.translate_steps import trace_translation
-from atento.tasks.translate_training import MARKS, STRETCHES, mix_own_tokens, next_token_loss, pad_pairs, pair_length
+from atento.tasks.translate_training import (
+    MARKS,
+    STRETCHES,
+    forget_tokens,
+    mix_own_tokens,
+    next_token_loss,
+    pad_pairs,
+    pair_length,
+)
 
 DECODE_TOKENS = 16_384  # source tokens decoded together
-
-
-def has_two_texts(evidence: Evidence) -> Recognition:
-    """Two columns of varied text."""
-    varied = [column for column in evidence.columns if column.share_distinct > 0.2 and column.share_numeric < 0.5]
-    if len(varied) >= 2:
-        names = f"{varied[0].name!r} and {varied[1].name!r}"
-        return Recognition(0.9 if len(evidence.columns) == 2 else 0.6, f"columns {names} both hold varied text")
-    return Recognition(0.1, f"{len(varied)} of {len(evidence.columns)} columns hold varied text; two are needed")
+METRICS: dict[str, tuple[Metric, ...]] = {  # by the level of the target, the headline first
+    "char": (EXACT, CHARACTER_ERROR, EDITS, CHRF2),
+    "word": (EXACT, SYMBOL_ERROR, CHRF2, BLEU4),
+    "subword": (CHRF2, BLEU4, EXACT),
+}
 
 
 def build(recipe: ModelRecipe, codec: PairCodec) -> Translator:
@@ -95,14 +100,14 @@ def seeds_of(rows: Sequence[list[int]], seed: int) -> list[str]:
 def write_targets(module: nn.Module, codec: PairCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
     """Validation, evaluation, prediction and serving all answer through here."""
     translator = as_translator(module)
-    rows = [codec.source.encode(prepare_text(source)) for source in sources]
+    rows = [codec.read(source) for source in sources]
     return [Answer(codec.target.decode(one.tokens), one.score) for one in search(translator, codec, rows, recipe)]
 
 
 def look_at(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """Write the output by the fast path, then ask for the weights of that very output in one pass."""
     translator = as_translator(module)
-    row = codec.source.encode(prepare_text(source)) or [UNKNOWN]
+    row = codec.read(source) or [UNKNOWN]
     best = search(translator, codec, [row], recipe)[0]
     device = next(module.parameters()).device
     tokens, valid = pad([row])
@@ -119,13 +124,15 @@ def look_at(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeReci
 def trace_steps(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
     """One pass, matrix by matrix, of the output the search finds."""
     translator = as_translator(module)
-    row = codec.source.encode(prepare_text(source)) or [UNKNOWN]
+    row = codec.read(source) or [UNKNOWN]
     return trace_translation(translator, codec, row, search(translator, codec, [row], recipe)[0].tokens)
 
 
 def headline_first(codec: PairCodec) -> tuple[Metric, ...]:
-    """Exact match where outputs are short or of a closed vocabulary; characters in common for open text."""
-    return (CHRF2, BLEU4, EXACT) if codec.target.level == "subword" else (EXACT, CHRF2, BLEU4)
+    """Exact match where outputs are short or of a closed vocabulary, and beside it the edits they need; characters in
+    common for open text.
+    """
+    return METRICS[codec.target.level]
 
 
 def encode_pair(codec: PairCodec, pair: tuple[str, str]) -> EncodedPair:
@@ -141,7 +148,7 @@ def load_codec(saved: Any) -> PairCodec:
 TRANSLATE = Task(
     name="translate",
     summary="Turn one text into another.",
-    recognise=has_two_texts,
+    recognise=translate_texts,
     read=PAIRS.read,
     ask=PAIRS.ask,
     open=PAIRS.open_file,
@@ -152,6 +159,7 @@ TRANSLATE = Task(
     batch=pad_pairs,
     build=build,
     mix=mix_own_tokens,
+    blur=forget_tokens,
     loss=next_token_loss,
     stretches=STRETCHES,
     answer=write_targets,
@@ -164,4 +172,5 @@ TRANSLATE = Task(
     models=MODELS,
     default_model="lstm+additive",
     defaults=defaults,
+    sized=sized,
 )

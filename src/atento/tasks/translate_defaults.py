@@ -1,21 +1,33 @@
 """Recipes of the translate task, chosen by measurement: the same width and the same care for every family.
 
-How each was chosen stands in docs/decisions/0006-defaults.md.
+How they were chosen stands in docs/defaults/translate.md, for the built-in sets in docs/decisions/0006-defaults.md.
 """
 
+from collections.abc import Sequence
+from math import sqrt
 from typing import Any
 
+from atento.data.builtin.catalogue import is_builtin
+from atento.spec import Recipe
 from atento.tasks.probe_defaults import PROBES
 
 MODELS = ("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+additive+sparsemax", "transformer")
 
 Values = dict[str, Any]
 
+KIN = {"jordan": "rnn", "gru-before": "gru"}  # learn with the values of a family that steps as they do
+
 ANY_DATA: dict[str, Values] = {
     "rnn": {"train.lr": 1e-3, "model.hidden": 256},
     "gru": {"train.lr": 2e-3, "model.hidden": 256},
     "lstm": {"train.lr": 2e-3, "model.hidden": 256},
     "transformer": {"train.lr": 1e-3, "model.hidden": 256, "model.layers": 2, "train.warmup": 400},
+}
+
+OWN_DATA: Values = {  # of a user's file, beside those of the family
+    "train.label_smoothing": 0.1,
+    "train.average": 0.999,
+    "decode.beam": 5,
 }
 
 NUMBERS: Values = {
@@ -36,8 +48,29 @@ BUILTIN: dict[str, dict[str, Values]] = {
     },
 }
 
+SUBWORDS = 25  # times the root of the training pairs: so that most subwords are seen often enough
+FEWEST_SUBWORDS, MOST_SUBWORDS = 500, 8000
+DROPOUT = ((50_000, 0.3), (300_000, 0.2))  # below so many training pairs; more need less
+LEAST_DROPOUT = 0.1
+
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     family = model.rpartition("/")[2].partition("+")[0]
-    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}
+    family = KIN.get(family, family)
+    values = ANY_DATA.get(family, {})
+    if data in BUILTIN or is_builtin(data):
+        return {**values, **BUILTIN.get(data, {}).get(family, {})}
+    return {**values, **OWN_DATA}
+
+
+def sized(recipe: Recipe, train: Sequence[tuple[str, str]]) -> Values:
+    """What follows from how many pairs there are to learn from; built-in sets have values of their own."""
+    if is_builtin(recipe.data.train):
+        return {}
+    pairs = len(train)
+    subwords = round(SUBWORDS * sqrt(pairs), -2)
+    return {
+        "tokens.size": int(min(max(subwords, FEWEST_SUBWORDS), MOST_SUBWORDS)),
+        "model.dropout": next((share for below, share in DROPOUT if pairs < below), LEAST_DROPOUT),
+    }

@@ -38,6 +38,12 @@ def pad_pairs(pairs: Sequence[EncodedPair]) -> TranslationBatch:
     return TranslationBatch(source, source_valid, previous, target, target_valid)
 
 
+def forget_tokens(batch: TranslationBatch, share: float) -> TranslationBatch:
+    """The batch with this share of its source tokens read as unknown; padding stays padding."""
+    lost = torch.rand(batch.source.shape, device=batch.source.device) < share
+    return batch._replace(source=batch.source.masked_fill(lost & batch.source_valid, UNKNOWN))
+
+
 def next_token_loss(module: nn.Module, batch: TranslationBatch, smoothing: float) -> Loss:
     """Cross-entropy of each real target token, given the inputs before it."""
     translator = as_translator(module)

@@ -18,15 +18,19 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
-    """Model, best model, optimiser, random states; progress, thread count and the data's fingerprint as text."""
+    """Model, best model, running mean, optimiser, random states; progress, thread count and the data's fingerprint as text."""
     tensors: dict[str, Tensor] = {}
     for name, tensor in learner.module.state_dict().items():
         tensors[f"model.{name}"] = tensor
     for name, tensor in learner.best_weights.items():
         tensors[f"best.{name}"] = tensor
+    if learner.mean is not None:
+        for name, tensor in learner.mean.weights.items():
+            tensors[f"mean.{name}"] = tensor
     for index, values in learner.optimiser.state_dict()["state"].items():
         for key, value in values.items():
             tensors[f"optimiser.{index}.{key}"] = torch.as_tensor(value)
+    tensors |= {f"carried.{place:04}": tensor for place, tensor in enumerate(learner.carried)}
     tensors["random.cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -59,6 +63,10 @@ def put_back(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]
     learner.progress = Progress(**json.loads(facts["progress"]))
     learner.module.load_state_dict(under("model.", tensors))
     learner.best_weights = under("best.", tensors)
+    if learner.mean is not None:
+        learner.mean.replace(under("mean.", tensors))
+    carried = under("carried.", tensors)
+    learner.carried = [carried[place] for place in sorted(carried)]
     state: dict[int, dict[str, Any]] = {}
     for name, tensor in under("optimiser.", tensors).items():
         index, _, key = name.partition(".")

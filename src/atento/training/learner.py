@@ -1,12 +1,14 @@
 """All that changes while a model learns, in one place: what a checkpoint holds."""
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
 from atento.spec import Recipe
+from atento.training.averaging import RunningMean
 from atento.training.optimisers import OPTIMISERS
 
 
@@ -35,20 +37,30 @@ class Learner:
     optimiser: torch.optim.Optimizer
     progress: Progress
     best_weights: dict[str, Tensor] = field(default_factory=dict)
+    mean: RunningMean | None = None  # of the weights; None: they are judged as they are
+    carried: list[Tensor] = field(default_factory=list)  # the state that the next batch goes on from
+
+    def judged_weights(self) -> AbstractContextManager[None]:
+        """Within it the module has the weights that are validated and kept: their mean where there is one."""
+        return nullcontext() if self.mean is None else self.mean.inside(self.module)
 
     def keep_best(self) -> None:
         """Remember these weights as the best so far."""
         self.best_weights = {name: tensor.detach().clone() for name, tensor in self.module.state_dict().items()}
 
     def restore_best(self) -> None:
-        """Go back to the best weights; the last ones where nothing was ever validated."""
+        """Go back to the best weights; where nothing was ever validated, to the last ones or their mean."""
         if self.best_weights:
             self.module.load_state_dict(self.best_weights)
+        elif self.mean is not None:
+            self.mean.put_into(self.module)
 
 
 def new_learner(module: nn.Module, recipe: Recipe) -> Learner:
     """At the very start."""
-    return Learner(module, OPTIMISERS[recipe.train.optimiser](module, recipe.train), Progress())
+    train = recipe.train
+    mean = RunningMean(module, train.average) if train.average else None
+    return Learner(module, OPTIMISERS[train.optimiser](module, train), Progress(), mean=mean)
 
 
 def over(progress: Progress, recipe: Recipe, *, batches: int) -> float:

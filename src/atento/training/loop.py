@@ -10,9 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from atento.data.batches import Sampler
-from atento.errors import Interrupted, RunError
+from atento.data.batches import Order, Sampler
+from atento.errors import InputError, Interrupted, RunError
 from atento.spec import Recipe, TrainRecipe
+from atento.tasks.encoding import lengths_of
 from atento.tasks.task import Question, Task, judged
 from atento.training.checkpoints import save_checkpoint
 from atento.training.clipping import clip_gradients
@@ -20,6 +21,7 @@ from atento.training.events import EventLog
 from atento.training.gradients import learn, require_steps
 from atento.training.interrupts import Interrupts
 from atento.training.learner import Learner, over
+from atento.training.memory import learn_on, require_memory
 from atento.training.schedules import learning_rate
 from atento.training.teaching import require_pupil, true_share
 
@@ -40,27 +42,33 @@ class Plan:
     fingerprint: str
     device: torch.device
     folder: Path
+    order: Order | None = None  # in which examples come; None: like lengths together
+    carried: bool = False  # whether each batch goes on from the state the one before it left
 
 
 def require_sense(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
     """A way of learning that means nothing for this task and module is refused before anything is written."""
     require_pupil(task, recipe)
     require_steps(task, module, recipe)
+    require_memory(task, module, recipe)
+    for key, hook in (("word_dropout", task.blur), ("balance", task.weigh)):
+        if getattr(recipe, key) and hook is None:
+            raise InputError(
+                f"train.{key} has no meaning for the task {task.name}.",
+                found=f"train.{key}={getattr(recipe, key)}",
+                fix=f"leave train.{key} out",
+            )
 
 
 def train(plan: Plan, learner: Learner, log: EventLog) -> None:
     """Learn until a limit is reached or nothing gets better; then the best weights are put back."""
     recipe, progress = plan.recipe, learner.progress
-    sampler = Sampler(
-        [plan.task.length(example) for example in plan.examples],
-        batch_tokens=recipe.train.batch_tokens,
-        seed=recipe.train.seed,
-    )
+    order = plan.order or by_length(plan)
     clock = Clock(progress.elapsed)
     recent = Recent()
     with Interrupts() as asked:
         while not progress.done:
-            batches = sampler.epoch(progress.epoch)
+            batches = order.epoch(progress.epoch)
             for indices in batches[progress.position :]:
                 recent.add(take_step(plan, learner, indices, batches=len(batches)))
                 progress.elapsed = clock.read()
@@ -71,7 +79,8 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
                     log.add("step", **recent.facts(progress, finished))
                 if validating and plan.questions:
                     progress.validations = due
-                    validate(plan, learner, log, finished=finished)
+                    with learner.judged_weights():
+                        validate(plan, learner, log, finished=finished)
                     progress.elapsed = clock.read()
                 if finished >= 1.0 and not progress.done:
                     progress.done = "its limit was reached"
@@ -84,6 +93,12 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
             else:
                 progress.epoch, progress.position = progress.epoch + 1, 0
     learner.restore_best()
+
+
+def by_length(plan: Plan) -> Sampler:
+    """Examples of like length together."""
+    lengths = lengths_of(plan.task, plan.examples)
+    return Sampler(lengths, batch_tokens=plan.recipe.train.batch_tokens, seed=plan.recipe.train.seed)
 
 
 def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: int) -> Tensor:
@@ -100,10 +115,17 @@ def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: 
     share = true_share(recipe, over=finished, epoch=progress.epoch)
     if share < 1.0 and plan.task.mix is not None:
         batch = plan.task.mix(learner.module, batch, share, recipe.own)
-    loss = learn(plan.task, learner.module, batch, recipe, plan.device)
+    if recipe.word_dropout and plan.task.blur is not None:
+        batch = plan.task.blur(batch, recipe.word_dropout)
+    if plan.carried and plan.task.stretches is not None:
+        loss = learn_on(plan.task.stretches, learner, batch, recipe, plan.device)
+    else:
+        loss = learn(plan.task, learner.module, batch, recipe, plan.device)
     clip_gradients(learner.module, recipe)
     learner.optimiser.step()
     progress.step += 1
+    if learner.mean is not None:
+        learner.mean.add(learner.module, progress.step)
     progress.position += 1
     progress.examples += len(indices)
     return loss
@@ -119,11 +141,16 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
     """Let the model write by itself, remember the best, and stop when it has long been no better."""
     progress, started = learner.progress, time.perf_counter()
     learner.module.eval()
+    if plan.task.settle is not None:  # weights are compared as they would be used
+        plan.task.settle(learner.module, plan.codec, plan.questions)
     sources = [question.source for question in plan.questions]
     outputs, _ = judged(plan.task, learner.module, plan.codec, sources, plan.recipe.decode)
     references = [question.references for question in plan.questions]
-    metrics = {metric.name: metric.value(outputs, references) for metric in plan.task.metrics(plan.codec)}
-    chosen = plan.task.selects.merit(metrics[plan.task.selects.name])
+    metrics = {
+        metric.name: metric.on(sources).value(outputs, references) for metric in plan.task.metrics(plan.codec)
+    }
+    selects = plan.task.selects or plan.task.metrics(plan.codec)[0]
+    chosen = selects.merit(metrics[selects.name])
     if chosen > progress.best:
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
         learner.keep_best()

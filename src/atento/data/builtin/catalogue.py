@@ -6,10 +6,16 @@ from atento.data.builtin.adding import adding
 from atento.data.builtin.alignment import alignment
 from atento.data.builtin.cook import cook
 from atento.data.builtin.copying import copy
+from atento.data.builtin.dna import dna
+from atento.data.builtin.evidence import evidence
+from atento.data.builtin.grammar import grammar
+from atento.data.builtin.meaning import meaning
 from atento.data.builtin.number_words import LANGUAGES
 from atento.data.builtin.numbers import number_pairs
+from atento.data.builtin.opinions import opinions
 from atento.data.builtin.parts import Builtin, BuiltinParts, refuse_keys
 from atento.data.builtin.recall import recall
+from atento.data.builtin.stories import stories
 from atento.errors import unknown_name
 from atento.spec import DataRecipe
 
@@ -64,6 +70,42 @@ BUILTIN: dict[str, Builtin] = {
         alignment,
         model="gru+dot",
         models=("rnn", "gru", "lstm", "gru+dot", "lstm+additive", "transformer"),
+    ),
+    "grammar": Builtin(
+        "tag",
+        "words of a small grammar, many of them nouns here and verbs there; some known by their letters alone",
+        grammar,
+        model="lstm+crf",
+    ),
+    "evidence": Builtin(
+        "match",
+        "a passage of facts and a yes or no question; the deciding sentence is known; --set data.length=",
+        evidence,
+        model="lstm+dot+co",
+    ),
+    "meaning": Builtin(
+        "embed", "short sentences in which words of a kind are used alike; apple means two things", meaning
+    ),
+    "opinions": Builtin(
+        "classify",
+        "for or against a film, by the order of the words alone; --set data.source= es, en",
+        opinions,
+        model="gru",
+        passes=("accuracy", 0.97),
+    ),
+    "dna": Builtin(
+        "classify",
+        "strings of A, C, G, T: does the motif stand anywhere, on either strand? --set data.length=",
+        dna,
+        model="gru",
+        passes=("accuracy", 0.95),
+    ),
+    "stories": Builtin(
+        "generate",
+        "small stories with verbs and pronouns that agree, quotations and brackets to close; the entropy is known",
+        stories,
+        model="lstm",
+        passes=("nats_per_char", 0.15),
     ),
     "adding": Builtin("estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding),
 }

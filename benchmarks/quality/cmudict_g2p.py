@@ -1,0 +1,59 @@
+"""CMU dictionary, letters to phones: word error (the output is none of the variants) on the validation words.
+
+    python benchmarks/quality/cmudict_g2p.py FOLDER
+"""
+
+from standing import Target, arguments, settle
+from translating import Outcome, figures, on_gpu, outcomes
+
+from atento.metrics.edits import SYMBOL_ERROR
+from atento.metrics.translation import EXACT
+
+PUBLISHED = "Transformer 0.302, Phonetisaurus 0.339 (test part of another split)"
+ON_CUDA = {
+    "model.hidden": 256,
+    "model.layers": 4,
+    "model.dropout": 0.2,
+    "train.batch_tokens": 8000,
+    "train.warmup": 1000,
+    "train.lr": 1.5e-3,
+}
+
+
+def word_error(outcome: Outcome) -> float:
+    """Outputs that differ from every variant."""
+    return 1 - EXACT.value(outcome.outputs, outcome.references)
+
+
+def phone_error(outcome: Outcome) -> float:
+    """Edits to the nearest variant, over its phones."""
+    return SYMBOL_ERROR.value(outcome.outputs, outcome.references)
+
+
+def main() -> None:
+    """Train, test, say."""
+    options = arguments("CMU dictionary, letters to phones, word error")
+    cuda = on_gpu(options)
+    found = outcomes(
+        options,
+        "cmudict-g2p",
+        data={
+            "data.train": str(options.folder / "train.tsv"),
+            "data.test": str(options.folder / "valid.tsv"),
+            "data.header": "no",
+            "data.source": "1",
+            "data.target": "2",
+        },
+        models=["transformer"] if cuda else ["lstm+additive"],
+        on_cuda=ON_CUDA,
+    )
+    settle(
+        "cmudict-g2p",
+        figures(found, word_error),
+        Target("word error", 0.30 if cuda else 0.38, PUBLISHED, smaller_is_better=True, strict=cuda),
+        phone_error={figure.model: figure.mean for figure in figures(found, phone_error)},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""What is wrong with a set or may mislead, and the command that mends it."""
+
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from atento.data.casting import Cast
+from atento.data.leaks import giveaways, tellings
+from atento.data.near import near_rows
+from atento.data.records import Refusal, counted, excerpt, in_words
+from atento.data.roles import is_text, look_at
+from atento.data.tables import Table
+
+OUTWEIGHED = 0.1  # a label with less than this share of the commonest one's texts
+FEW = 5  # texts of a label: too few to learn it and to test it
+FEW_TESTED = 30  # examples of the test part: one answer more moves the score by percents
+LONG, TIMES = 200, 10  # words of a text, and times the median, that make it very long
+CONSTANT = 0.99  # of a column's cells
+PLAIN = {"", "utf-8", "ascii"}
+BY_LINES = {"csv", "tsv", "jsonl", "text", "lines"}
+
+
+class Problem(NamedTuple):
+    """What, of which kind, and what to do about it; the command is empty where there is nothing to type."""
+
+    about: str  # rows, duplicates, leak, labels, lengths, columns, encoding, size
+    where: str
+    fix: str
+    command: str = ""
+
+
+class Subject(NamedTuple):
+    """A set as a task reads it."""
+
+    file: str  # as it was typed
+    task: str
+    table: Table
+    cast: Cast
+    train: Sequence[tuple[str, str]]
+    held_out: Sequence[tuple[str, str]]
+    tested: int  # examples of the test part
+    own_test: bool  # which is a file of its own
+    labels: Sequence[Sequence[str]]  # of each training example, then of each held-out one; none without labels
+
+    def compare(self, *settings: str) -> str:
+        """The command with these settings."""
+        return shlex.join(["atento", "compare", self.file, *(word for one in settings for word in ("--set", one))])
+
+
+def problems_of(subject: Subject) -> list[Problem]:
+    """Leaks first, for they make every score a lie."""
+    found: list[Problem] = []
+    for look in (leaks_in_text, leaks_in_columns, duplicates, conflicts, imbalance, lengths, sizes, columns, encoding):
+        found += look(subject)
+    return found
+
+
+def refused_rows(file: str, refused: Sequence[Refusal]) -> list[Problem]:
+    """The rows that cannot be used, one by one."""
+    skip = shlex.join(["atento", "compare", file, "--set", "data.bad_rows=skip"])
+    return [Problem("rows", str(refusal), refusal.fix, skip) for refusal in refused]
+
+
+def leaks_in_text(subject: Subject) -> Iterator[Problem]:
+    """Labels that stand in their own texts."""
+    if subject.task not in ("classify", "label", "match"):
+        return
+    texts = [source for source, _ in (*subject.train, *subject.held_out)]
+    for found in giveaways(texts, subject.labels):
+        what = f"the label {found.label!r}" if found.named else f"the word {found.word!r}"
+        of = "its own name" if found.named else f"{found.label!r}"
+        where = f"{what} stands in {found.inside:.0%} of the texts of {of}, in {found.outside:.0%} of the others"
+        other = another_text(subject)
+        fix = "a model will read the answer; take it out of the texts" + (", or read another column" if other else "")
+        yield Problem("leak", where, fix, subject.compare(f"data.source={other}") if other else "")
+
+
+def another_text(subject: Subject) -> str:
+    """A column that could be read instead: text that plays no part."""
+    free = [look for look in look_at(subject.table) if look.at not in subject.cast and is_text(look)]
+    return subject.table.columns[max(free, key=lambda look: look.characters).at] if free else ""
+
+
+def leaks_in_columns(subject: Subject) -> Iterator[Problem]:
+    """Columns that say the label."""
+    parts = {part: at for at, part in subject.cast.items()}
+    if "label" not in parts or list(subject.cast.values()).count("label") > 1:
+        return
+    read = [at for at, part in subject.cast.items() if part != "label"]
+    table, label = subject.table, parts["label"]
+    for found in tellings(table.columns, table.rows, read=read, label=label):
+        at = table.columns.index(found.column)
+        if all(row[at].startswith(row[label]) for row in table.rows):
+            fix = f"it holds finer labels; {table.columns[label]!r} is learned unless you name it"
+            command = subject.compare(f"data.label={found.column}")
+            yield Problem("labels", f"{found.column!r} has {found.values} values within the labels", fix, command)
+            continue
+        where = f"column {found.column!r} says the label: each of its {found.values} values stands beside one"
+        fix = f"a new text would come without it; it is not read, {in_words(named(table, read))} is"
+        settings = [f"data.source={table.columns[read[0]]}", f"data.label={table.columns[label]}"]
+        yield Problem("leak", where, fix, subject.compare(*settings))
+
+
+def named(table: Table, columns: Sequence[int]) -> list[str]:
+    """The names of columns."""
+    return [repr(table.columns[at]) for at in columns]
+
+
+def duplicates(subject: Subject) -> Iterator[Problem]:
+    """Rows that come again, exactly or nearly."""
+    again = len(subject.table.rows) - len(set(subject.table.rows))
+    if again and subject.table.kind != "text":
+        fix = "none is needed: equal sources never straddle the split"
+        yield Problem("duplicates", f"{counted(again, 'row')} repeat an earlier one", fix)
+    held_out = [source for source, _ in subject.held_out]
+    near = near_rows([source for source, _ in subject.train], held_out)
+    if near:
+        where = (
+            f"{counted(len(near), 'training row')} differ from a held-out one in case, spaces and punctuation alone, "
+            f"e.g. {excerpt(subject.train[near[0]][0])}"
+        )
+        yield Problem("duplicates", where, "leave them out of training", subject.compare("data.near=drop"))
+
+
+def conflicts(subject: Subject) -> Iterator[Problem]:
+    """Texts that have one label here and another there."""
+    if not subject.labels or subject.task == "tag":
+        return
+    said: dict[str, set[str]] = defaultdict(set)
+    for source, target in (*subject.train, *subject.held_out):
+        said[source].add(target)
+    several = [source for source, targets in said.items() if len(targets) > 1]
+    if several:
+        example = " and ".join(sorted(repr(target.replace("\t", ", ")) for target in said[several[0]])[:2])
+        where = f"{counted(len(several), 'text')} with different labels, e.g. {excerpt(several[0])}: {example}"
+        fix = "correct them, or learn only what is said first"
+        yield Problem("labels", where, fix, subject.compare("data.conflicts=first"))
+
+
+def imbalance(subject: Subject) -> Iterator[Problem]:
+    """Labels that are outweighed, too rare, or never seen in training."""
+    if not subject.labels or subject.task == "tag":
+        return
+    counts = Counter(label for labels in subject.labels for label in set(labels))
+    if not counts:
+        return
+    commonest, most = counts.most_common(1)[0]
+    outweighed = [label for label, count in counts.items() if count < OUTWEIGHED * most]
+    if outweighed:
+        rarest = min(outweighed, key=lambda label: counts[label])
+        where = (
+            f"{len(outweighed)} of {counted(len(counts), 'label')} have less than a tenth of the texts of "
+            f"{commonest!r} ({most:,}); the rarest is {rarest!r} ({counts[rarest]:,})"
+        )
+        yield Problem("labels", where, "let rare labels weigh more", subject.compare("train.balance=0.5"))
+    trained = {label for labels in subject.labels[: len(subject.train)] for label in labels}
+    unseen = sorted(set(counts) - trained)
+    if unseen:
+        where = f"{counted(len(unseen), 'label')} in validation or test only: {in_words(unseen, limit=5)}"
+        yield Problem("labels", where, f"no model can learn them; give at least {FEW} texts of each")
+
+
+def lengths(subject: Subject) -> Iterator[Problem]:
+    """Texts far longer than most, which cost memory and time."""
+    words = [len(source.split()) for source, _ in (*subject.train, *subject.held_out)]
+    middle, longest = median(words), max(words)
+    if subject.task in ("generate", "estimate") or longest < max(LONG, TIMES * middle):
+        return
+    limit = int(max(LONG, TIMES * middle) / 2)
+    many = sum(count > limit for count in words)
+    where = f"the longest text has {longest:,} words where half have at most {middle:g}; {many} have more than {limit}"
+    characters = max(len(source) for source, _ in subject.train if len(source.split()) <= limit)
+    command = ""
+    if subject.table.kind in BY_LINES and "," not in subject.file and subject.file.endswith(tuple(BY_LINES | {"txt"})):
+        shorter = shlex.quote(f"short.{subject.file.rsplit('/', 1)[-1]}")
+        command = f"awk 'length($0) <= {2 * characters}' {shlex.quote(subject.file)} > {shorter}"
+    yield Problem("lengths", where, "they cost memory and time; cut or leave them out", command)
+
+
+def sizes(subject: Subject) -> Iterator[Problem]:
+    """A test part that can hardly tell two models apart."""
+    if subject.tested < FEW_TESTED and not subject.own_test and subject.task != "generate":
+        where = f"the test part has {counted(subject.tested, 'row')}: scores will be rough"
+        yield Problem("size", where, "test on more of them", subject.compare("data.split=60/20/20"))
+
+
+def columns(subject: Subject) -> Iterator[Problem]:
+    """Columns that nearly always say the same."""
+    table = subject.table
+    for at, name in enumerate(table.columns):
+        value, count = Counter(row[at] for row in table.rows).most_common(1)[0]
+        if count >= CONSTANT * len(table.rows) and len(table.rows) > 1:
+            part = subject.cast.get(at)
+            what = excerpt(value) if value.strip() else "nothing"
+            where = f"column {name!r} holds {what} in {count / len(table.rows):.0%} of the rows"
+            fix = f"a {part} should vary" if part else "none is needed: it is not read"
+            yield Problem("columns", where, fix)
+
+
+def encoding(subject: Subject) -> Iterator[Problem]:
+    """A file that other programs may read wrongly."""
+    name = subject.table.encoding
+    if name in PLAIN or "," in name or " and " in name or subject.table.kind in ("folder", "parallel"):
+        return
+    path = shlex.quote(subject.file)
+    fix = f"none is needed: it is read as {name}; to have it in UTF-8:"
+    command = f"iconv -f {name} -t utf-8 {path} > {shlex.quote('utf8.' + subject.file.rsplit('/', 1)[-1])}"
+    yield Problem("encoding", f"{subject.table.file} is in {name}, not in UTF-8", fix, command)

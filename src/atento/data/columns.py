@@ -1,0 +1,66 @@
+"""One column of a table, in facts."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from atento.data.headings import is_number
+from atento.data.lists import BETWEEN
+from atento.data.number_sequences import is_sequence
+
+EXAMPLES = 3
+SAMPLE = 200  # cells whose form is looked at
+LINK = re.compile(r"\w+://\S+|www\.\S+|/\w+/\S*")
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?([T ]\d{1,2}(:\d{2}){1,2}(\.\d+)?Z?([+-]\d{2}:?\d{2})?)?")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Shares are between 0 and 1; all but the first and that of empty cells are of the cells that hold anything."""
+
+    name: str
+    distinct: int
+    share_distinct: float
+    mean_characters: float
+    max_characters: int
+    mean_words: float
+    share_numeric: float
+    share_empty: float
+    examples: tuple[str, ...]
+    share_lists: float = 0.0  # lists of texts
+    share_sequences: float = 0.0  # several numbers in a cell
+    share_dates: float = 0.0
+    share_links: float = 0.0
+
+    @property
+    def is_wordless(self) -> bool:
+        """Whether it holds numbers, dates or addresses rather than text."""
+        return max(self.share_numeric, self.share_sequences, self.share_dates, self.share_links) > 0.5
+
+
+def describe(name: str, cells: Sequence[str]) -> Column:
+    """The facts about one column."""
+    counts = Counter(cells)
+    filled = [cell for cell in cells if cell.strip()]
+    sample = filled[:: 1 + len(filled) // SAMPLE]
+    return Column(
+        name=name,
+        distinct=len(counts),
+        share_distinct=share(len(counts), len(cells)),
+        mean_characters=share(sum(map(len, filled)), len(filled)),
+        max_characters=max(map(len, filled), default=0),
+        mean_words=share(sum(len(cell.split()) for cell in filled), len(filled)),
+        share_numeric=share(sum(map(is_number, filled)), len(filled)),
+        share_empty=share(len(cells) - len(filled), len(cells)),
+        examples=tuple(dict.fromkeys(filled[: 20 * EXAMPLES]))[:EXAMPLES],
+        share_lists=share(sum(BETWEEN in cell for cell in sample), len(sample)),
+        share_sequences=share(sum(map(is_sequence, sample)), len(sample)),
+        share_dates=share(sum(DATE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
+        share_links=share(sum(LINK.match(cell.strip()) is not None for cell in sample), len(sample)),
+    )
+
+
+def share(part: int, whole: int) -> float:
+    """One number by another, nothing by nothing being nothing."""
+    return part / whole if whole else 0.0

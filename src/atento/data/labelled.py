@@ -1,0 +1,157 @@
+"""Texts with one label each, or with any number of them, from any table."""
+
+from collections.abc import Callable
+
+from atento.data.label_cells import LabelCells
+from atento.data.label_names import LabelNames, names_beside
+from atento.data.lists import join, split
+from atento.data.pairs import Pair, Pairs, collect, empty_cell, find_column, nothing_left, read_source
+from atento.data.records import Refusal, counted, in_words, stop_or_skip
+from atento.data.roles import find_roles, how_labels_are_parted, label_column, look_at, text_column
+from atento.data.tables import Table
+from atento.errors import InputError
+from atento.spec import DataRecipe
+
+
+def read_labelled(recipe: DataRecipe, file: str) -> Pairs:
+    """Every text with its one label."""
+    table = open_table(recipe, file, (recipe.source, recipe.label))
+    text, label = text_and_label(table, recipe)
+
+    def pair_of(at: int) -> Pair | Refusal:
+        pair = table.rows[at][text].strip(), table.rows[at][label].strip()
+        return pair if all(pair) else empty_cell(table, at, text if not pair[0] else label)
+
+    notes = said(table, (text, "the text", recipe.source), (label, "the label", recipe.label))
+    pairs = collect(table, pair_of, recipe.bad_rows, columns=(text, label), notes=notes)
+    return with_names(pairs, names_beside(recipe, file, (target for _, target in pairs.pairs)))
+
+
+def read_label_sets(recipe: DataRecipe, file: str) -> Pairs:
+    """Every text with all its labels, tabs between them; none is an empty text."""
+    switched = switches_asked(recipe)
+    table = open_table(recipe, file, (recipe.source, *(switched or (recipe.label,))))
+    roles = find_roles(table)
+    text = text_at(table, recipe)
+    switches = [find_column(table, name, "data.label") for name in switched if name in table.columns]
+    if not recipe.label and roles.labels < 0 and len(roles.switches) > 1:
+        switches = [at for at in roles.switches if at != text]
+    if len(switches) > 1:
+        found = (f"the labels are the columns {in_words([table.columns[at] for at in switches])}, 1 where they hold",)
+        return collect(table, by_switches(table, text, switches), recipe.bad_rows, columns=(text, -1), notes=found)
+    label = find_column(table, recipe.label, "data.label")
+    if label < 0:
+        label = roles.labels if roles.labels >= 0 else label_column(look_at(table), {text})
+    if label < 0:
+        raise no_label(table)
+    way = how_labels_are_parted(table, label, recipe.separator)
+    notes = said(table, (text, "the text", recipe.source), (label, "the labels", recipe.label))
+    notes += (f"column {table.columns[label]!r}: {way.note if way else 'each cell is one label'}",)
+    pairs = collect(table, by_cells(table, text, label, way), recipe.bad_rows, columns=(text, label), notes=notes)
+    return with_names(pairs, names_beside(recipe, file, (one for _, target in pairs.pairs for one in split(target))))
+
+
+def with_names(pairs: Pairs, known: LabelNames | None) -> Pairs:
+    """Labels by their names, where a file beside gives them."""
+    if known is None:
+        return pairs
+    renamed = tuple((source, join(known.names[one] for one in split(target))) for source, target in pairs.pairs)
+    return pairs._replace(pairs=renamed, notes=(*pairs.notes, known.note))
+
+
+def switches_asked(recipe: DataRecipe) -> tuple[str, ...]:
+    """The columns of 0 and 1 that data.label names, parted by commas."""
+    names = tuple(name.strip() for name in recipe.label.split(","))
+    return names if len(names) > 1 else ()
+
+
+def by_cells(table: Table, text: int, label: int, way: LabelCells | None) -> Callable[[int], Pair | Refusal]:
+    """The pair of a row whose labels stand in one cell."""
+
+    def pair_of(at: int) -> Pair | Refusal:
+        source, cell = table.rows[at][text].strip(), table.rows[at][label].strip()
+        labels = way.labels(cell) if way else [cell] if cell else []
+        return (source, join(labels)) if source else empty_cell(table, at, text)
+
+    return pair_of
+
+
+def by_switches(table: Table, text: int, switches: list[int]) -> Callable[[int], Pair | Refusal]:
+    """The pair of a row whose labels are the columns that hold 1."""
+
+    def pair_of(at: int) -> Pair | Refusal:
+        row = table.rows[at]
+        wrong = next((column for column in switches if row[column].strip().lower() not in ON | OFF), -1)
+        if wrong >= 0:
+            return Refusal(
+                *table.place(at, wrong),
+                f"the column {table.columns[wrong]!r} says neither yes nor no here.",
+                found=repr(row[wrong]),
+                fix="write 1 or 0",
+            )
+        labels = [table.columns[column] for column in switches if row[column].strip().lower() in ON]
+        return (row[text].strip(), join(labels)) if row[text].strip() else empty_cell(table, at, text)
+
+    return pair_of
+
+
+ON, OFF = frozenset({"1", "true", "1.0", "yes"}), frozenset({"0", "false", "0.0", "no", ""})
+
+
+def open_table(recipe: DataRecipe, file: str, names: tuple[str, ...]) -> Table:
+    """The table of a file, which has at least one row."""
+    table = read_source(file, header=recipe.header, names=[name for name in names if name])
+    if not table.rows:
+        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
+    return table
+
+
+def text_and_label(table: Table, recipe: DataRecipe) -> tuple[int, int]:
+    """The columns of the text and of its label."""
+    label = find_column(table, recipe.label, "data.label")
+    text = find_column(table, recipe.source, "data.source")
+    looks = look_at(table)
+    if text < 0:
+        text = require_text_column(table, text_column(looks, taken={label}))
+    if label < 0:
+        label = label_column(looks, taken={text})
+    if label < 0:
+        raise no_label(table)
+    return text, label
+
+
+def text_at(table: Table, recipe: DataRecipe) -> int:
+    """The column of the text, whether or not there is a label."""
+    text = find_column(table, recipe.source, "data.source")
+    return text if text >= 0 else require_text_column(table, text_column(look_at(table)))
+
+
+def require_text_column(table: Table, column: int) -> int:
+    """The column that was found; a table without one is refused."""
+    if column < 0:
+        raise InputError(
+            f"{table.file}:1: no column holds texts.",
+            found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
+            fix="name it: --set data.source=...",
+        )
+    return column
+
+
+def no_label(table: Table) -> InputError:
+    """The refusal of a table no column of which looks like labels."""
+    return InputError(
+        f"{table.file}:1: no column looks like a label: few values that come again and again.",
+        found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
+        fix=f"name it: --set data.label={table.columns[-1]}",
+    )
+
+
+def said(table: Table, *roles: tuple[int, str, str]) -> tuple[str, ...]:
+    """What was guessed: (column, what it holds, the name the user gave), said of those nobody named."""
+    guessed = [(at, what) for at, what, asked in roles if not asked]
+    if not guessed or len(table.columns) < 2:
+        return ()
+    held = in_words([f"column {table.columns[at]!r} holds {what}" for at, what in guessed])
+    keys = {"the text": "source", "the first text": "source", "the words": "source", "the second text": "target"}
+    ways = " ".join(f"--set data.{keys.get(what, 'label')}=..." for _, what in guessed)
+    return (f"{held}; {ways} {'choose' if len(guessed) > 1 else 'chooses'} otherwise",)

@@ -1,0 +1,28 @@
+"""What a user names as data to one table: a file, parallel files, a folder or an archive of texts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from atento.data.folders import read_archive, read_folder
+from atento.data.headers import Header
+from atento.data.parallel import read_parallel, split_paths
+from atento.data.parts import parts_in
+from atento.data.tables import Table, read_table
+
+
+def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
+    """The table of what is named, its bad rows listed and not yet judged; of a folder with parts, the training one."""
+    paths = split_paths(source)
+    if len(paths) > 1:
+        return read_parallel(paths, bad_rows="skip")
+    if Path(source).is_dir():
+        parts = parts_in(source)
+        return read_source(parts.train, header=header, names=names) if parts else read_folder(source, bad_rows="skip")
+    if is_archive(source):
+        return read_archive(source, header=header, bad_rows="skip", names=names)
+    return read_table(source, header=header, bad_rows="skip", names=names)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a file holds others."""
+    return Path(path).suffix.lower() == ".zip" and Path(path).is_file()

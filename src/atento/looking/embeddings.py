@@ -1,0 +1,102 @@
+"""Words as points, to look at and to keep: neighbours on a terminal, a map as page or picture, a file of vectors."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from atento.bundle import write_atomically
+from atento.data.vectors import write_vectors
+from atento.data.word_space import WordSpace, terms_of
+from atento.errors import InputError
+from atento.looking.embeddings_page import render_map
+from atento.looking.embeddings_picture import map_picture
+from atento.looking.pictures import KINDS
+from atento.looking.terminal import columns_of, fitted
+from atento.looking.wording import counted
+
+View = Mapping[str, Any]  # what `view_of` gives
+
+ON_MAP = 120  # words of a map
+AROUND = 40  # of them neighbours of the word asked for
+NEIGHBOURS = 10
+COMMON = 12  # words whose neighbours are shown when none is asked for
+FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
+VECTOR_FILES = (".txt", ".vec", ".gz", ".xz")
+ENDINGS = (".html", *KINDS, ".json", *VECTOR_FILES)
+
+
+class Embeddings(WordSpace):
+    """The words of a model and their vectors: `.nearest("word")`, `.analogy(...)`, `.map()`, `.save(path)`."""
+
+    def __repr__(self) -> str:
+        return f"Embeddings({counted(len(self), 'word')} of {counted(self.vectors.shape[1], 'number')})"
+
+    def save(self, path: str | Path, *, asked: str = "", model: str = "") -> Path:
+        """A page, a picture, JSON, or a file of vectors in word2vec's text format, by the name given."""
+        path = Path(path)
+        if path.suffix.lower() in VECTOR_FILES:
+            return write_vectors(path, self.words, self.vectors)
+        view = view_of(self, asked, model=model)
+        if path.suffix.lower() in KINDS:
+            return map_picture(view, path)
+        if path.suffix.lower() not in ENDINGS:
+            raise InputError(f"{path}: the name must end in one of these.", found=path.name, fix=", ".join(ENDINGS))
+        page = json.dumps(view, ensure_ascii=False, indent=1) if path.suffix.lower() == ".json" else render_map(view)
+        write_atomically(path, page.encode())
+        return path
+
+
+def view_of(space: WordSpace, asked: str = "", *, model: str = "") -> dict[str, Any]:
+    """What is shown, as plain data: the neighbours of what is asked, and a map around it or of the commonest words."""
+    terms = [term.word for term in terms_of(asked, space)] if asked.strip() else []
+    near = space.nearest(asked, AROUND) if terms else []
+    words = list(dict.fromkeys([*terms, *(one.word for one in near)])) or common_words(space, ON_MAP)
+    shown = WordSpace(words, [space.vector(word) for word in words])
+    groups = [] if terms else [[word, neighbours_of(space, word, 3)] for word in words[:COMMON]]
+    return {
+        "model": model,
+        "asked": asked.strip(),
+        "terms": terms,
+        "words": len(space),
+        "size": space.vectors.shape[1],
+        "neighbours": [[one.word, round(one.cosine, 4)] for one in near[:NEIGHBOURS]],
+        "groups": groups,
+        "map": [[word, round(x, 4), round(y, 4)] for word, (x, y) in zip(words, shown.map().tolist(), strict=True)],
+    }
+
+
+def common_words(space: WordSpace, most: int) -> list[str]:
+    """Words stand in the order of how common they are; punctuation has no meaning to show."""
+    return [word for word in space.words if any(letter.isalpha() for letter in word)][:most] or list(space.words[:most])
+
+
+def neighbours_of(space: WordSpace, word: str, count: int) -> list[list[Any]]:
+    """The nearest words with their cosines."""
+    return [[one.word, round(one.cosine, 4)] for one in space.around(terms_of(word, space), count)]
+
+
+def embeddings_text(view: View, *, width: int = 80) -> str:
+    """The neighbours of what is asked as bars; else the commonest words, each with its nearest."""
+    title = f"{counted(view['words'], 'word')} of {counted(view['size'], 'number')} each"
+    if view["asked"]:
+        return "\n".join([f"nearest to {view['asked']} (cosine; {title})", *bars(view["neighbours"], width)])
+    longest = max(columns_of(word) for word, _ in view["groups"])
+    lines = [f"{title}; the commonest, each with the nearest to it (cosine)"]
+    for word, near in view["groups"]:
+        said = ", ".join(f"{other} {cosine:.2f}" for other, cosine in near)
+        lines.append(f"  {fitted(word, longest)}  {said}")
+    return "\n".join(lines)
+
+
+def bars(neighbours: Sequence[Sequence[Any]], width: int) -> list[str]:
+    """A word, its cosine, and a bar as long as the cosine says."""
+    longest = max((columns_of(word) for word, _ in neighbours), default=0)
+    room = max(width - longest - 12, 8)
+    lines = []
+    for word, cosine in neighbours:
+        whole, eighths = divmod(round(8 * room * max(cosine, 0.0)), 8)
+        number = f"{cosine:.3f}" if math.isfinite(cosine) else "–"
+        lines.append(f"  {fitted(word, longest)}  {number:>6} {FULL * whole}{EIGHTHS[eighths]}".rstrip())
+    return lines

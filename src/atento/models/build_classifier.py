@@ -1,0 +1,116 @@
+"""Classifiers by the names of a recipe.
+
+A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT][+hierarchical] as in `atento.models.build`. A recurrent classifier
+pools its states by the composition; in a Transformer the composition is its self-attention, and
+`model.summary=attention` pools its states. A hierarchical one reads the words of each sentence, then the sentences, and
+sums both up by the composition of a recurrent name, else by additive attention. Several labels may have a network each:
+`+one-each`.
+"""
+
+from atento.attention.presets import Composition
+from atento.blocks.hierarchical import Hierarchical, Reader, RecurrentReader
+from atento.blocks.pooling import AttentionPooling
+from atento.blocks.stack import TransformerStack
+from atento.blocks.transformer import EncoderLayer
+from atento.layers.embeddings import TokenEmbedding
+from atento.models.build import Half, build_encoder, cells_of
+from atento.models.build_one_sided import (
+    HeadMaker,
+    attention_pooling,
+    parse_one,
+    require_defaults,
+    require_no_linformer,
+)
+from atento.models.build_recurrent import require_even
+from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
+from atento.models.classifier import Classifier, OneEach
+from atento.models.hierarchical import HierarchicalEncoder, PlacedReader
+from atento.recurrent.stack import Stack
+from atento.spec import ModelRecipe
+
+HIERARCHICAL, ONE_EACH = "hierarchical", "one-each"
+END = 3  # the token that stands between sentences, as in every vocabulary
+POOLING = Composition("additive")
+
+
+def build_classifier(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Classifier:
+    """Reads sequences of tokens and says `width` outputs of each, e.g. `LabelHead` and the number of labels."""
+    plain = without(recipe, HIERARCHICAL)
+    half = parse_one(plain.name, "a classifier")
+    require_defaults(plain, "handover", "attend")
+    if plain.name != recipe.name:
+        encoder = hierarchical_encoder(half, plain, vocabulary_size)
+        return Classifier(encoder, head(encoder.size, width))
+    attends = recipe.summary == "attention"
+    read = build_encoder(half, recipe.model_copy(update={"summary": "auto"}) if attends else recipe, vocabulary_size)
+    pooling = pooling_of(half, recipe, read.size)
+    return Classifier(read, head(read.size, width), pooling=pooling)
+
+
+def build_one_each(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> OneEach:
+    """A classifier of its own for each of the outputs, to compare with one for all."""
+    return OneEach([build_classifier(recipe, vocabulary_size, head, 1) for _ in range(width)])
+
+
+def build_label_sets(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Classifier | OneEach:
+    """One network for all labels, or one each where the name says so."""
+    plain = without(recipe, ONE_EACH)
+    build = build_classifier if plain.name == recipe.name else build_one_each
+    return build(plain, vocabulary_size, head, width)
+
+
+def without(recipe: ModelRecipe, suffix: str) -> ModelRecipe:
+    """The same recipe, its name without a suffix."""
+    parts = [part for part in recipe.name.split("+") if part != suffix]
+    return recipe.model_copy(update={"name": "+".join(parts)})
+
+
+def pooling_of(half: Half, recipe: ModelRecipe, size: int) -> AttentionPooling | None:
+    """By the composition of a recurrent name, by additive attention where the recipe says attention, else none."""
+    if half.family != "transformer" and half.attention is not None:
+        require_no_linformer(half, recipe.name, "a pooling asks once, and there is nothing to save")
+        return attention_pooling(half.attention, recipe, size)
+    if recipe.summary == "attention":
+        return attention_pooling(POOLING, recipe.model_copy(update={"summary": "auto"}), size)
+    return None
+
+
+def hierarchical_encoder(half: Half, recipe: ModelRecipe, vocabulary_size: int) -> HierarchicalEncoder:
+    """Two readers of the family, one for words and one for sentences, and a pooling above each."""
+    require_defaults(recipe, "summary")
+    require_no_linformer(half, recipe.name, "sentences are short, and there is nothing to save")
+    recurrent = half.family != "transformer"
+    composition = half.attention or POOLING if recurrent else POOLING
+    poolings = [attention_pooling(composition, recipe, recipe.hidden) for _ in range(2)]
+    readers = [
+        recurrent_reader(half, recipe) if recurrent else placed_reader(half, recipe, scaled=w) for w in (True, False)
+    ]
+    levels = Hierarchical(readers[0], poolings[0], readers[1], poolings[1])
+    embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
+    return HierarchicalEncoder(embedding, levels, size=recipe.hidden, end=END, dropout=recipe.dropout)
+
+
+def recurrent_reader(half: Half, recipe: ModelRecipe) -> Reader:
+    """In both directions each is half as wide."""
+    require_even(recipe)
+    width, both = recipe.hidden // recipe.directions, recipe.directions == 2
+    cells = cells_of(half.family, recipe)
+    return RecurrentReader(
+        Stack(cells, recipe.hidden, width, layers=recipe.layers, bidirectional=both, dropout=recipe.dropout)
+    )
+
+
+def placed_reader(half: Half, recipe: ModelRecipe, *, scaled: bool) -> Reader:
+    """Self-attention of the composition; words are scaled as in any Transformer, sentences are not."""
+    composition = half.attention or Composition("scaled-dot")
+    layers = [
+        EncoderLayer(
+            own_heads(composition, recipe, causal=recipe.directions == 1),
+            feed_forward_of(recipe),
+            order=recipe.norm,
+            dropout=recipe.dropout,
+        )
+        for _ in range(recipe.layers)
+    ]
+    positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
+    return PlacedReader(positions, TransformerStack(layers), scale=recipe.hidden**0.5 if scaled else 1.0)

@@ -1,0 +1,103 @@
+"""Skip-gram with negative sampling: each word tells the words around it from drawn ones.
+
+(Mikolov et al., 2013, "Distributed representations of words and phrases".)
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from atento.errors import InputError
+from atento.layers.embeddings import TokenEmbedding
+from atento.layers.losses import Loss, precise
+from atento.recurrent.unroll import real_first
+
+# Axes: B batch, T time, V vocabulary, D size, P pairs of words, K drawn words a pair, M words to be foreseen.
+
+NEGATIVES = 5
+FLATTEN = 0.75  # drawn words are so much less uneven than the text's (sec. 2.2)
+MARKS = 4  # padding, unknown, start and end have no meaning to learn
+
+
+class WordsBatch(NamedTuple):
+    """Texts as words."""
+
+    tokens: Tensor  # (B, T)
+    valid: Tensor  # (B, T)
+
+
+def noise_of(counts: Sequence[int]) -> Tensor:
+    """P_n (V,): how often each word is drawn, by its count to the power of ¾; marks never are."""
+    shares = [0.0 if number < MARKS else count**FLATTEN for number, count in enumerate(counts)]
+    if not any(shares):
+        raise InputError("there are no words to learn.", found="only marks", fix="give texts of several words")
+    return torch.tensor(shares) / sum(shares)
+
+
+def words_first(batch: WordsBatch) -> WordsBatch:
+    """Padding to the right, wherever it stood; its tokens become 0."""
+    order = real_first(batch.valid)
+    tokens, valid = batch.tokens.gather(1, order), batch.valid.gather(1, order)
+    return WordsBatch(tokens.masked_fill(~valid, 0), valid)
+
+
+def words_before(tokens: Tensor, window: int) -> Tensor:
+    """tokens (B, T) -> (B, T, window): the words before each, the nearest first; 0 before the start."""
+    padded = functional.pad(tokens, (window, 0))
+    return padded.unfold(1, window, 1)[:, :-1].flip(-1)
+
+
+class SkipGram(nn.Module):
+    """log σ(v'_c · v_w) + Σ_k E_{n ~ P_n} log σ(−v'_n · v_w) for each word w and each word c at most `window` away
+    (eq. 4).
+
+    While it learns the K words n are drawn; in evaluation mode the expectation is exact. `embedding` holds v, the
+    vectors that are kept; `contexts` holds v'.
+    """
+
+    noise: Tensor
+
+    def __init__(self, noise: Tensor, size: int, *, window: int, negatives: int = NEGATIVES) -> None:
+        super().__init__()
+        self.window, self.negatives = window, negatives
+        self.embedding = TokenEmbedding(len(noise), size)
+        self.contexts = TokenEmbedding(len(noise), size)
+        nn.init.zeros_(self.contexts.table.weight.detach())
+        self.register_buffer("noise", noise)
+
+    def loss(self, batch: WordsBatch) -> Loss:
+        """Minus eq. 4 of every pair."""
+        rows = words_first(batch)
+        found = list(pairs(rows, self.window))
+        words, near = (torch.cat([pair[side] for pair in found]) for side in (0, 1))  # (P,)
+        vectors = self.embedding(words)  # (P, D)
+        true = functional.logsigmoid(precise((vectors * self.contexts(near)).sum(-1)))  # (P,)
+        return Loss(-(true + self.refused(words, vectors)).sum(), len(words))
+
+    def refused(self, words: Tensor, vectors: Tensor) -> Tensor:
+        """The second term (P,): how surely drawn words are not taken for true ones."""
+        if self.training and len(words):
+            drawn = torch.multinomial(self.noise, len(words) * self.negatives, replacement=True)
+            others = self.contexts(drawn.view(-1, self.negatives))  # (P, K, D)
+            return functional.logsigmoid(-precise((others @ vectors.unsqueeze(-1)).squeeze(-1))).sum(-1)
+        distinct, place = torch.unique(words, return_inverse=True)
+        scores = precise(self.embedding(distinct) @ self.contexts.table.weight.T)  # (distinct words, V)
+        return self.negatives * (functional.logsigmoid(-scores) @ self.noise.to(scores))[place]
+
+    def foresee(self, tokens: Tensor) -> Tensor:
+        """Scores (B, T, V) of every word as the next one: how well it goes with each word before."""
+        before = self.embedding(words_before(tokens, self.window)).sum(dim=-2)  # (B, T, D)
+        return functional.linear(before, self.contexts.table.weight)
+
+
+def pairs(rows: WordsBatch, window: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """(word, word near it), each pair in both orders; marks are in none."""
+    known = rows.valid & (rows.tokens >= MARKS)
+    for apart in range(1, window + 1):
+        both = known[:, apart:] & known[:, :-apart]
+        left, right = rows.tokens[:, :-apart][both], rows.tokens[:, apart:][both]
+        yield left, right
+        yield right, left

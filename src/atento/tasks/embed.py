@@ -1,0 +1,189 @@
+"""Embed: learn vectors of words from plain text, so that words used alike stand near each other."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from atento.data.batches import batches_by_length, pad
+from atento.data.evidence import Evidence
+from atento.data.vocabulary import UNKNOWN
+from atento.data.word_space import Neighbour, Term, WordSpace, terms_of
+from atento.layers.losses import Loss
+from atento.metrics.metric import Metric
+from atento.metrics.preference import PREFERRED
+from atento.models.build_embedder import build_embedder, require_embedder
+from atento.models.next_word import NextWord
+from atento.models.skip_gram import MARKS, SkipGram, WordsBatch, noise_of
+from atento.spec import DecodeRecipe, ModelRecipe
+from atento.tasks.embed_counts import NextWordCounts
+from atento.tasks.embed_defaults import MODELS, defaults
+from atento.tasks.read_documents import DOCUMENTS
+from atento.tasks.read_passages import ask_passages, read_passages
+from atento.tasks.task import Alignment, Answer, Recognition, Task
+from atento.tasks.word_codec import WordCodec, prepare
+from atento.tasks.word_table import space_of
+
+# Axes: B batch, T time, V vocabulary, D size.
+
+TOKENS_AT_ONCE = 2048
+NEIGHBOURS = 5
+SHOWN = 8  # numbers of each vector that a trace shows
+
+
+def only_when_asked(evidence: Evidence) -> Recognition:
+    """Any text has words; whoever wants their vectors says so."""
+    return Recognition(0.0, "only when asked for: --task embed")
+
+
+def encode(codec: WordCodec, pair: tuple[str, str]) -> list[int]:
+    """A text as token numbers."""
+    return codec.read(pair[0])
+
+
+def batch(rows: Sequence[list[int]]) -> WordsBatch:
+    """Token lists -> padded tensors."""
+    return WordsBatch(*pad([row or [UNKNOWN] for row in rows]))
+
+
+def build(recipe: ModelRecipe, codec: WordCodec) -> nn.Module:
+    """Sizes that follow from data are filled in here."""
+    return build_embedder(recipe, codec.counts)
+
+
+def loss(module: nn.Module, rows: WordsBatch, smoothing: float) -> Loss:
+    """The model's own; there are no labels to smooth."""
+    return as_embedder(module).loss(rows)
+
+
+@torch.no_grad()
+def foreseen(module: nn.Module, codec: WordCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[list[float]]:
+    """[preferred, asked] of each text: by what share of drawn words the true next ones were preferred, ties by half."""
+    model, device = as_embedder(module), next(module.parameters()).device
+    noise = noise_of(codec.counts).to(device)
+    rows = [codec.read(source) or [UNKNOWN] for source in sources]
+    lengths = [len(row) for row in rows]
+    found: dict[int, list[float]] = {}
+    order = sorted(range(len(rows)), key=lambda index: lengths[index])
+    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+        tokens, valid = (part.to(device) for part in pad([rows[index] for index in indices]))
+        asked = valid & (tokens >= MARKS)
+        asked[:, 0] = False  # nothing stands before it
+        preferred = told_apart(model.foresee(tokens), tokens, noise).masked_fill(~asked, 0.0)
+        sums = torch.stack([preferred.sum(-1), asked.sum(-1).to(preferred)], dim=-1)  # (B, 2)
+        found.update(zip(indices, sums.tolist(), strict=True))
+    return [found[index] for index in range(len(rows))]
+
+
+def told_apart(scores: Tensor, tokens: Tensor, noise: Tensor) -> Tensor:
+    """Scores (B, T, V), true words (B, T), noise (V,) -> the noise scored below each true word (B, T)."""
+    true = scores.gather(-1, tokens.unsqueeze(-1))
+    return ((true > scores).to(noise) + 0.5 * (true == scores).to(noise)) @ noise
+
+
+@torch.no_grad()
+def neighbours(module: nn.Module, codec: WordCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+    """The words nearest to each source: a word, a sum of words, or the words of a text together."""
+    space = space_of(module, codec)
+    return [Answer(", ".join(one.word for one in near(space, codec, source)), None) for source in sources]
+
+
+def near(space: WordSpace, codec: WordCodec, source: str) -> list[Neighbour]:
+    """None at all where no word is known."""
+    text = prepare(source, lower=codec.lower)
+    words = terms_of(text, space) if text.strip() else []
+    known = [term for term in words if term.word in space]
+    if not known:
+        pieces = codec.source.pieces([number for number in codec.read(source) if number >= MARKS])
+        known = [Term(1.0, piece) for piece in dict.fromkeys(pieces) if piece in space]
+    return space.around(known, NEIGHBOURS) if known else []
+
+
+def look_at(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe) -> Alignment:
+    """Its answer; vectors of words look at nothing."""
+    (answer,) = neighbours(module, codec, [source], recipe)
+    pieces = codec.source.pieces(codec.read(source))
+    return Alignment(pieces, [answer.text], torch.zeros(0, 0, 1, len(pieces)), answer.text, None)
+
+
+@torch.no_grad()
+def trace(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
+    """One pass, matrix by matrix."""
+    model, device = as_embedder(module), next(module.parameters()).device
+    row = codec.read(source) or [UNKNOWN]
+    tokens = torch.tensor([row], device=device)
+    pieces = codec.source.pieces(row)
+    scores = model.foresee(tokens)[0]  # (T, V)
+    likely = scores[-1].topk(min(NEIGHBOURS, scores.size(-1))).indices.tolist()
+    formula = "tanh(d + H x) U + b" if isinstance(model, NextWord) else "Σ v(word before) · v'(word)"
+    return [
+        entry("vectors", "one for each word", pieces, model.embedding(tokens)[0]),
+        entry("next word", formula, pieces, scores[:, likely], columns=codec.source.pieces(likely)),
+    ]
+
+
+def entry(
+    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] = ()
+) -> dict[str, Any]:
+    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
+    shown = matrix if columns else matrix[:, :SHOWN]
+    return {
+        "title": title,
+        "formula": formula,
+        "shape": list(matrix.shape),
+        "rows": list(labels),
+        "columns": list(columns) or [str(number + 1) for number in range(shown.size(1))],
+        "matrix": [[round(number, 4) for number in line] for line in shown.tolist()],
+    }
+
+
+def never_wrong(codec: WordCodec, output: Any, references: Sequence[str]) -> float:
+    """A text is foreseen more or less well, not right or wrong."""
+    return 0.0
+
+
+def as_embedder(module: nn.Module) -> SkipGram | NextWord:
+    """The module, typed."""
+    if not isinstance(module, SkipGram | NextWord):
+        raise TypeError(f"embed works with SkipGram or NextWord, not {type(module).__name__}")
+    return module
+
+
+def load_codec(saved: Any) -> WordCodec:
+    """The vocabulary and its counts from what was saved."""
+    return WordCodec.load(saved)
+
+
+def metrics(codec: WordCodec) -> tuple[Metric, ...]:
+    """The one question both models can be asked."""
+    return (PREFERRED,)
+
+
+EMBED = Task(
+    name="embed",
+    summary="Learn vectors of words from plain text.",
+    recognise=only_when_asked,
+    names=require_embedder,
+    read=read_passages,
+    ask=ask_passages,
+    open=DOCUMENTS.open_file,
+    learn=WordCodec.learn,
+    load=load_codec,
+    encode=encode,
+    length=len,
+    batch=batch,
+    build=build,
+    loss=loss,
+    answer=neighbours,
+    judge=foreseen,
+    look=look_at,
+    steps=trace,
+    wrong=never_wrong,
+    selects=PREFERRED,
+    metrics=metrics,
+    baselines=(NextWordCounts,),
+    models=MODELS,
+    default_model="skip-gram",
+    defaults=defaults,
+)

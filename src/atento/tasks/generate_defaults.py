@@ -1,0 +1,36 @@
+"""Recipes of the generate task, chosen by measurement. How stands in docs/defaults/generate.md."""
+
+from typing import Any
+
+MODELS = ("rnn", "gru", "lstm", "transformer", "transformer+window")
+
+Values = dict[str, Any]
+
+RECURRENT: Values = {
+    "train.carry": True,
+    "train.window": 128,
+    "train.batch_tokens": 4096,
+    "model.layers": 1,
+    "model.hidden": 384,
+    "train.weight_decay": 0.01,
+}
+
+ANY_DATA: dict[str, Values] = {
+    "rnn": {**RECURRENT, "train.lr": 1e-3},
+    "gru": {**RECURRENT, "train.lr": 3e-3},
+    "lstm": {**RECURRENT, "train.lr": 4e-3},
+    "transformer": {
+        "train.window": 128,
+        "train.batch_tokens": 4096,
+        "model.layers": 4,
+        "model.hidden": 128,
+        "train.lr": 2e-3,
+    },
+}
+
+BUILTIN: dict[str, Values] = {}
+
+
+def defaults(data: str, model: str) -> Values:
+    """Recipe values for a model on a set; anything a user says goes before them."""
+    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}

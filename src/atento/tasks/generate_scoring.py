@@ -1,0 +1,124 @@
+"""How likely a model finds a text, token by token: with the state it carries, or with the context it slides along."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from atento.data.batches import batches_by_length
+from atento.data.vocabulary import END, PAD
+from atento.layers.losses import precise
+from atento.metrics.perplexity import judged_text
+from atento.models.language_model import LanguageModel
+from atento.models.masked import MaskedModel
+from atento.recurrent.truncate import chunks
+from atento.spec import DecodeRecipe
+from atento.tasks.generate_training import pad_rows, recurs
+from atento.tasks.text_codec import MASK, TextCodec, prepare_text
+
+# Axes: B rows, T time, V vocabulary, N tokens of a text.
+
+NUMBERS_AT_ONCE = 2**23  # logits held together
+TOKENS_AT_ONCE = 16_384  # scored together
+FRESH = 4  # a sliding window moves on by a quarter of itself: three quarters of it at least stand before any token
+HIDDEN_TOGETHER = 7  # one token in so many is hidden at a time, about as many as in training
+
+
+class Segment(NamedTuple):
+    """Some tokens of a row, and what stands before them."""
+
+    row: int
+    begin: int  # of the context
+    fresh: int  # the first that is scored
+    end: int
+
+
+def judge_texts(module: nn.Module, codec: TextCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Any]:
+    """For each text [log-probability, characters, words, log-probability of each of its passages]."""
+    rows = [codec.row(source) for source in sources]
+    judged = []
+    for source, row, chances in zip(sources, rows, log_probabilities(module, codec, rows), strict=True):
+        text = prepare_text(source)
+        judged.append(judged_text(text, (chances - codec.spelling(source, row)).tolist()))
+    return judged
+
+
+@torch.no_grad()
+def log_probabilities(module: nn.Module, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
+    """Of each row (N + 1,) the log-probabilities (N,) of all tokens after its first mark."""
+    if isinstance(module, MaskedModel):
+        return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens))
+    if not isinstance(module, LanguageModel):
+        raise TypeError(f"generate works with a LanguageModel or a MaskedModel, not {type(module).__name__}")
+    if recurs(module):
+        return carried(module, rows, most=NUMBERS_AT_ONCE // len(codec.vocabulary))
+    step = max(1, codec.window // FRESH)
+    return by_segments(rows, codec.window, step, lambda tokens: all_at_once(module, tokens))
+
+
+def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[Tensor]:
+    """By a state that goes through each text from its beginning to its end, at most so many steps of all at once."""
+    device, found = next(model.parameters()).device, dict[int, Tensor]()
+    lengths = [len(row) for row in rows]
+    order = sorted(range(len(rows)), key=lambda index: lengths[index])
+    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+        tokens = pad_rows([rows[index] for index in indices])[0].to(device)
+        state, parts = model.decoder.start(model.begin(len(tokens))), [torch.zeros(len(tokens), 0)]
+        for steps in chunks(tokens.size(1) - 1, max(1, most // len(tokens))):
+            features, state = model.resume(tokens[:, steps], state)
+            parts.append(said(model.decoder.to_logits(features), tokens[:, 1:][:, steps]).cpu())
+        every = torch.cat(parts, dim=1).double()
+        found.update({index: every[place, : lengths[index] - 1] for place, index in enumerate(indices)})
+    return [found[index] for index in range(len(rows))]
+
+
+def by_segments(rows: Sequence[Tensor], window: int, step: int, score: Callable[[Tensor], Tensor]) -> list[Tensor]:
+    """By a context that slides along: `score` gives of tokens (B, T + 1) the log-probabilities (B, T) of the last T."""
+    found = [torch.zeros(len(row) - 1, dtype=torch.float64) for row in rows]
+    segments = [segment for index, row in enumerate(rows) for segment in slide(index, len(row) - 1, window, step)]
+    lengths = [segment.end - segment.begin for segment in segments]
+    order = sorted(range(len(segments)), key=lambda index: lengths[index])
+    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+        some = [segments[index] for index in indices]
+        tokens, _ = pad_rows([rows[one.row][one.begin : one.end + 1] for one in some])
+        for one, chances in zip(some, score(tokens).cpu().double(), strict=True):
+            found[one.row][one.fresh : one.end] = chances[one.fresh - one.begin : one.end - one.begin]
+    return found
+
+
+def slide(row: int, tokens: int, window: int, step: int) -> Iterator[Segment]:
+    """The first window is scored whole; then it moves on by a step, and what is new in it is scored."""
+    end = min(window, tokens)
+    yield Segment(row, 0, 0, end)
+    while end < tokens:
+        fresh, end = end, min(end + step, tokens)
+        yield Segment(row, end - window, fresh, end)
+
+
+def all_at_once(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Each token from those before it: (B, T + 1) -> (B, T). Padding on the right is seen by no token before it."""
+    tokens = tokens.to(next(model.parameters()).device)
+    logits = model.decoder(tokens[:, :-1], model.begin(len(tokens)))
+    return said(logits, tokens[:, 1:])
+
+
+def hidden_in_turn(model: MaskedModel, tokens: Tensor) -> Tensor:
+    """Each token from all others, a few hidden at a time: (B, T + 1) -> (B, T) (Salazar et al., 2020, eq. 1, where
+    one is hidden at a time). It is no probability of the text: it says how well blanks are filled.
+    """
+    tokens = tokens.to(next(model.parameters()).device)
+    valid = tokens != PAD
+    chances = torch.zeros(tokens.shape, device=tokens.device)
+    for first in range(min(HIDDEN_TOGETHER, tokens.size(1))):
+        hidden = torch.zeros_like(valid)
+        hidden[:, first::HIDDEN_TOGETHER] = True
+        hidden &= valid & (tokens != END)
+        states = model.encoder.encode(tokens.masked_fill(hidden, MASK), valid).states
+        chances[hidden] = said(model.to_logits(states[hidden]), tokens[hidden])
+    return chances[:, 1:]
+
+
+def said(logits: Tensor, tokens: Tensor) -> Tensor:
+    """The log-probability of each token (...,) by its logits (..., V)."""
+    return precise(logits).log_softmax(dim=-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)

@@ -1,0 +1,34 @@
+"""Recipes of the tag task, chosen by measurement. How stands in docs/defaults/tag.md."""
+
+from typing import Any
+
+MODELS = ("rnn", "gru", "lstm", "lstm+crf", "transformer", "transformer+crf")
+
+Values = dict[str, Any]
+
+COMMON: Values = {
+    "tokens.size": 100_000,
+    "tokens.lower": True,
+    "model.hidden": 256,
+    "model.characters": 128,
+    "model.dropout": 0.4,
+    "train.word_dropout": 0.1,
+    "train.batch_tokens": 1000,
+    "train.validation_examples": 1000,
+}
+
+ANY_DATA: dict[str, Values] = {
+    "rnn": {**COMMON, "train.lr": 1e-3},
+    "gru": {**COMMON, "train.lr": 2e-3},
+    "lstm": {**COMMON, "train.lr": 2e-3},
+    "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "train.warmup": 300},
+}
+
+SMALL: Values = {"model.hidden": 64, "model.characters": 32, "model.dropout": 0.1, "train.budget": 60}
+
+BUILTIN: dict[str, Values] = {"grammar": SMALL}
+
+
+def defaults(data: str, model: str) -> Values:
+    """Recipe values for a model on a set; anything a user says goes before them."""
+    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}

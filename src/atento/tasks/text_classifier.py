@@ -1,0 +1,99 @@
+"""What one label and several have in common: texts through a classifier, where it looked, and one pass in steps."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from atento.blocks.pooling import AttentionPooling
+from atento.data.batches import batches_by_length, pad, read_as_unknown
+from atento.layers.losses import Loss
+from atento.models.classifier import Classifier, LabelledBatch, OneEach
+from atento.models.hierarchical import HierarchicalEncoder
+from atento.models.transformer import TransformerEncoder
+from atento.tasks.estimate import entry
+from atento.tasks.label_codec import EncodedText, LabelCodec
+
+# Axes: B batch, N tokens, C labels, L layers, H heads.
+
+TOKENS_AT_ONCE = 32_768
+
+
+def length(example: EncodedText) -> int:
+    """How many tokens."""
+    return len(example.tokens)
+
+
+def blur(batch: LabelledBatch, share: float) -> LabelledBatch:
+    """Some of the tokens unknown."""
+    return batch._replace(source=read_as_unknown(batch.source, share))
+
+
+def loss(module: nn.Module, batch: LabelledBatch, smoothing: float) -> Loss:
+    """How wrong the head is on each text."""
+    return as_classifier(module).loss(batch, smoothing=smoothing)
+
+
+@torch.no_grad()
+def outputs_of(module: nn.Module, codec: LabelCodec, sources: Sequence[str]) -> Tensor:
+    """The head's outputs (texts, C), on the processor; texts of like length are read together."""
+    classifier, device = as_classifier(module), next(module.parameters()).device
+    rows = [codec.read(source) for source in sources]
+    found = torch.zeros(len(rows), len(codec.labels))
+    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
+    for indices in batches_by_length([len(row) for row in rows], order, batch_tokens=TOKENS_AT_ONCE):
+        found[indices] = classifier(one_batch([rows[index] for index in indices], device)).float().cpu()
+    return found
+
+
+def one_batch(rows: Sequence[Sequence[int]], device: torch.device) -> LabelledBatch:
+    """Texts whose labels nobody knows."""
+    tokens, valid = (part.to(device) for part in pad(rows))
+    return LabelledBatch(tokens, valid, valid)
+
+
+@torch.no_grad()
+def attention_over(module: nn.Module, tokens: Sequence[int]) -> Tensor:
+    """Where a classifier looked, (L, H, outputs, N): a pooling at each token, a hierarchical one at each token in its
+    sentence and then at its sentence; a Transformer that pools by no attention, every token at every other. Nothing
+    where nothing attends.
+    """
+    batch = one_batch([tokens], next(module.parameters()).device)
+    if isinstance(module, Classifier) and isinstance(module.encoder, HierarchicalEncoder):
+        return module.encoder.weights(batch.source, batch.valid)[0][:, None, None].float().cpu()  # (2, 1, 1, N)
+    if isinstance(module, Classifier) and isinstance(module.pooling, AttentionPooling):
+        return module.weights(batch)[None, None].float().cpu()  # (1, 1, 1, N)
+    if isinstance(module, Classifier) and isinstance(module.encoder, TransformerEncoder):
+        return module.encoder.weights(batch.source, batch.valid)[0].float().cpu()  # (L, H, N, N)
+    return torch.zeros(0, 0, 1, len(tokens))
+
+
+@torch.no_grad()
+def trace(module: nn.Module, codec: LabelCodec, source: str) -> list[dict[str, Any]]:
+    """One pass, matrix by matrix; of one network a label, the first."""
+    classifier = as_classifier(module)
+    network = classifier if isinstance(classifier, Classifier) else classifier.each()[0]
+    tokens = codec.read(source)
+    pieces = codec.pieces(tokens)
+    batch = one_batch([tokens], next(module.parameters()).device)
+    encoded = network.encoder.encode(batch.source, batch.valid)
+    summary, outputs = network.sum_up(encoded), network.head(network.sum_up(encoded))
+    weights = attention_over(network, tokens)
+    deep = isinstance(network.encoder, HierarchicalEncoder)
+    rows = [f"sentence {number + 1}" for number in range(encoded.states.size(1))] if deep else pieces
+    labels = codec.labels if network is classifier else codec.labels[:1]
+    steps = [entry("states", f"{type(network.encoder).__name__}: one vector each", rows, encoded.states[0].cpu())]
+    if weights.size(2) == 1 and weights.numel():
+        levels = ["within its sentence", "of its sentence"] if deep else ["of each token"]
+        steps.append(entry("weights", "how much was taken", pieces, weights[:, 0, 0].mT, columns=levels))
+    steps.append(entry("summary", "the whole text in one vector", ["summary"], summary.cpu()))
+    steps.append(entry("outputs", "W · summary + b", ["output"], outputs.cpu(), columns=labels))
+    return steps
+
+
+def as_classifier(module: nn.Module) -> Classifier | OneEach:
+    """The module, typed."""
+    if not isinstance(module, Classifier | OneEach):
+        raise TypeError(f"labels come from a classifier, not {type(module).__name__}")
+    return module

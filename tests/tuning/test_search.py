@@ -1,0 +1,80 @@
+"""The search on a known hill, cut off and gone on with; and what may vary."""
+
+import math
+
+import pytest
+
+from atento.spec import Recipe
+from atento.tuning.search import search
+from atento.tuning.space import Among, Between, space_around
+
+SPACE = {"train.lr": Between(1e-4, 1e-1, steep=True), "model.hidden": Among((8, 16, 32))}
+FIRST = {"train.lr": 1e-1, "model.hidden": 8}
+
+
+def hill(values):
+    """Best at a rate of 0.003 and a width of 16."""
+    return -abs(math.log(values["train.lr"] / 3e-3)) - abs(values["model.hidden"] - 16) / 16
+
+
+def test_it_begins_with_the_default_and_climbs(tmp_path):
+    seen = []
+
+    def attempt(number, values, report):
+        seen.append(values)
+        return hill(values)
+
+    trials = search(attempt, SPACE, first=FIRST, count=25, journal=tmp_path / "trials.log", seed=0)
+    assert seen[0] == FIRST
+    assert len(trials) == len(seen) == 25
+    best = max(trials, key=lambda trial: trial.merit)
+    assert best.merit > -0.5 > hill(FIRST)
+    assert best.merit == pytest.approx(hill(best.values))
+    assert {type(values["model.hidden"]) for values in seen} == {int}
+
+
+def test_a_search_cut_off_goes_on(tmp_path):
+    numbers = []
+
+    def attempt(number, values, report):
+        if len(numbers) == 3:
+            raise KeyboardInterrupt
+        numbers.append(number)
+        return hill(values)
+
+    with pytest.raises(KeyboardInterrupt):
+        search(attempt, SPACE, first=FIRST, count=6, journal=tmp_path / "trials.log", seed=0)
+    whole = search(
+        lambda number, values, report: hill(values),
+        SPACE,
+        first=FIRST,
+        count=6,
+        journal=tmp_path / "trials.log",
+        seed=0,
+    )
+    assert len(whole) == 6
+    assert [trial.number for trial in whole][:3] == numbers
+
+
+def test_failed_and_hopeless_tries_do_not_end_it(tmp_path):
+    def attempt(number, values, report):
+        if number == 1:
+            return None  # failed before anything was measured
+        for validation in range(1, 6):
+            if report(validation, 1.0 - number if number > 4 else 1.0):
+                return None
+        return 1.0 if number <= 4 else 1.0 - number
+
+    trials = search(attempt, SPACE, first=FIRST, count=9, journal=tmp_path / "trials.log", seed=0)
+    assert [trial.merit is None for trial in trials][:2] == [False, True]
+    assert any(trial.stopped for trial in trials[5:])
+    assert not any(trial.stopped for trial in trials[:5])
+
+
+def test_what_the_user_fixed_is_left_alone():
+    recipe = Recipe().with_values({"task": "classify", "model.name": "lstm", "model.hidden": 100})
+    free = space_around(recipe, fixed={})
+    assert {"train.lr", "model.hidden", "train.word_dropout"} <= set(free)
+    assert 100 in free["model.hidden"].values
+    assert "train.lr" not in space_around(recipe, fixed={"train.lr": 1e-3})
+    assert "train.word_dropout" not in space_around(recipe.with_values({"task": "translate"}), fixed={})
