@@ -1,0 +1,161 @@
+"""Estimators that answer with labels: one a text, any number a text, one a couple of texts."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from atento.data.lists import split
+from atento.estimators.estimator import SequenceEstimator
+from atento.estimators.frames import columns_of, like, require_rows, table_like
+from atento.estimators.rows import couples_of, label_lists_of, texts_of
+from atento.metrics.label_sets import LABELS_MACRO_F1
+from atento.tasks.reading import compose
+
+
+def known_classes(labels: list[Any], rows: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """The different labels in order, and which of them a text that a model says stands for."""
+    require_rows(labels, rows, "y")
+    truth = np.asarray(labels)
+    if truth.dtype.kind == "f":
+        assert_all_finite(truth, input_name="y")
+    check_classification_targets(labels)
+    classes = np.unique(truth)
+    return classes, {compose(str(label)).strip(): label for label in classes}
+
+
+class SequenceClassifier(ClassifierMixin, SequenceEstimator):
+    """One label a text. A row of numbers is read as a text of numbers."""
+
+    task = "classify"
+
+    def fit(self, X: Any, y: Any) -> "SequenceClassifier":
+        """Learn from texts and their labels."""
+        sources = self.sources(X, reset=True)
+        labels = labels_of(y)
+        self.classes_, self.by_text_ = known_classes(labels, len(sources))
+        rows = [{"text": source, "label": str(label)} for source, label in zip(sources, labels, strict=True)]
+        if len(self.classes_) > 1:
+            self.learn(rows, {"source": "text", "label": "label"})
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The likeliest label of each text."""
+        check_is_fitted(self, "classes_")
+        sources = self.sources(X)
+        if len(self.classes_) == 1:
+            return like(X, [self.classes_[0]] * len(sources))
+        return like(X, [self.by_text_[answer.text] for answer in self.answers(sources)])
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each of `classes_`."""
+        check_is_fitted(self, "classes_")
+        sources = self.sources(X)
+        chances = np.ones((len(sources), 1))
+        if len(self.classes_) > 1:
+            names = list(self.by_text_)
+            chances = np.array(
+                [[(answer.chances or {}).get(name, 0.0) for name in names] for answer in self.answers(sources)]
+            )
+        return table_like(X, chances / chances.sum(axis=1, keepdims=True), self.classes_)
+
+    def sources(self, X: Any, *, reset: bool = False) -> list[str]:
+        """Texts; arrays of numbers are checked as scikit-learn checks them."""
+        if not holds_text(X):
+            X = validate_data(self, X, reset=reset)
+        return texts_of(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Numbers will do, too."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+class Matcher(ClassifierMixin, SequenceEstimator):
+    """One label a couple of texts: X has two columns, or is a list of pairs."""
+
+    task = "match"
+
+    def fit(self, X: Any, y: Any) -> "Matcher":
+        """Learn from couples and their labels."""
+        sources, labels = couples_of(X), labels_of(y)
+        self.classes_, self.by_text_ = known_classes(labels, len(sources))
+        rows = [
+            dict(zip(("first", "second", "label"), (*split(source), str(label)), strict=True))
+            for source, label in zip(sources, labels, strict=True)
+        ]
+        self.learn(rows, {"source": "first", "target": "second", "label": "label"})
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The likeliest label of each couple."""
+        return like(X, [self.by_text_[answer.text] for answer in self.answers(couples_of(X))])
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each of `classes_`."""
+        names = list(self.by_text_) if hasattr(self, "by_text_") else []
+        found = [[(answer.chances or {}).get(name, 0.0) for name in names] for answer in self.answers(couples_of(X))]
+        return table_like(X, np.array(found), self.classes_)
+
+
+class LabelSetClassifier(SequenceEstimator):
+    """Any number of labels a text: y is a list of lists of labels, or an array of 0 and 1."""
+
+    task = "label"
+
+    def fit(self, X: Any, y: Any) -> "LabelSetClassifier":
+        """Learn from texts and their labels."""
+        sources, labels = texts_of(X), label_lists_of(y)
+        require_rows(labels, len(sources), "y")
+        self.as_array_ = isinstance(y, np.ndarray) and y.ndim == 2
+        width = y.shape[1] if self.as_array_ else 0
+        names = [str(at) for at in range(width)] or sorted({label for some in labels for label in some})
+        self.classes_ = np.array(names)
+        rows = [{"text": source, "labels": some} for source, some in zip(sources, labels, strict=True)]
+        self.learn(rows, {"source": "text", "label": "labels"})
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The labels of each text, likeliest first; an array of 0 and 1 where y was one."""
+        said = [answer.value[0] for answer in self.answers(texts_of(X))]
+        if self.as_array_:
+            return np.array([[int(name in some) for name in self.classes_] for some in said])
+        return like(X, said)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each of `classes_`, each by itself."""
+        found = self.answers(texts_of(X))
+        chances = np.array([[(answer.chances or {}).get(name, 0.0) for name in self.classes_] for answer in found])
+        return table_like(X, chances, self.classes_)
+
+    def score(self, X: Any, y: Any) -> float:
+        """F1 of each label, averaged."""
+        said = [answer.value[0] for answer in self.answers(texts_of(X))]
+        return LABELS_MACRO_F1.value(said, label_lists_of(y))
+
+
+def holds_text(X: Any) -> bool:
+    """Whether the first cell is a text, or a list of words."""
+    if isinstance(X, str) or not hasattr(X, "__len__") or hasattr(X, "toarray"):
+        return False
+    try:
+        columns = columns_of(X) if len(X) else []
+    except TypeError:
+        return False
+    first = columns[0][0] if columns and columns[0] else None
+    words = isinstance(first, list | tuple) and len(first) > 0 and isinstance(first[0], str)
+    return isinstance(first, str) or words
+
+
+def labels_of(y: Any) -> list[Any]:
+    """One label a row."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    columns = columns_of(y)
+    if len(columns) > 1 or getattr(y, "ndim", 1) > 1:
+        return list(column_or_1d(y, warn=True))
+    return columns[0]

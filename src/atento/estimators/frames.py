@@ -1,0 +1,79 @@
+"""What users hold their rows in: lists, numpy, pandas, polars or Arrow in, the same kind out."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from atento.errors import InputError
+
+
+def columns_of(rows: Any) -> list[list[Any]]:
+    """The columns of a frame, or a series, an array or a list as one column; a 2-D array has several."""
+    frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return [column.to_list() for column in frame.iter_columns()]
+    if isinstance(frame, nw.Series):
+        return [frame.to_list()]
+    if is_arrow_array(rows):
+        return [rows.to_pylist()]
+    if isinstance(rows, np.ndarray):
+        return [rows.tolist()] if rows.ndim == 1 else [column.tolist() for column in rows.T]
+    return [list(rows) if hasattr(rows, "__iter__") else np.asarray(rows).tolist()]
+
+
+def is_arrow_array(rows: Any) -> bool:
+    """An Arrow array or chunked array; a table is a frame."""
+    return type(rows).__module__.startswith("pyarrow") and hasattr(rows, "to_pylist") and not hasattr(rows, "columns")
+
+
+def like(rows: Any, values: Sequence[Any], *, name: str = "prediction") -> Any:
+    """One value a row, in the kind the rows came in; an index is kept."""
+    frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+        return with_index(nw.new_series(name, plain, backend=frame.implementation).to_native(), frame)
+    if is_arrow_array(rows):
+        import pyarrow
+
+        return pyarrow.array([value.item() if isinstance(value, np.generic) else value for value in values])
+    if isinstance(rows, np.ndarray):
+        return as_array(values)
+    return list(values)
+
+
+def table_like(rows: Any, values: np.ndarray, names: Iterable[Any]) -> Any:
+    """Several numbers a row (N, C): a frame where the rows came in one, else an array."""
+    frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.Series):
+        return values
+    columns = {str(name): values[:, at].tolist() for at, name in enumerate(names)}
+    return with_index(nw.from_dict(columns, backend=frame.implementation).to_native(), frame)
+
+
+def with_index(made: Any, frame: Any) -> Any:
+    """The rows named as those of the frame they answer, where rows have names, as those of pandas."""
+    index = nw.maybe_get_index(frame)
+    if index is not None:
+        made.index = index
+    return made
+
+
+def as_array(values: Sequence[Any]) -> np.ndarray:
+    """A 1-D array, also of lists of unlike length."""
+    if values and isinstance(values[0], list | tuple):
+        array = np.empty(len(values), dtype=object)
+        array[:] = list(values)
+        return array
+    return np.asarray(values)
+
+
+def require_rows(given: Sequence[Any], wanted: int, what: str) -> None:
+    """As many of one thing as of the other."""
+    if len(given) != wanted:
+        raise InputError(
+            f"X and {what} have inconsistent numbers of rows.",
+            found=f"{wanted} rows of X, {len(given)} of {what}",
+            fix="give one for each row",
+        )
