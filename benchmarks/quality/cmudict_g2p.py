@@ -1,6 +1,6 @@
 """CMU dictionary, letters to phones: word error (the output is none of the variants) on the validation words.
 
-    python benchmarks/quality/cmudict_g2p.py FOLDER
+python benchmarks/quality/cmudict_g2p.py FOLDER
 """
 
 from standing import Target, arguments, settle

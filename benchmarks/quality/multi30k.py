@@ -1,6 +1,6 @@
 """Multi30k, German to English: BLEU on the validation part, beam 5.
 
-    python benchmarks/quality/multi30k.py FOLDER
+python benchmarks/quality/multi30k.py FOLDER
 """
 
 import sacrebleu

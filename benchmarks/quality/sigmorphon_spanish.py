@@ -1,6 +1,6 @@
 """CoNLL-SIGMORPHON 2017, Spanish inflection, all 10,000 training forms: exact match on the development part.
 
-    python benchmarks/quality/sigmorphon_spanish.py FOLDER
+python benchmarks/quality/sigmorphon_spanish.py FOLDER
 """
 
 from standing import Target, arguments, settle

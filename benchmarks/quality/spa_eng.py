@@ -2,7 +2,7 @@
 
     python benchmarks/quality/spa_eng.py FOLDER
 
-Nobody has published a figure for this split; the target is to leave the nearest neighbour behind.
+Nobody has published a figure for this split; the target is to leave the simple baselines behind.
 """
 
 import sacrebleu
@@ -46,7 +46,7 @@ def main() -> None:
     settle(
         "spa-eng",
         judged,
-        Target("BLEU", round(judged[0].mean, 4), "none", strict=True),
+        Target("BLEU", round(max(figure.mean for figure in judged if figure.baseline), 4), "none", strict=True),
         signature=str(judge.get_signature()),
         chrf={figure.model: figure.mean for figure in figures(found, chrf)},
     )

@@ -1,4 +1,4 @@
-"""What the lines of translation share: each model trained on a folder's files and tested once, the nearest neighbour
+"""What the lines of translation share: each model trained on a folder's files and tested once, the simple baselines
 beside them.
 
 A share of the training file chooses the best validation; the part that is reported is touched once, by each model.
@@ -14,9 +14,8 @@ import torch
 from standing import Figure
 
 import atento
-from atento.baselines.nearest import Nearest
 from atento.spec import parse_settings
-from atento.tasks.read_pairs import PAIRS
+from atento.tasks.translate import TRANSLATE
 
 
 class Outcome(NamedTuple):
@@ -34,9 +33,14 @@ def on_gpu(options: argparse.Namespace) -> bool:
 
 
 def outcomes(
-    options: argparse.Namespace, line: str, *, data: Mapping[str, Any], models: Sequence[str], on_cuda: Mapping[str, Any]
+    options: argparse.Namespace,
+    line: str,
+    *,
+    data: Mapping[str, Any],
+    models: Sequence[str],
+    on_cuda: Mapping[str, Any],
 ) -> list[Outcome]:
-    """The nearest neighbour, then each model from each seed; on a GPU with the values of `on_cuda`, said aloud."""
+    """The simple baselines, then each model from each seed; on a GPU with the values of `on_cuda`, said aloud."""
     settings = {**data, "data.split": "98/2/0", "data.beside": "no"}
     if on_gpu(options):
         settings.update(on_cuda)
@@ -57,19 +61,21 @@ def outcomes(
                 out=options.out / f"{line}-{name.replace('/', '-')}-{seed}",
             )
             if not found:
-                found.append(simple(run.recipe.data, run.recipe.split_seed))
+                found.extend(simple(run.recipe.data, run.recipe.split_seed))
             found.append(written(name, run.folder))
             said = {key: run.metrics[key] for key in ("steps", "epochs", "seconds", "device", "threads")}
             print(name, json.dumps({**said, "scores": run.metrics["scores"]}), flush=True)
     return found
 
 
-def simple(data: Any, seed: int) -> Outcome:
-    """The nearest neighbour on the same parts."""
-    reading = PAIRS.read(data, seed)
-    nearest = Nearest().fit(*zip(*reading.train, strict=True))
-    outputs = nearest.predict([question.source for question in reading.test])
-    return Outcome(nearest.name, outputs, [list(question.references) for question in reading.test], baseline=True)
+def simple(data: Any, seed: int) -> list[Outcome]:
+    """The task's baselines on the same parts."""
+    reading = TRANSLATE.read(data, seed)
+    sources, targets = zip(*reading.train, strict=True)
+    asked = [question.source for question in reading.test]
+    references = [list(question.references) for question in reading.test]
+    fitted = [make().fit(sources, targets) for make in TRANSLATE.baselines]
+    return [Outcome(model.name, list(model.predict(asked)), references, baseline=True) for model in fitted]
 
 
 def written(name: str, folder: Path) -> Outcome:

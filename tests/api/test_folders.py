@@ -121,8 +121,8 @@ def test_inspect_lists_what_is_wrong_and_what_to_type(tmp_path):
     found = inspect(str(path))
     assert (found["rows"], found["refused"], found["task"]) == (61, 31, "translate")
     assert found["problems"][0]["where"].startswith("p.tsv:62:7: ")
-    assert len(found["problems"]) + found["more_problems"] == 32, "31 rows, and one that repeats"
+    assert len(found["problems"]) + found["more_problems"] == 33, "31 rows, one that repeats, and few to test on"
     assert found["next"][0].endswith("--set data.bad_rows=skip")
-    path.write_text("just\nsome\nlines\n")
+    path.write_text("x\ty\n" + "1.5\t2.5\n" * 9)
     found = inspect(str(path))
     assert found["task"] is None

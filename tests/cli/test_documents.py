@@ -5,7 +5,7 @@ import pytest
 BARE = {
     "data": {"data"},
     "data numbers": {"name", "notes", "examples"},
-    "models": {"families", "scores", "distributions", "extents", "compared"},
+    "models": {"families", "scores", "distributions", "extents", "suffixes", "compared"},
     "parts": {"parts"},
     "schema": {"properties", "$defs"},
     "doctor": {"checks"},

@@ -52,6 +52,7 @@ def some_series(chance):
 
 EXAMPLES = {
     "text": some_texts,
+    "new text": some_texts,
     "label": some_labels,
     "labels": some_label_sets,
     "tags": some_tags,
@@ -101,6 +102,8 @@ def test_an_answer_for_each_question_of_the_kind_of_the_targets(name):
     assert isinstance(answers, list) and len(answers) == 7
     for answer, target, source in zip(answers, truth, asked, strict=True):
         match BASELINES[name].answers:
+            case "new text":
+                assert isinstance(answer, str)
             case "text" | "label":
                 assert isinstance(answer, str) and answer in targets
             case "labels":

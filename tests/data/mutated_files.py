@@ -16,6 +16,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ READERS: dict[str, Reader] = {
 }
 ROWS = 30
 LIMIT = 2.0  # seconds of processor time for one file
-WORDS = "the cat sat on a mat and saw no dog at all today".split()
+WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "at", "all", "today")
 
 
 class Hung(Exception):
@@ -106,6 +107,19 @@ def universal(chance: random.Random) -> bytes:
     return rows(chance, sentence)
 
 
+def word_rows(chance: random.Random) -> bytes:
+    def sentence(at: int) -> str:
+        words = text(chance).split()
+        first = f"S {at},{words[0]},O"
+        return "\n".join([first, *(f",{word},{chance.choice(['O', 'B-x'])}" for word in words[1:])])
+
+    return b"Sentence,Word,Tag\n" + rows(chance, sentence)
+
+
+def list_cells(chance: random.Random) -> bytes:
+    return b"text\tlabels\n" + rows(chance, lambda at: f"{text(chance)}\t{['joy', 'fear', 'x y'][: at % 4]}")
+
+
 def archive(chance: random.Random) -> bytes:
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -141,14 +155,20 @@ FORMATS = (
     Format("tabs.conll", tagged("\t"), "tagged"),
     Format("spaces.txt", tagged(" "), "tagged"),
     Format("en-ud-dev.conllu", universal, "tagged"),
+    Format("words.csv", word_rows, "tagged"),
+    Format("lists.tsv", list_cells, "label sets"),
     Format("fasttext.txt", lambda c: rows(c, lambda at: f"__label__{at % 3} {text(c)}"), "labelled"),
-    Format("trec.txt", lambda c: rows(c, lambda at: f"{'AB' if at % 2 else 'CD'}:{'xyz'[at % 3]} {text(c)}"), "labelled"),
+    Format(
+        "trec.txt", lambda c: rows(c, lambda at: f"{'AB' if at % 2 else 'CD'}:{'xyz'[at % 3]} {text(c)}"), "labelled"
+    ),
     Format("words.txt", lambda c: rows(c, lambda at: f"{'ham' if at % 2 else 'spam'} {text(c)} {at}"), "labelled"),
     Format("prose.txt", lambda c: rows(c, lambda at: f"{text(c).capitalize()}." * (at % 3 > 0)), "documents"),
     Format("pairs.tsv", lambda c: rows(c, lambda at: f"{text(c)}\t{text(c)}"), "pairs"),
     Format("forms.txt", lambda c: rows(c, lambda at: f"ser\tsoy{at}\tV;IND;{at % 3};SG"), "pairs"),
     Format("side.de", lambda c: rows(c, lambda at: text(c)), "pairs", partner="side.en"),
-    Format("numbers.csv", lambda c: rows(c, lambda at: f"{c.random():.3f} {c.random():.3f},{c.random():.3f}"), "estimates"),
+    Format(
+        "numbers.csv", lambda c: rows(c, lambda at: f"{c.random():.3f} {c.random():.3f},{c.random():.3f}"), "estimates"
+    ),
     Format("packed.csv.gz", lambda c: gzip.compress(quoted(c), mtime=0), "labelled"),
     Format("packed.tsv.xz", lambda c: lzma.compress(several(c)), "label sets"),
     Format("wide.csv", lambda c: quoted(c).decode().encode("utf-16"), "labelled"),
@@ -197,7 +217,9 @@ def double(data: bytes, chance: random.Random) -> bytes:
 
 
 def remove(data: bytes, chance: random.Random) -> bytes:
-    return data.replace(chance.choice([b",", b"\t", b'"', b"\n", b"{", b"]", b"__label__", b"\n\n"]), b"", chance.choice([1, -1]))
+    return data.replace(
+        chance.choice([b",", b"\t", b'"', b"\n", b"{", b"]", b"__label__", b"\n\n"]), b"", chance.choice([1, -1])
+    )
 
 
 def shuffle_lines(data: bytes, chance: random.Random) -> bytes:
@@ -280,7 +302,7 @@ def plant(name: str, chance: random.Random) -> Planted:
     kind, line, change = FAULTS[name](chance)
     found = next(one for one in FORMATS if one.name == kind)
     lines = found.make(chance).decode().split("\n")
-    while not lines[line - 1]:
+    while not lines[line - 1] or lines[line - 1].startswith("#"):
         line += 1
     lines[line - 1], column = change(lines[line - 1])
     return Planted(kind, "\n".join(lines).encode(), f"{kind}:{line}:{column}: ", found.reader)
@@ -314,7 +336,8 @@ FAULTS: dict[str, Fault] = {
     "a column too many": at_line("tabs.conll", lambda line: (line + "\tX", len(line) + 2)),
     "an empty tag": at_line("tabs.conll", lambda line: (line.split("\t")[0] + "\t", len(line.split("\t")[0]) + 2)),
     "a word with a space": at_line("spaces.txt", lambda line: ("new " + line, len(line.split(" ")[0]) + 6)),
-    "an id out of turn": at_line("en-ud-dev.conllu", lambda line: ("9" + line if line[0] != "#" else "9\tx", 1)),
+    "an id out of turn": at_line("en-ud-dev.conllu", lambda line: ("9" + line, 1)),
+    "a list not closed": at_line("lists.tsv", lambda line: (line[:-1], line.index("\t") + 2), first=5),
     "no label": at_line("fasttext.txt", lambda line: (line.partition(" ")[2], 1)),
     "no text": at_line("fasttext.txt", lambda line: (line.partition(" ")[0], line.index(" ") + 1)),
     "no fine label": at_line("trec.txt", lambda line: (line.partition(" ")[2], 1)),
@@ -352,15 +375,11 @@ def read_every_way(path: str, reader: str, chance: random.Random) -> None:
             require(bool(found.pairs), "nothing was read, and nothing was said")
             require(all("\0" not in one for pair in found.pairs for one in pair), "a NUL came through")
             require(all(one.line > 0 and one.column > 0 and one.fix for one in found.refused), "a refusal has no place")
-    try:
+    with suppress(AtentoError):
         READERS[reader].open_file(recipe, path, 0)
-    except AtentoError:
-        pass
     if chance.random() < 0.3:
-        try:
+        with suppress(AtentoError):
             gather(path)
-        except AtentoError:
-            pass
 
 
 def require(truth: bool, problem: str) -> None:

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from atento.data.evidence import gather
+from atento.errors import InputError
 
 
 def write(folder, name, text):
@@ -52,3 +53,25 @@ def test_json_holds_plain_types_only(tmp_path):
 def test_a_file_of_bad_rows_only_is_still_evidence(tmp_path):
     evidence = gather(write(tmp_path, "p.jsonl", "no\njson\n"))
     assert (evidence.rows, evidence.columns, len(evidence.refused)) == (0, (), 2)
+
+
+def test_kinship_by_hand(tmp_path):
+    """Two texts of a row share 2 words of 2, and of neighbours none; both sides know that each row differs."""
+    lines = "".join(f"a{n} b{n} c{n}\tb{n} a{n}\n" for n in range(9))
+    assert gather(write(tmp_path, "p.tsv", lines)).kinship == 1
+    same = "".join(f"the cat {n}\tthe cat {n + 50}\n" for n in range(9))
+    assert gather(write(tmp_path, "p.tsv", same)).kinship == 0, "words that all rows share make no row kin"
+
+
+def test_columns_that_the_user_named_are_the_roles(tmp_path):
+    text = "text,more,kind,topic\n" + "".join(f"some words {n},other words {n},{n % 2},{n % 3}\n" for n in range(60))
+    path = write(tmp_path, "p.csv", text)
+    assert gather(path, label="kind").roles.label == 2
+    named = gather(path, source="more", label="topic").roles
+    assert (named.text, named.label) == (1, 3)
+    switches = gather(path, label="kind, topic").roles
+    assert (switches.label, switches.labels, switches.switches) == (-1, -1, (2, 3))
+    assert gather(path, source="more,text").roles.text == 1
+    assert gather(path).to_json()["roles"]["text"] == "text"
+    with pytest.raises(InputError, match="no column 'kin'"):
+        gather(path, label="kin")

@@ -170,3 +170,20 @@ def test_file_that_may_not_be_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000])
 def test_impossible_names(path):
     assert refusal(path).problem.endswith("cannot be read.")
+
+
+@pytest.mark.parametrize("name, pack", [("bomb.csv.gz", gzip.compress), ("bomb.csv.xz", lzma.compress)])
+def test_more_than_a_machine_can_hold_is_not_unpacked(tmp_path, monkeypatch, name, pack):
+    monkeypatch.setattr("atento.data.files.MOST_BYTES", 1000)
+    (tmp_path / name).write_bytes(pack(b"x" * 1000))
+    error = refusal(str(tmp_path / name))
+    assert error.problem.endswith("holds more than is read from one archive.")
+    assert "over 1,000 unpacked" in error.found
+
+
+def test_archives_of_several_streams_are_read_whole(tmp_path):
+    (tmp_path / "two.csv.xz").write_bytes(lzma.compress(b"a,b\n") + lzma.compress(b"c,d\n"))
+    (tmp_path / "two.csv.gz").write_bytes(gzip.compress(b"a,b\n") + gzip.compress(b"c,d\n"))
+    assert (
+        read_exact(str(tmp_path / "two.csv.xz")).text == read_exact(str(tmp_path / "two.csv.gz")).text == "a,b\nc,d\n"
+    )

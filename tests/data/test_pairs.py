@@ -132,3 +132,29 @@ def test_no_row_left(tmp_path):
     error = refusal(write(tmp_path, "p.tsv", "a\t\n\tb\n"), bad_rows="skip")
     assert error.problem == "p.tsv: none of the 2 rows can be used."
     assert error.found == "first p.tsv:1:3: the column '2' is empty here."
+
+
+FORMS = "".join(
+    f"{stem}ar\t{stem}{end}\tV;{mark}\n"
+    for stem in ("am", "cant", "habl", "toc", "mir")
+    for end, mark in (("aba", "PST;SG"), ("aban", "PST;PL"), ("a", "PRS;SG"), ("an", "PRS;PL"))
+)
+
+
+@pytest.mark.parametrize("columns", [{}, {"source_column": "1,3", "target_column": "2"}], ids=["guessed", "named"])
+def test_a_word_its_form_and_its_features(tmp_path, columns):
+    path = tmp_path / "forms"
+    path.write_text(FORMS)
+    found = read_pairs(str(path), **columns)
+    assert found.pairs[:2] == (("amar\tV;PST;SG", "amaba"), ("amar\tV;PST;PL", "amaban"))
+    assert len(found.pairs) == 20
+    said = any(note.startswith("source is 1 with its features 3, target is 2") for note in found.notes)
+    assert said is not bool(columns)
+
+
+def test_a_column_of_features_that_is_not_there(tmp_path):
+    path = tmp_path / "forms.tsv"
+    path.write_text("lemma\tform\tfeatures\n" + FORMS)
+    assert read_pairs(str(path), source_column="lemma,features").pairs[0] == ("amar\tV;PST;SG", "amaba")
+    with pytest.raises(InputError, match="no column 'feature'"):
+        read_pairs(str(path), source_column="lemma,feature", target_column="form")

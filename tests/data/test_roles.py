@@ -9,7 +9,26 @@ from atento.data.pairs import read_source
 from atento.data.roles import find_roles
 
 ROWS = 120
-WORDS = "casa perro gato libro mesa silla rojo verde sol luna mar río monte nube alpha beta gamma delta".split()
+WORDS = (
+    "casa",
+    "perro",
+    "gato",
+    "libro",
+    "mesa",
+    "silla",
+    "rojo",
+    "verde",
+    "sol",
+    "luna",
+    "mar",
+    "río",
+    "monte",
+    "nube",
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+)
 
 
 class Maker:

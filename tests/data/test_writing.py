@@ -69,3 +69,15 @@ def test_whole_or_not_at_all(tmp_path):
     with pytest.raises(MachineError, match="could not be written"):
         write_table(tmp_path / "folder.csv", {"source": ["new"]})
     assert sorted(item.name for item in tmp_path.iterdir()) == ["folder.csv", "t.csv"]
+
+
+def test_tagged_words_become_conll(tmp_path):
+    columns = {"words": ["The\tcat", "Stop"], "tags": ["D\tN", "V"], "prediction": ["D N", "N"], "score": [-0.5, -1.0]}
+    write_table(tmp_path / "out.conll", columns)
+    assert (tmp_path / "out.conll").read_text() == "The\tD\tD\ncat\tN\tN\n\nStop\tV\tN\n\n"
+    assert back(tmp_path / "out.conll")["words"] == ["The\tcat", "Stop"]
+    write_table(tmp_path / "text.conll", {"source": ["Go home!"], "prediction": ["V N P"], "score": [-0.5]})
+    assert (tmp_path / "text.conll").read_text() == "Go\tV\nhome\tN\n!\tP\n\n"
+    with pytest.raises(InputError, match="no column has as many words as there are tags"):
+        write_table(tmp_path / "no.conll", {"source": ["two words"], "prediction": ["positive"]})
+    assert not (tmp_path / "no.conll").exists()

@@ -12,8 +12,8 @@ THINGS = ["dog", "river", "stone", "house", "bread", "night", "song", "green", "
 SMALL = {"model.hidden": 64, "model.dropout": 0.0, "train.threads": 1, "train.validations": 3, "train.lr": 8e-3}
 
 
-@pytest.fixture(scope="module")
-def shortened(tmp_path_factory):
+@pytest.fixture(scope="module", params=["auto", "subword"])
+def shortened(request, tmp_path_factory):
     """Sentences whose little words are dropped, learned from 1,500 of them."""
     chance = random.Random(0)
     rows = {}
@@ -24,7 +24,8 @@ def shortened(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shorter")
     file = folder / "texts.tsv"
     file.write_text("text\tsummary\n" + "".join(f"{text}\t{short}\n" for text, short in rows.items()))
-    settings = {**SMALL, "train.steps": 260, "train.batch_tokens": 1024}
+    level = {"tokens.source": request.param, "tokens.target": request.param}
+    settings = {**SMALL, **level, "train.steps": 220, "train.batch_tokens": 1024}
     return atento.fit(file, task="translate", model="gru+dot", settings=settings, device="cpu", out=folder / "run")
 
 
@@ -34,9 +35,10 @@ def test_a_text_is_shortened(shortened):
     texts = ["the dog of the river", "a very old house and stone", "in night wind runs"]
     expected = [" ".join(word for word in text.split() if word not in LITTLE) for text in texts]
     assert shortened.predict(texts) == expected
-    assert shortened.metrics["metric"] == "exact"
+    by_subwords = shortened.recipe.tokens.target == "subword"  # few distinct words are else taken whole
+    assert shortened.metrics["metric"] == ("chrf" if by_subwords else "exact")
     assert shortened.metrics["scores"]["exact"][0] > 0.9
-    assert shortened.metrics["scores"]["symbol_error"][0] < 0.1
+    assert by_subwords or shortened.metrics["scores"]["symbol_error"][0] < 0.1
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The linear-chain CRF against sums and maxima over all paths, written out, and by finite differences."""
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -37,7 +37,7 @@ def some_allowed():
 def is_allowed(path, allowed):
     if allowed is None:
         return True
-    steps = all(allowed.between[one, other] for one, other in zip(path, path[1:], strict=False))
+    steps = all(allowed.between[one, other] for one, other in pairwise(path))
     return bool(allowed.start[path[0]] and steps and allowed.end[path[-1]])
 
 
@@ -47,7 +47,7 @@ def every_path(chain, scores, length, allowed=None):
     for path in product(range(LABELS), repeat=length):
         if is_allowed(path, allowed):
             said = sum(scores[time, label] for time, label in enumerate(path))
-            steps = sum(chain.between[one, other] for one, other in zip(path, path[1:], strict=False))
+            steps = sum(chain.between[one, other] for one, other in pairwise(path))
             found[path] = (chain.start[path[0]] + said + steps + chain.end[path[-1]]).item()
     return found
 
@@ -149,9 +149,7 @@ def test_padding_never_matters():
     moved = torch.cat([left[0][:, :2] * 9, scores], dim=1)[:, [0, 2, 1, 3, 4, 5, 6]]
     tags = torch.cat([left[1][:, :2], labels], dim=1)[:, [0, 2, 1, 3, 4, 5, 6]]
     torch.testing.assert_close(chain.loss(moved, tags, valid=gaps).total, expected, rtol=0, atol=1e-12)
-    assert torch.equal(
-        chain.best(moved, valid=gaps).labels[gaps], chain.best(scores, valid=valid).labels[valid]
-    )
+    assert torch.equal(chain.best(moved, valid=gaps).labels[gaps], chain.best(scores, valid=valid).labels[valid])
 
 
 def test_neighbours_in_a_batch_never_matter():
@@ -211,10 +209,16 @@ def test_a_chain_learns_what_follows_what():
     [
         (lambda: LinearChain(0), "labels=0"),
         (lambda: LinearChain(2).log_partition(torch.zeros(1, 3, 5), valid=torch.ones(1, 3).bool()), r"\(1, 3, 5\)"),
-        (lambda: LinearChain(2, allowed=Allowed(torch.ones(3).bool(), torch.ones(2, 2).bool(), torch.ones(2).bool())),
-         r"\(3,\)"),
-        (lambda: LinearChain(2, allowed=Allowed(torch.ones(2), torch.ones(2, 2).bool(), torch.ones(2).bool())),
-         "float64"),
+        (
+            lambda: LinearChain(
+                2, allowed=Allowed(torch.ones(3).bool(), torch.ones(2, 2).bool(), torch.ones(2).bool())
+            ),
+            r"\(3,\)",
+        ),
+        (
+            lambda: LinearChain(2, allowed=Allowed(torch.ones(2), torch.ones(2, 2).bool(), torch.ones(2).bool())),
+            "float64",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(make, found):

@@ -1,4 +1,4 @@
-from atento.looking.mistakes import is_right, marked, mistakes
+from atento.looking.mistakes import in_line, is_right, marked, mistakes
 
 
 def test_words_the_reference_lacks_are_marked():
@@ -20,6 +20,12 @@ def test_any_reference_will_do():
 
     assert is_right(example)
     assert not is_right({"output": "b", "reference": "a"})
+
+
+def test_lists_are_read_as_lines():
+    assert is_right({"output": ["DET", "NOUN"], "reference": "DET\tNOUN"})
+    assert not is_right({"output": ["DET", "VERB"], "reference": "DET\tNOUN"})
+    assert in_line([["joy", "anger"], ["joy", "anger", "fear"]]) == "joy anger"
 
 
 def test_wrong_ones_come_first(boards):

@@ -8,7 +8,15 @@ from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 
 from atento.errors import InputError
 from atento.metrics.intervals import interval
-from atento.metrics.label_sets import LABELS_MACRO_F1, LABELS_MICRO_F1, WHOLE_SETS, hamming, precision_at
+from atento.metrics.label_sets import (
+    LABELS_MACRO_F1,
+    LABELS_MICRO_F1,
+    WHOLE_SETS,
+    count_known,
+    hamming,
+    of_answers,
+    precision_at,
+)
 
 LABELS = ["anger", "joy", "love", "fear", "grief"]
 
@@ -80,3 +88,25 @@ def test_what_has_no_meaning_is_refused():
         hamming([])
     with pytest.raises(InputError, match="did you mean 'joy'"):
         hamming(LABELS).value([["yoy"]], [["joy"]])
+
+
+def test_where_no_label_is_said_or_true():
+    for metric in (LABELS_MACRO_F1, LABELS_MICRO_F1):
+        assert metric.value([[], []], [[], []]) == 0
+    assert WHOLE_SETS.value([[], []], [[], []]) == 1
+
+
+def test_one_part_of_an_answer():
+    answers = [[["a"], ["b", "a"]], [[], ["a", "b"]]]
+    true = [["a"], ["b"]]
+    assert of_answers(LABELS_MICRO_F1, 0).value(answers, true) == LABELS_MICRO_F1.value([["a"], []], true)
+    assert of_answers(precision_at(1), 1).value(answers, true) == precision_at(1).value([["b"], ["a"]], true) == 0
+    assert of_answers(precision_at(2), 1).value(answers, true) == 0.5
+
+
+def test_a_label_that_was_never_met_is_a_miss():
+    assert count_known([["a"]], [["new"]], labels=["a", "b"]).tolist() == [[1, 3]]
+
+
+def test_an_interval_where_there_is_no_label():
+    assert tuple(interval(LABELS_MACRO_F1, [[], []], [[], []])) == (0, 0, 0)

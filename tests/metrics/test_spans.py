@@ -29,9 +29,7 @@ def conlleval_spans(tags):
         )
 
     def end_of_chunk(before, tag, other, kind):
-        return before not in ("O", ".") and (
-            before in ("E", "S") or tag in ("B", "S", "O") or (other != kind)
-        )
+        return before not in ("O", ".") and (before in ("E", "S") or tag in ("B", "S", "O") or (other != kind))
 
     parts = [("O", "")] + [tuple(tag.split("-", 1)) if "-" in tag else ("O", "") for tag in tags] + [("O", "")]
     spans, first = [], None

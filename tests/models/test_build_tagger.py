@@ -68,6 +68,11 @@ def test_crf_never_says_what_the_scheme_does_not_have():
     for row, length in zip(said, (7, 4, 1), strict=True):
         for before, tag in zip(["O", *row], row[:length], strict=False):
             assert tag[0] != "I" or before[1:] == tag[1:], row
+    sure = torch.zeros(1, 2, len(TAGS))
+    sure[0, 0, TAGS.index("B-a")], sure[0, 1, TAGS.index("I-b")] = 7.0, 5.0
+    both = torch.ones(1, 2, dtype=torch.bool)
+    assert [TAGS[tag] for tag in free.chain.best(sure, valid=both).labels[0]] == ["B-a", "I-b"]
+    assert "I-b" not in [TAGS[tag] for tag in bound.chain.best(sure, valid=both).labels[0]]
     loose = [[TAGS[tag] for tag in row] for row in free.decide(batch.source, batch.valid).labels.tolist()]
     assert any(
         tag[0] == "I" and before[1:] != tag[1:] for row in loose for before, tag in zip(["O", *row], row, strict=False)
@@ -77,7 +82,9 @@ def test_crf_never_says_what_the_scheme_does_not_have():
 def test_names_become_parts():
     plain, chained = build("lstm"), build("transformer+crf")
     assert plain.chain is None and isinstance(chained.chain, LinearChain)
-    assert isinstance(plain.encoder.embedding, WordEmbedding) and isinstance(chained.encoder.embedding.tokens, WordEmbedding)
+    assert isinstance(plain.encoder.embedding, WordEmbedding) and isinstance(
+        chained.encoder.embedding.tokens, WordEmbedding
+    )
     assert build("gru", characters=0).encoder.embedding.letters is None
     assert isinstance(plain.head, LabelHead) and plain.head.width == len(TAGS)
 

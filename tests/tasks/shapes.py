@@ -6,11 +6,13 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-EN = """the a film was very good bad boring great story and of in actor plot I loved hated it not so really what an
-awful waste time wonderful scene music ending never again day one""".split()
-ES = "la el película fue muy buena mala aburrida historia y de en actor trama me gustó nada tan gran música final".split()
-DE = "der die das Film war sehr gut schlecht langweilig Geschichte und von in Schauspieler ich nicht so toll".split()
-RU = "фильм был очень хороший плохой скучный история и в актёр мне понравился не такой музыка конец день".split()
+WORDS = {
+    "en": "the a film was very good bad boring great story and of in actor plot I loved hated it not so really awful",
+    "es": "la el película fue muy buena mala aburrida historia y de en actor trama me gustó nada tan gran música",
+    "de": "der die das Film war sehr gut schlecht langweilig Geschichte und von in Schauspieler ich nicht so toll",
+    "ru": "фильм был очень хороший плохой скучный история и в актёр мне понравился не такой музыка конец день",
+}
+EN, ES, DE, RU = (words.split() for words in WORDS.values())
 TAGS = ("DET", "NOUN", "VERB", "ADJ", "PUNCT")
 NAMED = ("O", "B-PER", "I-PER", "B-LOC")
 Make = Callable[[Path], str]  # a folder -> what a user would type for the file in it
@@ -210,6 +212,8 @@ CLASSIFY: dict[str, Make] = {
     ),
     "folder": by_folder("pos", "neg"),
     "zip": by_folder("sport", "politik", "kultur", packed=True),
+    "names": table("n.csv", "name gender", lambda d, n: [word_of("aeioulmnrst", d, 6), d.choice("fm")]),
+    "an unnamed index": written("r.csv", ",text,label\n" + "".join(f"{n},the film {n},{n % 2}\n" for n in range(60))),
     "commas in the text": table("r.csv", "", lambda d, n: [sentence(d) + ", " + sentence(d), d.choice(["a", "b"])]),
 }
 LABEL: dict[str, Make] = {
@@ -239,6 +243,9 @@ TAG: dict[str, Make] = {
     "CoNLL-U": conll("t.conllu", universal, "\t", before="# sent_id = {}\n"),
     "lists": jsonl("t.jsonl", lambda d, n: dict(zip(("tokens", "ner_tags"), tagged(d), strict=True))),
     "lists in Parquet": parquet("t.pq", lambda d, n: dict(zip(("words", "pos"), tagged(d), strict=True))),
+    "numbered tags": jsonl(
+        "t.jsonl", lambda d, n: dict(zip(("tokens", "ner_tags"), tagged(d, (0, 1, 2, 3)), strict=True))
+    ),
     "spaces": table("t.csv", "text tags", lambda d, n: [" ".join(side) for side in tagged(d)]),
     "in step": parallel("seq.in seq.tags", lambda d: tuple(" ".join(side) for side in tagged(d, NAMED))),
 }
@@ -258,6 +265,13 @@ TRANSLATE: dict[str, Make] = {
     "Russian, an id": table("p.csv", "id english russian", lambda d, n: [str(n), *two_of(d, EN, RU)]),
     "question and answer": jsonl(
         "p.jsonl", lambda d, n: dict(zip(("question", "answer"), two_of(d, EN, EN), strict=True))
+    ),
+    "numbers in words": table("p.tsv", "", lambda d, n: [sentence(d, low=2, high=4), str(d.randint(0, 9999))], "\t"),
+    "dates": table(
+        "p.tsv", "", lambda d, n: [f"{n % 28 + 1} May {1900 + n}", f"{1900 + n}-05-{n % 28 + 1:02}"], "\t", count=90
+    ),
+    "instructions": jsonl(
+        "p.jsonl", lambda d, n: {"instruction": "Say it.", "input": sentence(d), "output": sentence(d, high=30)}
     ),
     "Parquet": parquet("p.parquet", lambda d, n: dict(zip(("src", "tgt"), two_of(d, RU, EN), strict=True))),
 }
@@ -279,6 +293,21 @@ MATCH: dict[str, Make] = {
         lambda d, n: {**dict(zip(("sentence1", "sentence2"), alike(d), strict=True)), "gold_label": d.choice("abc")},
     ),
     "no header": table("m.tsv", "", lambda d, n: [*alike(d), d.choice("01")], "\t"),
+    "parses and lists beside": jsonl(
+        "m.jsonl",
+        lambda d, n: {
+            "annotator_labels": [d.choice("abc") for _ in range(5)],
+            "gold_label": d.choice("abc"),
+            "pairID": f"{n}r1",
+            **dict(zip(("sentence1", "sentence2"), alike(d), strict=True)),
+        },
+    ),
+    "strings with ids": table(
+        "m.tsv",
+        "Quality #1_ID #2_ID #1_String #2_String",
+        lambda d, n: [d.choice("01"), str(n), str(2 * n), *alike(d)],
+        "\t",
+    ),
     "the label first": table("m.tsv", "", lambda d, n: [d.choice("01"), *alike(d, DE)], "\t"),
     "a passage": jsonl(
         "m.jsonl",
@@ -291,6 +320,8 @@ GENERATE: dict[str, Make] = {
     "lines": written("t.txt", "\n".join(sentence(random.Random(n), ES) + "," for n in range(60))),
     "one column": table("t.csv", "text", lambda d, n: [sentence(d)]),
     "text and id": jsonl("t.jsonl", lambda d, n: {"id": n, "url": f"http://x.org/{n}", "text": sentence(d, high=40)}),
+    "text and a name": table("t.tsv", "", lambda d, n: [sentence(d, low=6), word_of("abcdefgh", d, 7)], "\t"),
+    "text and when": table("t.csv", "text date", lambda d, n: [sentence(d, low=6), f"20{n:02}-01-02"]),
     "folder": by_folder(),
     "Chinese": written("t.txt", "。".join(chinese(random.Random(n)) for n in range(200)) + "。"),
 }
@@ -305,6 +336,8 @@ NONE: dict[str, Make] = {
     "a series": table("s.csv", "date value", lambda d, n: [f"19{n:02}-01-01", f"{d.random():.2f}"]),
     "counts by month": table("s.csv", "Month Count", lambda d, n: [f"19{n:02}-01", str(d.randint(0, 5))]),
     "numbers": table("s.csv", "x y z", lambda d, n: [f"{d.random():.3f}" for _ in range(3)]),
+    "two texts and a score": table("s.tsv", "", lambda d, n: [*alike(d), f"{d.uniform(0, 5):.2f}"], "\t"),
+    "texts and prices": table("s.csv", "text price", lambda d, n: [sentence(d, low=9), f"{d.uniform(5, 90):.2f}"]),
     "runs": table("s.csv", "run step x", lambda d, n: [str(n // 20), str(n % 20), f"{d.random():.3f}"]),
 }
 SHAPES: dict[str, dict[str, Make]] = {

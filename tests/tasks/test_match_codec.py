@@ -74,7 +74,9 @@ def test_saved_and_loaded_it_reads_the_same(codec):
     assert again.to_json() == codec.to_json()
 
 
-@pytest.mark.parametrize("spoil", [{"labels": []}, {"labels": ["a", "a"]}, {"counts": [1]}, {"lower": 1}, {"labels": 3}])
+@pytest.mark.parametrize(
+    "spoil", [{"labels": []}, {"labels": ["a", "a"]}, {"counts": [1]}, {"lower": 1}, {"labels": 3}]
+)
 def test_a_spoilt_file_is_refused(codec, spoil):
     with pytest.raises(InputError, match="this file holds"):
         MatchCodec.load({**codec.to_json(), **spoil})

@@ -24,7 +24,9 @@ def test_sentences_and_their_tokens(codec):
 
 
 @pytest.mark.spec("K10")
-@pytest.mark.parametrize(("token", "sentence"), [(1, "Ana lives in Lima."), (8, "Pedro has a dog!"), (13, "Is it big?")])
+@pytest.mark.parametrize(
+    ("token", "sentence"), [(1, "Ana lives in Lima."), (8, "Pedro has a dog!"), (13, "Is it big?")]
+)
 def test_the_sentence_that_was_looked_at_most(codec, token, sentence):
     weights = torch.full((2, 3, 6, 14), 0.01)
     weights[..., token] = 0.3

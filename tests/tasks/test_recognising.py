@@ -1,6 +1,7 @@
 """Files of many shapes get the task that they are meant for, with no option."""
 
 import pytest
+from tests.tasks.shapes import SHAPES
 
 from atento.data.evidence import gather
 from atento.spec import DataRecipe
@@ -8,7 +9,6 @@ from atento.tasks import recognising
 from atento.tasks.catalogue import LIKELY
 from atento.tasks.recognising import ORDER, heed, ranked
 from atento.tasks.task import Recognition
-from tests.tasks.shapes import SHAPES
 
 RECOGNISERS = {
     "classify": recognising.label_texts,
@@ -38,3 +38,51 @@ def test_every_shape_gets_its_task(task, shape, tmp_path):
     assert guesses[best].likelihood >= LIKELY
     assert guesses[best].likelihood - guesses[runner_up].likelihood >= 0.1, "no close call"
     assert all(guess.reason and 0 <= guess.likelihood <= 1 for guess in guesses.values())
+
+
+def test_of_two_as_likely_the_one_that_asks_more_goes_first():
+    even = {name: Recognition(0.9, "why") for name in reversed(ORDER)}
+    assert list(ranked(even)) == list(ORDER)
+    assert list(ranked({**even, "generate": Recognition(0.91, "surer"), "embed": Recognition(0.9, "new")})) == [
+        "generate",
+        *ORDER[:-1],
+        "embed",
+    ]
+
+
+def test_a_column_that_is_named_rules_tasks_out(tmp_path):
+    source = SHAPES["match"]["entailment"](tmp_path)
+    data = DataRecipe(label="entailment_judgment")
+    left = heed(guess(source), data)
+    assert {name for name, one in left.items() if "data.label" in one.reason} == {"translate", "generate", "estimate"}
+    left = heed(guess(source), DataRecipe(target="sentence_B"))
+    assert {name for name, one in left.items() if "data.target" in one.reason} == {
+        "tag",
+        "label",
+        "classify",
+        "generate",
+    }
+    assert heed(guess(source), DataRecipe()) == guess(source)
+
+
+def test_named_columns_are_what_is_judged(tmp_path):
+    """Two columns could be the label: without a name the last one is, by name the one that was named."""
+    path = tmp_path / "r.csv"
+    lines = [f"some words {n} here,{'ab'[n % 2]},{','.join('xyz'[: n % 3 + 1])}" for n in range(60)]
+    rows = [line.split(",", 2) for line in lines]
+    path.write_text("text,kind,topics\n" + "".join(f'{one},{two},"{three}"\n' for one, two, three in rows))
+    assert next(iter(guess(str(path)))) == "label"
+    assert next(iter(guess(str(path), label="kind"))) == "classify"
+    assert next(iter(guess(str(path), label="topics"))) == "label"
+    assert gather(str(path), source="kind").roles.text == 1
+
+
+def test_a_task_that_is_not_registered_is_no_obstacle(tmp_path, monkeypatch):
+    from atento.tasks.catalogue import TASKS, recognise
+
+    evidence = gather(SHAPES["classify"]["few rows"](tmp_path))
+    assert next(iter(recognise(evidence))) == "classify"
+    monkeypatch.delitem(TASKS, "classify")
+    left = recognise(evidence)
+    assert "classify" not in left
+    assert max(one.likelihood for one in left.values()) < LIKELY

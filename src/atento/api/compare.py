@@ -73,6 +73,7 @@ def compare(
     """
     values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
     chosen, recipe, guesses = assemble(values)
+    values = {**values, "task": chosen.name}  # the file is looked at once, not again for every model
     names = list(models) or list(compared(chosen, recipe.data.train))
     folder = Path(out) if out else new_folder(recipe.data.train, "compare")
     require_free(folder, "comparison", resume=resume)
@@ -85,6 +86,12 @@ def compare(
     recipes = {name: fill_sizes(chosen, each, values, reading.train) for name, each in recipes.items()}
     if not reading.test:
         raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
+    if recipe.train.objective == "masked":
+        raise InputError(
+            "a comparison needs a probability of each text, and a masked model has none.",
+            found="train.objective=masked",
+            fix="leave it out, or train one masked model: atento train FILE --task generate",
+        )
     codec = learn_codec(chosen, recipe, reading.train)
     require_no_leak(codec, reading)
     for each in recipes.values():

@@ -117,6 +117,6 @@ def read_outputs(folder: Path) -> list[Any]:
 
 
 def readable(line: dict[str, Any]) -> dict[str, Any]:
-    """Lists as a person reads them."""
+    """Lists as a person reads them; `asked` is the source as a model reads it."""
     texts = {key: line[key].replace(BETWEEN, " · ") for key in ("source", "output", "reference") if key in line}
-    return {**line, **{key: text for key, text in texts.items() if isinstance(text, str)}}
+    return {**line, "asked": line["source"], **{key: text for key, text in texts.items() if isinstance(text, str)}}

@@ -1,8 +1,9 @@
 """What a file is, what is wrong with it, and what to type next."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -10,16 +11,19 @@ from atento.api.problems import Problem, Subject, problems_of, refused_rows
 from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.casting import Cast, cast
-from atento.data.evidence import evidence_of, read_rows
+from atento.data.chunks import head_of, is_large
+from atento.data.evidence import evidence_of
 from atento.data.histograms import label_histogram, length_histogram
 from atento.data.lists import join, split
+from atento.data.sources import read_source
 from atento.data.tables import Table
 from atento.errors import AtentoError
-from atento.spec import DataRecipe
+from atento.spec import DataRecipe, Recipe
 from atento.tasks.catalogue import LIKELY, TASKS, recognise
-from atento.tasks.task import Reading, Task, fill_defaults
+from atento.tasks.task import Reading, Task, fill_defaults, learn_codec
 
-MOST_PROBLEMS = 20
+VERBS = ("compare", "train")
+MOST_ROWS = 20  # refused ones that are listed
 MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
 FEW_DOCUMENTS = 20  # of fewer documents, lines say more
 WORDY = 1.5  # words a text, from where words are counted
@@ -30,10 +34,16 @@ def inspect(file: str) -> dict[str, Any]:
     """Facts, the guess and its reason, problems with a way to mend each, and commands to go on with."""
     if is_builtin(file):
         return inspect_builtin(file)
-    found, beside = find_parts(DataRecipe(train=file))
-    asked = {"train": file, "bad_rows": "skip", **{key.removeprefix("data."): path for key, path in found.items()}}
-    recipe = DataRecipe().model_copy(update=asked)
-    table = read_rows(recipe.train)
+    if not is_large(file):
+        found, beside = find_parts(DataRecipe(train=file))
+        return look_into(file, {"data.train": file, **found}, beside)
+    with head_of(file) as head:
+        return look_into(file, {"data.train": head}, [f"{file} is large: these are its first rows"])
+
+
+def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[str, Any]:
+    """The same of the files that are read for what was typed."""
+    table = read_source(values["data.train"])
     evidence = evidence_of(table)
     guesses = recognise(evidence)
     best = next(iter(guesses))
@@ -46,13 +56,16 @@ def inspect(file: str) -> dict[str, Any]:
         "guesses": {task: guess._asdict() for task, guess in guesses.items()},
         **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": []},
     }
-    problems = refused_rows(file, table.refused)
+    rows, problems = refused_rows(file, table.refused), []
     if likely:
         try:
-            reading = TASKS[best].read(recipe, 0)
+            recipe = fill_defaults(
+                TASKS[best], {**values, "data.bad_rows": "skip"}, data=Path(values["data.train"]).name
+            )
+            reading = TASKS[best].read(recipe.data, recipe.split_seed)
             parts = cast(table, best)
-            subject = subject_of(file, best, reading, table=table, cast=parts, own_test=bool(recipe.test))
-            problems = [*refused_rows(file, reading.refused), *problems_of(subject)]
+            subject = subject_of(file, recipe, reading, table=table, cast=parts)
+            rows, problems = refused_rows(file, reading.refused), problems_of(subject)
             document |= {
                 "refused": len(reading.refused),
                 "notes": [*beside, *reading.notes],
@@ -60,39 +73,38 @@ def inspect(file: str) -> dict[str, Any]:
                 "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
                 "lengths": lengths_of(subject),
                 **labels_of(subject),
-                "tokens": token_notes(TASKS[best], reading),
+                "tokens": token_notes(TASKS[best], recipe, reading),
             }
         except AtentoError as error:
-            problems = problems or [Problem("rows", error.problem, error.fix)]
+            rows = rows or [Problem("rows", error.problem, error.fix)]
     skip = ["--set", "data.bad_rows=skip"] if document["refused"] else []
     return {
         **document,
-        "problems": [problem._asdict() for problem in problems[:MOST_PROBLEMS]],
-        "more_problems": max(0, len(problems) - MOST_PROBLEMS),
-        "next": [shlex.join(["atento", verb, file, *skip]) for verb in ("compare", "train")]
-        if likely
-        else ["atento data"],
+        "problems": [problem._asdict() for problem in (*rows[:MOST_ROWS], *problems)],
+        "more_problems": len(rows[MOST_ROWS:]),
+        "next": [shlex.join(["atento", verb, file, *skip]) for verb in (VERBS if likely else ())] or ["atento data"],
     }
 
 
-def subject_of(file: str, task: str, reading: Reading, *, table: Table, cast: Cast, own_test: bool) -> Subject:
+def subject_of(file: str, recipe: Recipe, reading: Reading, *, table: Table, cast: Cast) -> Subject:
     """The set in the form that problems are looked for in."""
     questions = (*reading.valid, *reading.test)
-    several = task == "label"
+    several = recipe.task == "label"
     held_out = [
         (q.source, join(q.references) if several else q.references[0]) for q in questions if q.references or several
     ]
     targets = [target for _, target in (*reading.train, *held_out)]
-    cut = CUT.get(task)
+    cut = CUT.get(recipe.task)
     return Subject(
         file=file,
-        task=task,
+        task=recipe.task,
         table=table,
         cast=cast,
         train=reading.train,
         held_out=held_out,
         tested=len(reading.test),
-        own_test=own_test,
+        own_test=bool(recipe.data.test),
+        balance=recipe.train.balance,
         labels=[cut(target) for target in targets] if cut is not None else [],
     )
 
@@ -141,11 +153,10 @@ def labels_of(subject: Subject) -> dict[str, Any]:
     }
 
 
-def token_notes(task: Task, reading: Reading) -> list[str]:
-    """At what level the task cuts texts, and what it found, by its default recipe and a part of the training rows."""
+def token_notes(task: Task, recipe: Recipe, reading: Reading) -> list[str]:
+    """At what level the task cuts texts and what it finds there, from a part of the training rows."""
     step = 1 + len(reading.train) // MOST_LEARNED
-    tokens = fill_defaults(task, {}, data=reading.name).tokens
-    return list(task.learn(tokens, reading.train[::step]).notes)
+    return list(learn_codec(task, recipe, reading.train[::step]).notes)
 
 
 def inspect_builtin(name: str) -> dict[str, Any]:

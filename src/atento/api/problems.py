@@ -42,6 +42,7 @@ class Subject(NamedTuple):
     held_out: Sequence[tuple[str, str]]
     tested: int  # examples of the test part
     own_test: bool  # which is a file of its own
+    balance: float  # how much more rare labels weigh by default
     labels: Sequence[Sequence[str]]  # of each training example, then of each held-out one; none without labels
 
     def compare(self, *settings: str) -> str:
@@ -117,10 +118,9 @@ def duplicates(subject: Subject) -> Iterator[Problem]:
     held_out = [source for source, _ in subject.held_out]
     near = near_rows([source for source, _ in subject.train], held_out)
     if near:
-        where = (
-            f"{counted(len(near), 'training row')} differ from a held-out one in case, spaces and punctuation alone, "
-            f"e.g. {excerpt(subject.train[near[0]][0])}"
-        )
+        differ = f"{counted(len(near), 'training row')} {'differs' if len(near) == 1 else 'differ'}"
+        example = excerpt(subject.train[near[0]][0])
+        where = f"{differ} from a held-out one in case, spaces and punctuation alone, e.g. {example}"
         yield Problem("duplicates", where, "leave them out of training", subject.compare("data.near=drop"))
 
 
@@ -154,7 +154,10 @@ def imbalance(subject: Subject) -> Iterator[Problem]:
             f"{len(outweighed)} of {counted(len(counts), 'label')} have less than a tenth of the texts of "
             f"{commonest!r} ({most:,}); the rarest is {rarest!r} ({counts[rarest]:,})"
         )
-        yield Problem("labels", where, "let rare labels weigh more", subject.compare("train.balance=0.5"))
+        fix, more = ("let rare labels weigh more", 0.5)
+        if subject.balance:
+            fix, more = f"rare labels weigh more already (train.balance={subject.balance:g}); for still more:", 1
+        yield Problem("labels", where, fix, subject.compare(f"train.balance={more:g}"))
     trained = {label for labels in subject.labels[: len(subject.train)] for label in labels}
     unseen = sorted(set(counts) - trained)
     if unseen:
@@ -171,7 +174,7 @@ def lengths(subject: Subject) -> Iterator[Problem]:
     limit = int(max(LONG, TIMES * middle) / 2)
     many = sum(count > limit for count in words)
     where = f"the longest text has {longest:,} words where half have at most {middle:g}; {many} have more than {limit}"
-    characters = max(len(source) for source, _ in subject.train if len(source.split()) <= limit)
+    characters = max((len(source) for source, _ in subject.train if len(source.split()) <= limit), default=0)
     command = ""
     if subject.table.kind in BY_LINES and "," not in subject.file and subject.file.endswith(tuple(BY_LINES | {"txt"})):
         shorter = shlex.quote(f"short.{subject.file.rsplit('/', 1)[-1]}")

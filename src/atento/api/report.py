@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from atento.api.entries import readable
 from atento.api.folders import BOARD
 from atento.api.show import alignments
 from atento.bundle import METRICS, PREDICTIONS, RECIPE, check_manifest, damaged, read_json, write_atomically
@@ -32,7 +33,10 @@ def facts_of_run(folder: Path) -> dict[str, Any]:
     metrics = read_json(folder, METRICS)
     recipe = read_recipe(folder / RECIPE)
     value, low, high = metrics["scores"][metrics["metric"]]
-    worst = [{**line, "reference": line["references"][0]} for line in metrics["worst"]]
+    worst = [
+        readable({**line, "output": line.get("text", line["output"]), "reference": ", ".join(line["references"])})
+        for line in metrics["worst"]
+    ]
     row = {
         **metrics,
         "baseline": False,

@@ -24,7 +24,9 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
         predictor = Predictor.load(folder / row["folder"])
         if not predictor.look(chosen[0].source).weights.numel():
             continue
-        wrong = [Question(line["source"], tuple(line["references"])) for line in row["worst"][:WORST]]
+        wrong = [
+            Question(line.get("asked", line["source"]), tuple(line["references"])) for line in row["worst"][:WORST]
+        ]
         for kind, asked in (("chosen", dict.fromkeys(chosen)), ("worst", dict.fromkeys(wrong))):
             found += [
                 {**plain(predictor.look(question.source), question.references), "model": row["model"], "kind": kind}
@@ -41,7 +43,7 @@ def plain(alignment: Alignment, references: Sequence[str] = ()) -> dict[str, Any
         "text": alignment.text,
         "score": alignment.score,
         "reference": references[0] if references else "",
-        "correct": alignment.text in references if references else None,
+        "correct": alignment.text in [one.replace("\t", " ") for one in references] if references else None,
         "weights": [
             [[[round(weight, 3) for weight in row] for row in head] for head in layer]
             for layer in alignment.weights.tolist()

@@ -27,9 +27,15 @@ def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
     for key, value in values.items():
         if key.startswith("tokens."):
             raise InputError(
-                f"--from {before.folder}: the vocabulary is the run's own.", found=f"{key}={value}", fix=f"leave {key} out"
+                f"--from {before.folder}: the vocabulary is the run's own.",
+                found=f"{key}={value}",
+                fix=f"leave {key} out",
             )
-        if key in known and key != "model.dropout" and not agrees(key, value, known[key], other=task != before.task.name):
+        if (
+            key in known
+            and key != "model.dropout"
+            and not agrees(key, value, known[key], other=task != before.task.name)
+        ):
             raise InputError(
                 f"--from {before.folder}: {key} is already decided.",
                 found=f"{key}={value}, the run has {known[key]}",
@@ -77,7 +83,7 @@ def take_weights(module: nn.Module, before: Bundle) -> str:
     for name, tensor in mine.items():
         found = theirs.get(tail(name))
         if found is not None and found.shape == tensor.shape:
-            fitting[name] = found
+            fitting[name] = tensor
     if not fitting:
         raise InputError(
             f"--from {before.folder}: none of its weights fit this model.",

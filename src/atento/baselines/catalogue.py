@@ -10,11 +10,13 @@ from atento.baselines.estimates import LinearOnMeans, MeanTarget
 from atento.baselines.frequent import Majority, MajorityLabels, MostFrequentTag
 from atento.baselines.linear_labels import LinearLabels, LinearLabelSets
 from atento.baselines.nearest import Nearest
+from atento.baselines.overlap import Overlap
 from atento.baselines.perceptron import Perceptron
+from atento.baselines.rewrite import Rewrite
 from atento.baselines.series import Drift, LastValue, Seasonal
 from atento.errors import unknown_name
 
-Answers = Literal["text", "label", "labels", "tags", "number", "series"]
+Answers = Literal["text", "new text", "label", "labels", "tags", "number", "series"]
 
 
 class Entry(NamedTuple):
@@ -31,6 +33,7 @@ def read_numbers(text: str) -> list[list[float]]:
 
 BASELINES: dict[str, Entry] = {
     "nearest": Entry("text", Nearest),
+    "rewrite": Entry("new text", Rewrite),
     "majority": Entry("label", Majority),
     "bag-of-words": Entry("label", lambda: LinearLabels(Bag(), name="bag-of-words")),
     "bag-of-n-grams": Entry("label", lambda: LinearLabels(Bag(longest=2, most=20_000), name="bag-of-n-grams")),
@@ -39,6 +42,7 @@ BASELINES: dict[str, Entry] = {
     "tf-idf-labels": Entry(
         "labels", lambda: LinearLabelSets(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf-labels")
     ),
+    "word-overlap": Entry("label", Overlap),
     "frequent-tag": Entry("tags", MostFrequentTag),
     "each-step": Entry("tags", EachStep),
     "perceptron": Entry("tags", Perceptron),

@@ -64,7 +64,9 @@ class CharacterCounts:
             seen, times = np.unique(self.paired(history, every)[real], return_counts=True)
             followed = np.bincount(history[real], minlength=len(longer))
             kinds = np.bincount(seen // self.symbols, minlength=len(longer))
-            self.counts.append(Counts(longer, seen, *(np.asarray(n, dtype=np.float64) for n in (times, followed, kinds))))
+            self.counts.append(
+                Counts(longer, seen, *(np.asarray(n, dtype=np.float64) for n in (times, followed, kinds)))
+            )
         return self
 
     def predict(self, sources: Sequence[str]) -> list[list[Any]]:

@@ -15,6 +15,7 @@ from atento.checking.attentions import check_attention, check_heads
 from atento.checking.by_signature import check_any
 from atento.checking.decoders import check_decoder, check_encoder
 from atento.checking.distributions import check_distribution
+from atento.checking.embedders import check_embedder
 from atento.checking.finding import Checked, Finding
 from atento.checking.layers import check_decoder_layer, check_encoder_layer
 from atento.checking.matchers import check_matcher
@@ -28,7 +29,9 @@ from atento.models.classifier import Classifier, OneEach
 from atento.models.language_model import LanguageModel
 from atento.models.masked import MaskedModel
 from atento.models.matcher import Matcher
+from atento.models.next_word import NextWord
 from atento.models.protocols import Decoder, Encoder
+from atento.models.skip_gram import SkipGram
 from atento.models.tagger import Tagger
 from atento.models.translator import Translator
 from atento.recurrent.cells import Cell
@@ -53,6 +56,8 @@ KINDS: dict[type[nn.Module], Callable[[Any], list[Finding]]] = {
     Matcher: check_matcher,
     LanguageModel: check_language_model,
     MaskedModel: check_masked_model,
+    SkipGram: check_embedder,
+    NextWord: check_embedder,
 }
 
 

@@ -1,4 +1,4 @@
-"""Contracts of a matcher: each of its two sequences in turn is padded, moved and changed, while the other stands still."""
+"""Contracts of a matcher: each of its two sequences in turn is padded, moved and changed beside the other."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from atento.checking.one_sided import READING
 from atento.checking.places import why_sided
 from atento.checking.sequences import check_sequence
 from atento.checking.subject import Outputs, Subject, chance, tokens_of, vocabulary_of
-from atento.models.matcher import ECHOES, Matcher, MatchBatch
+from atento.models.matcher import ECHOES, MatchBatch, Matcher
 
 # Axes: B rows, T time, N time of the other sequence.
 

@@ -44,13 +44,13 @@ def data(
 def models(json: JsonOption = False) -> None:
     """List model families, and how a name composes one."""
     from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
-    from atento.models.build import FAMILIES
+    from atento.models.build import FAMILIES, SUFFIXES
     from atento.tasks.catalogue import TASKS
 
     compared = {name: list(task.models) for name, task in TASKS.items()}
     if json:
         composed = {"scores": list(SCORES), "distributions": list(DISTRIBUTIONS), "extents": list(EXTENTS)}
-        emit({"families": FAMILIES, **composed, "compared": compared})
+        emit({"families": FAMILIES, **composed, "suffixes": SUFFIXES, "compared": compared})
         return
     print_table(["family", "what it is"], [list(item) for item in FAMILIES.items()])
     say("\nA name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names:")
@@ -58,6 +58,9 @@ def models(json: JsonOption = False) -> None:
     say(f"  distributions  {', '.join(DISTRIBUTIONS)}")
     say(f"  extents        {', '.join(EXTENTS)}; or, in place of one, linformer")
     say("  for example    lstm+additive+sparsemax, transformer+general, transformer/gru+dot")
+    say("and, in one task alone, a suffix:")
+    for name, meaning in SUFFIXES.items():
+        say(f"  +{name:14}{meaning}")
     for task, names in compared.items():
         say(f"\n`atento compare` trains for {task}: {', '.join(names)}")
 

@@ -53,7 +53,9 @@ def predict(
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Answer every source of a file; its columns are kept. --out names a .csv, .tsv, .jsonl or .parquet file."""
+    """Answer every source of a file; its columns are kept. --out names a .csv, .tsv, .jsonl, .parquet or,
+    of tags, .conll file.
+    """
     from atento import api
     from atento.api.use import predict_file, predict_lines
     from atento.data.encodings import decode

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from atento.data.records import Refusal, counted
-from atento.errors import InputError
+from atento.errors import AtentoError, InputError
 
 MOST_FILES = 200_000
 MOST_BYTES = 2**30  # of all files together, unpacked
@@ -43,6 +43,8 @@ def read_zip(data: bytes, file: str) -> Iterator[Member]:
             require_limits(infos, file)
             for info in infos:
                 yield Member(info.filename, read_member(archive, info, file))
+    except AtentoError:  # some of ours are ValueErrors, too
+        raise
     except REASONS as error:
         raise broken(file, error) from None
 

@@ -4,15 +4,18 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from atento.data.headings import is_number
 from atento.data.lists import BETWEEN
 from atento.data.number_sequences import is_sequence
+from atento.data.role_names import NEITHER, is_named
 
 EXAMPLES = 3
 SAMPLE = 200  # cells whose form is looked at
 LINK = re.compile(r"\w+://\S+|www\.\S+|/\w+/\S*")
-DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?([T ]\d{1,2}(:\d{2}){1,2}(\.\d+)?Z?([+-]\d{2}:?\d{2})?)?")
+TIME = r"[T ]\d{1,2}(?::\d{2}){1,2}(?:\.\d+)?Z?(?:[+-]\d{2}:?\d{2})?"
+DATE = re.compile(rf"(?:\d{{4}}[-/]\d{{1,2}}|\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}})(?:{TIME})?")
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,21 @@ class Column:
     share_sequences: float = 0.0  # several numbers in a cell
     share_dates: float = 0.0
     share_links: float = 0.0
+    counts: bool = False  # whole numbers that rise from row to row
+    one_size: bool = False  # single words, each another, all of one length
 
     @property
     def is_wordless(self) -> bool:
         """Whether it holds numbers, dates or addresses rather than text."""
         return max(self.share_numeric, self.share_sequences, self.share_dates, self.share_links) > 0.5
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it only tells rows apart, or says where and when they come from."""
+        constant = self.distinct < 2
+        return (
+            constant or self.counts or self.share_dates > 0.5 or self.share_links > 0.5 or is_named(self.name, NEITHER)
+        )
 
 
 def describe(name: str, cells: Sequence[str]) -> Column:
@@ -58,7 +71,14 @@ def describe(name: str, cells: Sequence[str]) -> Column:
         share_sequences=share(sum(map(is_sequence, sample)), len(sample)),
         share_dates=share(sum(DATE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
         share_links=share(sum(LINK.match(cell.strip()) is not None for cell in sample), len(sample)),
+        counts=len(sample) > 1 and all(cell.strip().isdigit() for cell in sample) and rise(list(map(int, sample))),
+        one_size=len(counts) == len(cells) and len({len(cell) for cell in sample}) == 1 and " " not in "".join(sample),
     )
+
+
+def rise(numbers: Sequence[int]) -> bool:
+    """Whether each is more than the one before."""
+    return all(one < other for one, other in pairwise(numbers))
 
 
 def share(part: int, whole: int) -> float:

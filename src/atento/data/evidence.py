@@ -68,7 +68,7 @@ def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
     """The facts about a table; bad rows are listed, not fatal."""
     roles = find_roles(table)
     if source or label:
-        roles = cast(table, roles, find_column(table, source, "data.source"), find_column(table, label, "data.label"))
+        roles = cast(table, roles, named_columns(table, source, "source"), named_columns(table, label, "label"))
     return Evidence(
         file=table.file,
         kind=table.kind,
@@ -86,17 +86,24 @@ def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
     )
 
 
-def cast(table: Table, roles: Roles, source: int, label: int) -> Roles:
-    """The roles with columns that the user named; -1 stands for one to be found."""
+def named_columns(table: Table, names: str, key: str) -> tuple[int, ...]:
+    """The columns that a key of the recipe names, several with commas between."""
+    several = [names] if names in table.columns else [name.strip() for name in names.split(",")]
+    return tuple(find_column(table, name, f"data.{key}") for name in several if name)
+
+
+def cast(table: Table, roles: Roles, source: tuple[int, ...], label: tuple[int, ...]) -> Roles:
+    """The roles with columns that the user named; several named labels are columns of yes and no."""
     looks = look_at(table)
-    first, second = two_texts(looks, taken={label})
-    words, tags = words_and_tags(looks, source, label)
-    several = label < 0 or cells_of_labels(looks[label].cells) is not None
+    one = label[0] if len(label) == 1 else -1
+    first, second = two_texts(looks, taken=label)
+    words, tags = words_and_tags(looks, source[0] if source else -1, one)
+    several = one >= 0 and cells_of_labels(looks[one].cells) is not None
     return Roles(
-        text=source if source >= 0 else text_column(looks, taken={label}),
-        label=label if label >= 0 else roles.label,
-        labels=(label if label >= 0 else roles.labels) if several else -1,
-        switches=() if label >= 0 else roles.switches,
+        text=source[0] if source else text_column(looks, taken=label),
+        label=one if label else roles.label,
+        labels=(one if several else -1) if label else roles.labels,
+        switches=(label if len(label) > 1 else ()) if label else roles.switches,
         first=first,
         second=second,
         words=words,

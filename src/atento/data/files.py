@@ -93,21 +93,10 @@ def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
         if unpack is None or not data:
             return data
         unpacked = unpack(data, most)
-        if len(unpacked) < MOST_BYTES:
-            return unpacked
-        raise InputError(
-            f"{path} holds more than is read from one archive.",
-            found=f"{len(data):,} bytes packed, over {MOST_BYTES:,} unpacked",
-            fix="unpack it, and give a part of it",
-        )
     except FileNotFoundError:
         raise missing(Path(path)) from None
     except IsADirectoryError:
-        raise InputError(
-            f"{Path(path)} is a folder, not a file.",
-            found=f"in it: {listing(Path(path))}",
-            fix=f"name one file, e.g. {Path(path) / first_file(Path(path))}",
-        ) from None
+        raise not_a_file(Path(path)) from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
         raise InputError(
             f"{path} cannot be unpacked.",
@@ -120,12 +109,28 @@ def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
             found=error.strerror or str(error) if isinstance(error, OSError) else str(error),
             fix="check the name, and that you may read the file",
         ) from None
+    if len(unpacked) >= MOST_BYTES:
+        raise InputError(
+            f"{path} holds more than is read from one archive.",
+            found=f"{len(data):,} bytes packed, over {MOST_BYTES:,} unpacked",
+            fix="unpack it, and give a part of it",
+        )
+    return unpacked
 
 
 def inner_name(path: str) -> str:
     """The file's name without the ending of an archive."""
     name = Path(path)
     return name.stem if name.suffix.lower() in UNPACK else name.name
+
+
+def not_a_file(folder: Path) -> InputError:
+    """The refusal of a folder that is no set by itself."""
+    return InputError(
+        f"{folder} is a folder, not a file.",
+        found=f"in it: {listing(folder)}",
+        fix=f"name one file, e.g. {folder / first_file(folder)}",
+    )
 
 
 def missing(path: Path) -> InputError:

@@ -1,25 +1,30 @@
 """A folder or an archive of text files: one sub-folder a label, or documents side by side."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from atento.data.archives import Member, read_zip
 from atento.data.encodings import NotText, decode
-from atento.data.files import Text, plain_breaks, read_bytes, require_text
+from atento.data.files import Text, not_a_file, plain_breaks, read_bytes, require_text
 from atento.data.headers import Header
 from atento.data.records import BadRows, Place, Records, Refusal, counted, in_words
 from atento.data.tables import Table, table_from_text, table_of
 from atento.errors import InputError
 
 MOST_FILES = 200_000
+TEXTS = frozenset({"", ".txt", ".text", ".eml", ".story"})
 ASIDE = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
 
 
 def read_folder(path: str, *, bad_rows: BadRows = "stop") -> Table:
     """Columns text, label and file, where files stand in sub-folders; else text and file."""
     folder = Path(path)
-    return table_of_texts(walk(folder), folder.name or str(folder.absolute().name), bad_rows)
+    names = text_names(folder)
+    if not names:
+        raise not_a_file(folder)
+    members = (Member(name, read_bytes(str(folder / name))) for name in names)
+    return table_of_texts(members, folder.name or folder.absolute().name, bad_rows)
 
 
 def read_archive(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
@@ -36,19 +41,19 @@ def read_archive(path: str, *, header: Header = "auto", bad_rows: BadRows = "sto
     return table_of_texts(members, name, bad_rows)
 
 
-def walk(folder: Path) -> Iterator[Member]:
-    """The files of a folder and of its sub-folders, by name."""
-    paths = []
+def text_names(folder: Path) -> list[str]:
+    """The files of a folder and of its sub-folders, where nearly all are texts by their names; else none."""
+    names = []
     for path in folder.rglob("*"):
         inside = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(".") for part in inside.parts):
-            paths.append(inside.as_posix())
-        if len(paths) > MOST_FILES:
+        if not any(part.startswith(".") for part in inside.parts) and path.is_file():
+            names.append(inside.as_posix())
+        if len(names) > MOST_FILES:
             raise InputError(
                 f"{folder} holds more than {MOST_FILES:,} files.", found=f"{folder}", fix="give one table of them all"
             )
-    for name in sorted(paths):
-        yield Member(name, read_bytes(str(folder / name)))
+    texts = sum(Path(name).suffix.lower() in TEXTS or Path(name).suffix[1:].isdigit() for name in names)
+    return sorted(names) if texts and texts >= 0.9 * len(names) else []
 
 
 def table_of_texts(members: Iterable[Member], name: str, bad_rows: BadRows) -> Table:

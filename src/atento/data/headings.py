@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from atento.data.role_names import LABEL, TEXT
+from atento.data.role_names import LABEL, TAGS, TEXT, WORDS
 
 # Source and target columns that are known by their names, the surest first.
 COUPLES = (
@@ -42,7 +42,7 @@ ROLE_NAMES = """
 """
 
 LANGUAGES = frozenset(LANGUAGE_NAMES.split())
-KNOWN = LANGUAGES.union(ROLE_NAMES.split(), TEXT, LABEL, *COUPLES)
+KNOWN = LANGUAGES.union(ROLE_NAMES.split(), TEXT, LABEL, WORDS, TAGS, *COUPLES)
 ABSENT = frozenset({"na", "n/a", "nan", "null", "none", "nil"})
 NAME = re.compile(r"[^\W\d][\w .\-/()#%]{0,39}(?<![. ])")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
@@ -57,7 +57,7 @@ def is_number(cell: str) -> bool:
 
 def is_known(cell: str) -> bool:
     """Whether a cell is a well-known column name, also as in `source_text`, `sentence_A` or `pt-BR`."""
-    words = cell.lower().split()
+    words = [word for word in cell.lower().split() if any(map(str.isalnum, word))]  # `Sentence #`
     return bool(words) and all(is_known_word(word) for word in words)
 
 

@@ -1,6 +1,5 @@
 """How long texts are and how often labels come, as counts and shares."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,8 @@ from dataclasses import dataclass
 MOST_BINS = 10
 MOST_LABELS = 200  # listed
 STEPS = (1, 2, 5)  # times a power of ten: the widths of bins that read well
-TAIL = 0.01  # of the longest texts share one last bin, however long they are
+TAIL = 0.01  # of the longest texts share one last bin, however long they are; at least one text
+FEW = 10  # unless there are so few
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def length_histogram(lengths: Sequence[int], *, most: int = MOST_BINS) -> list[B
         return []
     ordered = sorted(lengths)
     low, longest = ordered[0], ordered[-1]
-    body = ordered[min(len(ordered) - 1, math.ceil((1 - TAIL) * len(ordered)) - 1)]  # 99 in 100 are no longer
+    body = ordered[-1 - max(len(ordered) > FEW, int(TAIL * len(ordered)))]  # 99 in 100 are no longer
     width = readable_width(body - low + 1, most - (longest > body))
     start = low - low % width if width > 1 else low
     edges = list(range(start, body + 1, width))

@@ -23,7 +23,8 @@ def read_labelled(recipe: DataRecipe, file: str) -> Pairs:
         return pair if all(pair) else empty_cell(table, at, text if not pair[0] else label)
 
     notes = said(table, (text, "the text", recipe.source), (label, "the label", recipe.label))
-    pairs = collect(table, pair_of, recipe.bad_rows, columns=(text, label), notes=notes)
+    keys = {"source": text, "label": label}
+    pairs = collect(table, pair_of, recipe.bad_rows, columns=(text, label), notes=notes, keys=keys)
     return with_names(pairs, names_beside(recipe, file, (target for _, target in pairs.pairs)))
 
 
@@ -38,7 +39,9 @@ def read_label_sets(recipe: DataRecipe, file: str) -> Pairs:
         switches = [at for at in roles.switches if at != text]
     if len(switches) > 1:
         found = (f"the labels are the columns {in_words([table.columns[at] for at in switches])}, 1 where they hold",)
-        return collect(table, by_switches(table, text, switches), recipe.bad_rows, columns=(text, -1), notes=found)
+        keys: dict[str, int | str] = {"source": text, "label": ",".join(table.columns[at] for at in switches)}
+        pair_of = by_switches(table, text, switches)
+        return collect(table, pair_of, recipe.bad_rows, columns=(text, -1), notes=found, keys=keys)
     label = find_column(table, recipe.label, "data.label")
     if label < 0:
         label = roles.labels if roles.labels >= 0 else label_column(look_at(table), {text})
@@ -47,7 +50,9 @@ def read_label_sets(recipe: DataRecipe, file: str) -> Pairs:
     way = how_labels_are_parted(table, label, recipe.separator)
     notes = said(table, (text, "the text", recipe.source), (label, "the labels", recipe.label))
     notes += (f"column {table.columns[label]!r}: {way.note if way else 'each cell is one label'}",)
-    pairs = collect(table, by_cells(table, text, label, way), recipe.bad_rows, columns=(text, label), notes=notes)
+    keys = {"source": text, "label": label, "separator": way.separator if way else ""}
+    pair_of = by_cells(table, text, label, way)
+    pairs = collect(table, pair_of, recipe.bad_rows, columns=(text, label), notes=notes, keys=keys)
     return with_names(pairs, names_beside(recipe, file, (one for _, target in pairs.pairs for one in split(target))))
 
 

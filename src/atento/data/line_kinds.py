@@ -56,10 +56,10 @@ def is_conll(lines: Sequence[str]) -> bool:
     if not 2 <= width <= MOST_COLUMNS or same < 0.9 * len(rows) or len(rows) < 2 * len(blocks):
         return False
     rows = [row for row in rows if len(row) == width]
-    tags = {row[-1] for row in rows}
-    words = max(len({row[at] for row in rows}) for at in range(width - 1))
+    distinct = [len({row[at] for row in rows}) for at in range(width)]
+    tagged = any(2 <= count < max(distinct) and 3 * count <= len(rows) + 3 for count in distinct[1:])
     spaced = share(" " in cell.strip() for row in rows for cell in row)
-    return spaced < 0.05 and len(tags) < words and 3 * len(tags) <= len(rows) + 3
+    return tagged and spaced < 0.05
 
 
 def sentences(lines: Sequence[str]) -> list[list[str]]:

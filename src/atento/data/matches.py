@@ -28,7 +28,8 @@ def read_matches(recipe: DataRecipe, file: str) -> Pairs:
         (second, "the second text", recipe.target),
         (label, "the label", recipe.label),
     )
-    return collect(table, pair_of, recipe.bad_rows, columns=(first, label), notes=notes)
+    keys = {"source": first, "target": second, "label": label}
+    return collect(table, pair_of, recipe.bad_rows, columns=(first, label), notes=notes, keys=keys)
 
 
 def two_texts_and_label(table: Table, recipe: DataRecipe) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 """Source and target texts from any table, for tasks that turn one text into another."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from atento.data.headers import Header
@@ -28,6 +28,7 @@ class Pairs(NamedTuple):
     source_column: str
     target_column: str
     table: Table
+    keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
 
 
 def read_pairs(
@@ -52,7 +53,9 @@ def read_pairs(
             return empty_cell(table, at, first if not pair[0] else second)
         return (join([pair[0], row[beside].strip()]), pair[1]) if beside >= 0 else pair
 
-    return collect(table, pair_of, bad_rows, columns=(first, second), notes=notes)
+    read = f"{table.columns[first]}{BESIDE}{table.columns[beside]}" if beside >= 0 else table.columns[first]
+    keys = {"source": read, "target": table.columns[second]}
+    return collect(table, pair_of, bad_rows, columns=(first, second), notes=notes, keys=keys)
 
 
 def choose_with_features(table: Table, source: str, target: str) -> tuple[int, int, int, tuple[str, ...]]:
@@ -87,6 +90,7 @@ def collect(
     *,
     columns: tuple[int, int],
     notes: tuple[str, ...],
+    keys: Mapping[str, int | str] | None = None,
 ) -> Pairs:
     """The pair or the refusal of every row; an error when nothing is left."""
     pairs, lines, refused = [], [], list(table.refused)
@@ -101,7 +105,11 @@ def collect(
     if not pairs:
         raise nothing_left(table.file, ordered)
     source, target = (table.columns[at] if at >= 0 else "" for at in columns)
-    return Pairs(table.file, tuple(pairs), tuple(lines), ordered, table.notes + notes, source, target, table)
+    named = {"source": columns[0], "target": columns[1]} if keys is None else keys
+    known = tuple(
+        (key, at if isinstance(at, str) else table.columns[at]) for key, at in named.items() if at not in (-1, "")
+    )
+    return Pairs(table.file, tuple(pairs), tuple(lines), ordered, table.notes + notes, source, target, table, known)
 
 
 def choose_columns(table: Table, source: str, target: str) -> tuple[int, int, tuple[str, ...]]:

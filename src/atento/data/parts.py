@@ -75,7 +75,7 @@ def sub_parts(place: Path) -> Parts | None:
     """Sub-folders named as parts are, each of which holds texts."""
     found: dict[Part, str] = {}
     for path in sorted(place.iterdir()):
-        part = NAMES.get(path.name.lower())
+        part = part_of(path.name)
         if path.is_dir() and part is not None:
             found.setdefault(part, path.name)
     if "train" not in found:
@@ -116,7 +116,8 @@ def partner(main: Sequence[str], groups: Sequence[list[str]], part: Part) -> lis
     named = [group for group in groups if part_of(group[0]) == part and endings(group) == endings(main)]
     same = [group for group in named if bare(group[0]) == bare(main[0])]
     close = [group for group in named if bare(main[0]).startswith(bare(group[0]))]
-    for found in (same, close, named):
+    alone = [group for group in groups if part_of(group[0]) == "train" and endings(group) == endings(main)]
+    for found in (same, close, named if alone == [list(main)] else []):
         if len(found) == 1:
             return found[0]
     return same[0] if same else []

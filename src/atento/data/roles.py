@@ -12,6 +12,7 @@ from atento.data.tables import Table
 
 SAMPLE_ROWS = 2000
 STEP_ROWS = 300  # whose words and tags are counted
+FEW_TAGS = 6  # of a file with few words
 MANY_LABELS = 20  # of any file; of long ones a tenth of the rows
 
 
@@ -104,7 +105,7 @@ def label_column(looks: Iterable[Look], taken: Iterable[int] = ()) -> int:
     """A column of few values that come again and again; one named as labels are, else at an end of the table."""
     looks = list(looks)
     free = [look for look in looks if look.at not in set(taken) and look.cells and not look.link]
-    named = [look for look in free if is_named(look.name, LABEL) and not look.score and 2 * look.distinct <= look.rows]
+    named = [look for look in free if is_named(look.name, LABEL) and not look.score and may_be_label(look)]
     likely = [look for look in free if is_label(look) and not is_named(look.name, NEITHER)]
     if named:
         return min(named, key=lambda look: (look.numeric, look.distinct)).at
@@ -115,6 +116,11 @@ def label_column(looks: Iterable[Look], taken: Iterable[int] = ()) -> int:
 def is_label(look: Look) -> bool:
     """Whether a column holds one of few short values in each cell."""
     return not look.score and look.distinct >= 2 and is_repeated(look) and look.words <= 4 and look.characters <= 40
+
+
+def may_be_label(look: Look) -> bool:
+    """Whether a column that is named as labels are holds some; of a very short table nobody can tell."""
+    return 2 * look.distinct <= look.rows or look.rows < 2 * MANY_LABELS
 
 
 def is_repeated(look: Look) -> bool:
@@ -176,9 +182,10 @@ def words_and_tags(looks: Iterable[Look], words: int = -1, tags: int = -1) -> tu
         for other in looks:
             if one.at == other.at or words not in (-1, one.at) or tags not in (-1, other.at):
                 continue
-            if one.listed == other.listed and in_step(lists[one.at], lists[other.at]):
+            known = is_named(one.name, WORDS) and (is_named(other.name, TAGS) or tags >= 0)
+            if one.listed == other.listed and in_step(lists[one.at], lists[other.at], known=known):
                 names = (
-                    is_named(other.name, ENTITIES),
+                    is_named(other.name, ENTITIES) or other.name in ("tag", "tags"),
                     is_named(other.name, TAGS | LABEL),
                     is_named(one.name, WORDS | TEXT),
                 )
@@ -186,17 +193,17 @@ def words_and_tags(looks: Iterable[Look], words: int = -1, tags: int = -1) -> tu
     return (min(found)[-1], min(found)[-2]) if found else (words, tags)
 
 
-def in_step(words: Sequence[list[str]], tags: Sequence[list[str]]) -> bool:
-    """Whether cells have as many items in both columns, and the tags are far fewer than the words."""
+def in_step(words: Sequence[list[str]], tags: Sequence[list[str]], *, known: bool = False) -> bool:
+    """Whether cells have as many items in both columns, and, unless names say so, the tags are far fewer."""
     if not words or len(words) != len(tags):
         return False
     level = sum(len(one) == len(other) for one, other in zip(words, tags, strict=True))
     total = sum(map(len, words))
-    if total <= 1.5 * len(words) or 10 * level < 9 * len(words):
-        return False
+    if known or total <= 1.5 * len(words) or 10 * level < 9 * len(words):
+        return known and total > len(words) and 10 * level >= 9 * len(words)
     tag_set = {tag for row in tags for tag in row}
     word_set = {word for row in words for word in row}
-    return len(tag_set) < len(word_set) and 3 * len(tag_set) <= total
+    return len(tag_set) < len(word_set) and 3 * len(tag_set) <= total + FEW_TAGS
 
 
 def items(cell: str) -> list[str]:

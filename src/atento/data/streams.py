@@ -1,7 +1,7 @@
 """One long row of tokens, learned window by window: windows are views, nothing is copied."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import overload
 
 import torch
@@ -11,8 +11,8 @@ from torch import Tensor
 class Stream(Sequence[Tensor]):
     """`stream[start]` is a view of the window that begins there, and of the token after it."""
 
-    def __init__(self, tokens: Iterable[int], window: int) -> None:
-        self.tokens = torch.tensor(list(tokens), dtype=torch.long)
+    def __init__(self, tokens: Tensor | Sequence[int], window: int) -> None:
+        self.tokens = torch.as_tensor(tokens, dtype=torch.long)
         self.window = min(window, len(self.tokens) - 1)
 
     def __len__(self) -> int:

@@ -12,9 +12,11 @@ from atento.data.files import Text, read_bytes, read_exact
 from atento.data.headers import Header, name_columns
 from atento.data.jsonl import read_jsonl
 from atento.data.label_lines import read_label_lines
+from atento.data.list_cells import unfold_lists
 from atento.data.records import BadRows, Locate, Place, Records, excerpt, in_words, stop_or_skip
 from atento.data.records import Refusal as Refusal
 from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, form_of, kind_by_content, kind_by_name
+from atento.data.word_rows import fold_words
 from atento.errors import InputError
 
 
@@ -70,6 +72,11 @@ def table_from_text(
     records, named = name_columns(
         records._replace(notes=notes + records.notes), kind, header=header, wanted=names, delimiter=delimiter
     )
+    if kind in ("csv", "tsv"):
+        folded = fold_words(records)
+        if folded is not None:
+            return table_of(folded, file, "conll", encoding, named, bad_rows)
+        records = unfold_lists(records)
     return table_of(records, file, kind, encoding, named, bad_rows)
 
 

@@ -30,7 +30,8 @@ def read_tagged(recipe: DataRecipe, file: str) -> Pairs:
         return join(source), join(target)
 
     notes = said(table, (words, "the words", recipe.source), (tags, "the tags", recipe.label))
-    return collect(table, pair_of, recipe.bad_rows, columns=(words, tags), notes=notes)
+    keys = {"source": words, "label": tags}
+    return collect(table, pair_of, recipe.bad_rows, columns=(words, tags), notes=notes, keys=keys)
 
 
 def word_and_tag_columns(table: Table, recipe: DataRecipe) -> tuple[int, int]:

@@ -112,7 +112,7 @@ def principal(vectors: Points) -> Points:
     flat = np.zeros((len(vectors), 2))
     kept = min(2, len(spread))
     flat[:, :kept] = left[:, :kept] * spread[:kept]
-    largest = np.abs(flat).argmax(axis=0)
+    largest = (np.abs(flat) >= (1 - 1e-9) * np.abs(flat).max(axis=0)).argmax(axis=0)  # of equal ones the first
     return np.asarray(flat * np.where(flat[largest, [0, 1]] < 0, -1.0, 1.0))
 
 

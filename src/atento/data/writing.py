@@ -1,4 +1,4 @@
-"""Tables to files: CSV, TSV, JSONL or Parquet by the name given."""
+"""Tables to files: CSV, TSV, JSONL, Parquet or, of tagged words, CoNLL by the name given."""
 
 import csv
 import io
@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from atento.data.lists import BETWEEN
+from atento.data.sentence_words import words_of
 from atento.errors import InputError, MachineError, unknown_name
 
 Columns = Mapping[str, Sequence[Any]]
@@ -57,6 +59,27 @@ def plain_breaks(cell: str) -> str:
     return cell.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def as_conll(columns: Columns) -> bytes:
+    """One word a line with its tags, the predicted one last, and a blank line after each sentence."""
+    predicted = next((name for name in reversed(list(columns)) if name.startswith("prediction")), "")
+    tags = [str(cell).split() for cell in columns.get(predicted, ())]
+    others = [[str(cell) for cell in cells] for name, cells in columns.items() if name != predicted]
+    lists = [cells for cells in others if any(BETWEEN in cell for cell in cells)] or others[:1]
+    parts = [[words_of(cell) for cell in cells] for cells in lists]
+    lengths = [len(row) for row in tags]
+    aligned = [rows for rows in parts if [len(row) for row in rows] == lengths]
+    if not predicted or not aligned:
+        raise InputError(
+            "a CoNLL file has one word a line, and here no column has as many words as there are tags.",
+            found=f"the columns {', '.join(columns)}",
+            fix="write a .tsv or a .jsonl file",
+        )
+    sentences = zip(*aligned, tags, strict=True)
+    return "".join(
+        "".join("\t".join(line) + "\n" for line in zip(*fields, strict=True)) + "\n" for fields in sentences
+    ).encode()
+
+
 WRITERS: dict[str, Callable[[Columns], bytes]] = {
     ".csv": as_csv,
     ".tsv": as_tsv,
@@ -64,14 +87,17 @@ WRITERS: dict[str, Callable[[Columns], bytes]] = {
     ".parquet": as_parquet,
 }
 
+OF_WORDS: dict[str, Callable[[Columns], bytes]] = {".conll": as_conll}  # tables of words and their tags alone
+
 
 def find_writer(path: Path) -> Callable[[Columns], bytes]:
     """By the end of the name; asked before any work is done."""
-    if path.suffix.lower() not in WRITERS:
-        raise unknown_name("table format", path.suffix or path.name, WRITERS, where=f"--out {path}")
+    known = {**WRITERS, **OF_WORDS}
+    if path.suffix.lower() not in known:
+        raise unknown_name("table format", path.suffix or path.name, known, where=f"--out {path}")
     if not path.parent.is_dir():
         raise InputError(f"--out {path}: there is no such folder.", found=str(path.parent), fix="make the folder first")
-    return WRITERS[path.suffix.lower()]
+    return known[path.suffix.lower()]
 
 
 def write_table(path: Path, columns: Columns) -> None:

@@ -33,7 +33,7 @@ class Primed(Decoder[PrimedState]):
 
     def start(self, encoded: Encoded) -> PrimedState:
         """After the prefix."""
-        return PrimedState(self.logits, torch.ones(len(self.logits), dtype=torch.bool), self.state)
+        return PrimedState(self.logits, torch.ones_like(self.logits[:, 0], dtype=torch.bool), self.state)
 
     def step(self, token: Tensor, state: PrimedState) -> Step[PrimedState]:
         """The first step says what follows the prefix."""

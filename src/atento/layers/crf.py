@@ -1,7 +1,7 @@
 """Linear-chain conditional random field: a whole sequence of labels is judged, not each label by itself.
 
-score(y) = start[y₁] + Σ_t scores[t, y_t] + Σ_t between[y_{t−1}, y_t] + end[y_n], P(y) = exp(score(y)) / Z, with Z the sum
-over all sequences (Lafferty et al., 2001, sec. 3; the recursions as in Sutton & McCallum, 2012, sec. 2.2).
+score(y) = start[y₁] + Σ_t scores[t, y_t] + Σ_t between[y_{t−1}, y_t] + end[y_n], P(y) = exp(score(y)) / Z, with Z the
+sum over all sequences (Lafferty et al., 2001, sec. 3; the recursions as in Sutton & McCallum, 2012, sec. 2.2).
 """
 
 from typing import NamedTuple
@@ -110,8 +110,8 @@ class LinearChain(nn.Module):
 
     def neighbours(self) -> Allowed:
         """What is learned of neighbours, with what is not allowed far below the rest."""
-        parts = zip((self.start, self.between, self.end), (self.never_start, self.never_between, self.never_end))  # noqa: B905
-        return Allowed(*(precise(learned) + never for learned, never in parts))
+        learned, never = (self.start, self.between, self.end), (self.never_start, self.never_between, self.never_end)
+        return Allowed(*(precise(one) + other for one, other in zip(learned, never, strict=True)))
 
     def real_first(self, scores: Tensor, valid: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Real steps first, padding zeroed; then what is real, and the order (B, T) that made it so."""

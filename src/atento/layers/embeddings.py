@@ -45,9 +45,7 @@ class PlacedEmbedding(nn.Module):
     `atento.layers.positions`, which also says the size.
     """
 
-    def __init__(
-        self, vocabulary_size: int, positions: Positions, *, dropout: float = 0.0, tied: bool = True
-    ) -> None:
+    def __init__(self, vocabulary_size: int, positions: Positions, *, dropout: float = 0.0, tied: bool = True) -> None:
         super().__init__()
         self.size = positions.size
         self.tokens = TokenEmbedding(vocabulary_size, self.size, tied=tied)

@@ -1,6 +1,7 @@
 """The worst outputs of each model, with the words that differ from the reference marked."""
 
 from difflib import SequenceMatcher
+from typing import Any
 
 from atento.looking.markup import Markup, joined, tag
 from atento.looking.standings import Row
@@ -24,13 +25,20 @@ def mistakes(row: Row, *, is_open: bool) -> Markup:
 
 def is_right(example: Row) -> bool:
     """Whether the output is a reference."""
-    return example["output"] in example.get("references", [example["reference"]])
+    return in_line(example["output"]) in map(in_line, example.get("references", [example["reference"]]))
+
+
+def in_line(output: Any) -> str:
+    """An output as one line of text: what is a list has spaces between; of a list and its ranking, the list."""
+    if isinstance(output, list):
+        return in_line(output[0]) if output and isinstance(output[0], list) else " ".join(map(str, output))
+    return str(output).replace("\t", " ")
 
 
 def mistake(example: Row) -> Markup:
     """What was read, written and expected."""
-    output, reference = str(example["output"]), str(example["reference"])
-    facts = {"Source": tag("span", example["source"])}
+    output, reference = in_line(example["output"]), in_line(example["reference"])
+    facts = {"Source": tag("span", in_line(example["source"]))}
     if is_right(example):
         facts["Wrote"] = joined(tag("span", output), tag("em", " – right, but least sure"))
     else:

@@ -44,7 +44,7 @@ def statistics_of(metric: Metric, runs: Runs, references: Sequence[Sequence[str]
     several rows, as many in every run.
     """
     together = metric.statistics([output for run in runs for output in run], list(references) * len(runs))
-    return together.reshape(len(runs), -1, together.shape[-1])
+    return together.reshape(len(runs), len(together) // len(runs), together.shape[-1])  # S may be none at all
 
 
 def interval_over(

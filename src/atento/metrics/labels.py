@@ -43,7 +43,7 @@ def micro_f1(sums: Sums) -> Sums:
 
 def by_kind(sums: Sums) -> tuple[Sums, Sums, Sums]:
     """Hits, said and true, each (R, L)."""
-    hits, said, true = sums.reshape(len(sums), 3, -1).transpose(1, 0, 2)
+    hits, said, true = sums.reshape(len(sums), 3, sums.shape[1] // 3).transpose(1, 0, 2)  # there may be no label
     return hits, said, true
 
 

@@ -25,6 +25,7 @@ from atento.models.build_recurrent import require_even
 from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
 from atento.models.classifier import Classifier, OneEach
 from atento.models.hierarchical import HierarchicalEncoder, PlacedReader
+from atento.models.runs_of_words import RunsOfWords
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -40,11 +41,11 @@ def build_classifier(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker,
     require_defaults(plain, "handover", "attend")
     if plain.name != recipe.name:
         encoder = hierarchical_encoder(half, plain, vocabulary_size)
-        return Classifier(encoder, head(encoder.size, width))
+        return Classifier(encoder, head(encoder.size, width), runs=runs_of(recipe, width))
     attends = recipe.summary == "attention"
     read = build_encoder(half, recipe.model_copy(update={"summary": "auto"}) if attends else recipe, vocabulary_size)
     pooling = pooling_of(half, recipe, read.size)
-    return Classifier(read, head(read.size, width), pooling=pooling)
+    return Classifier(read, head(read.size, width), pooling=pooling, runs=runs_of(recipe, width))
 
 
 def build_one_each(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> OneEach:
@@ -63,6 +64,11 @@ def without(recipe: ModelRecipe, suffix: str) -> ModelRecipe:
     """The same recipe, its name without a suffix."""
     parts = [part for part in recipe.name.split("+") if part != suffix]
     return recipe.model_copy(update={"name": "+".join(parts)})
+
+
+def runs_of(recipe: ModelRecipe, width: int) -> RunsOfWords | None:
+    """What short runs of words say of each output, where the recipe asks for them."""
+    return RunsOfWords(recipe.runs, width, dropout=recipe.dropout) if recipe.runs else None
 
 
 def pooling_of(half: Half, recipe: ModelRecipe, size: int) -> AttentionPooling | None:

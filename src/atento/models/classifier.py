@@ -10,6 +10,7 @@ from atento.errors import InputError
 from atento.layers.losses import Loss
 from atento.models.heads import Head
 from atento.models.protocols import Encoded, Encoder
+from atento.models.runs_of_words import RunsOfWords
 
 # Axes: B batch, N time, D size, C labels.
 
@@ -23,18 +24,22 @@ class LabelledBatch(NamedTuple):
 
 
 class Classifier(nn.Module):
-    """An encoder reads, its summary or a pooling of its states is what the head judges."""
+    """An encoder reads, its summary or a pooling of its states is what the head judges; what the runs of words beside
+    it say is added to the head's outputs.
+    """
 
-    def __init__(self, encoder: Encoder, head: Head, *, pooling: Pooling | None = None) -> None:
+    def __init__(
+        self, encoder: Encoder, head: Head, *, pooling: Pooling | None = None, runs: RunsOfWords | None = None
+    ) -> None:
         super().__init__()
         require_width(encoder, head)
-        self.encoder, self.head, self.pooling = encoder, head, pooling
+        self.encoder, self.head, self.pooling, self.runs = encoder, head, pooling, runs
 
     def forward(self, batch: LabelledBatch) -> Tensor:
         """Outputs (B, C) of the head, one row a sequence."""
         encoded = self.encoder.encode(batch.source, batch.valid)
         outputs: Tensor = self.head(self.sum_up(encoded))
-        return outputs
+        return outputs if self.runs is None else outputs + self.runs(batch.source, batch.valid)
 
     def sum_up(self, encoded: Encoded) -> Tensor:
         """The sequence in one vector (B, D); without a pooling the encoder's own summary."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from atento.blocks.stack import TransformerStack
 from atento.layers.embeddings import PlacedEmbedding
 from atento.layers.padding import masked_mean
-from atento.models.matcher import ECHOES, Both, Matcher, MatchBatch, Verdict
+from atento.models.matcher import ECHOES, Both, MatchBatch, Matcher, Verdict
 from atento.models.summaries import largest_values
 
 # Axes: B batch, T items of the first sequence, N of the second, M = T + N of both, D size, L layers, H heads.
@@ -63,7 +63,7 @@ class JointMatcher(Matcher):
         """Of every layer and head; what a token takes from its own side is not in it, so rows sum to less than 1."""
         joined = self.join(batch)
         every = self.stack.weights(joined.values, valid=joined.valid)  # (B, L, H, M, M)
-        first, second = joined.home.split([batch.first.size(1), batch.second.size(1)], dim=1)
+        first, second = torch.split(joined.home, [batch.first.size(1), batch.second.size(1)], dim=1)
         rows = every.take_along_dim(second[:, None, None, :, None], dim=3)
         looked = rows.take_along_dim(first[:, None, None, None, :], dim=4)  # (B, L, H, N, T)
         return looked.masked_fill(~batch.second_valid[:, None, None, :, None], 0.0)

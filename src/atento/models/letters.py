@@ -70,7 +70,8 @@ class WordEmbedding(TokenEmbedding):
         """Both, added."""
         vectors = self.table(tokens[..., 0])
         if self.letters is not None and self.map is not None:
-            distinct, place = tokens[..., 1:].flatten(0, -2).unique(dim=0, return_inverse=True)  # (W, L), (B · N,)
+            spelled = nn.functional.pad(tokens[..., 1:], (0, 1)).flatten(0, -2)  # (B · N, L + 1): never empty
+            distinct, place = torch.unique(spelled, dim=0, return_inverse=True)  # (W, L + 1), (B · N,)
             vectors = vectors + self.map(self.letters(distinct))[place].view_as(vectors)
         dropped: Tensor = self.dropout(vectors)
         return dropped

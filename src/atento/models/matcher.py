@@ -46,7 +46,9 @@ class Both(NamedTuple):
 
 
 class Verdict(nn.Module):
-    """What two vectors say together: the head judges ReLU(W [u; v; |u − v|; u ∗ v] + b) (Conneau et al., 2017, fig. 1)."""
+    """What two vectors say together: the head judges ReLU(W [u; v; |u − v|; u ∗ v] + b)
+    (Conneau et al., 2017, fig. 1).
+    """
 
     def __init__(self, size: int, head: Head, *, dropout: float = 0.0) -> None:
         super().__init__()

@@ -29,6 +29,11 @@ class NextWord(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary_size))
         self.dropout = nn.Dropout(dropout)
 
+    def forward(self, batch: WordsBatch) -> Tensor:
+        """Scores (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
+        rows = words_first(batch)
+        return self.foresee(rows.tokens)[rows.valid]
+
     def features(self, tokens: Tensor) -> Tensor:
         """The layer before the last (B, T, D), one vector for each word to be foreseen."""
         before = self.embedding(words_before(tokens, self.window)).flatten(-2)  # (B, T, window D)

@@ -19,6 +19,7 @@ from atento.recurrent.unroll import real_first
 
 NEGATIVES = 5
 FLATTEN = 0.75  # drawn words are so much less uneven than the text's (sec. 2.2)
+CHEAP = 8  # one product of matrices does so many numbers in the time that drawing, looking up and multiplying one takes
 MARKS = 4  # padding, unknown, start and end have no meaning to learn
 
 
@@ -54,8 +55,8 @@ class SkipGram(nn.Module):
     """log σ(v'_c · v_w) + Σ_k E_{n ~ P_n} log σ(−v'_n · v_w) for each word w and each word c at most `window` away
     (eq. 4).
 
-    While it learns the K words n are drawn; in evaluation mode the expectation is exact. `embedding` holds v, the
-    vectors that are kept; `contexts` holds v'.
+    While it learns the K words n are drawn, unless the vocabulary is so small that the whole expectation is cheaper; in
+    evaluation mode it is always whole. `embedding` holds v, the vectors that are kept; `contexts` holds v'.
     """
 
     noise: Tensor
@@ -68,6 +69,11 @@ class SkipGram(nn.Module):
         nn.init.zeros_(self.contexts.table.weight.detach())
         self.register_buffer("noise", noise)
 
+    def forward(self, batch: WordsBatch) -> Tensor:
+        """Scores (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
+        rows = words_first(batch)
+        return self.foresee(rows.tokens)[rows.valid]
+
     def loss(self, batch: WordsBatch) -> Loss:
         """Minus eq. 4 of every pair."""
         rows = words_first(batch)
@@ -79,13 +85,21 @@ class SkipGram(nn.Module):
 
     def refused(self, words: Tensor, vectors: Tensor) -> Tensor:
         """The second term (P,): how surely drawn words are not taken for true ones."""
-        if self.training and len(words):
-            drawn = torch.multinomial(self.noise, len(words) * self.negatives, replacement=True)
-            others = self.contexts(drawn.view(-1, self.negatives))  # (P, K, D)
-            return functional.logsigmoid(-precise((others @ vectors.unsqueeze(-1)).squeeze(-1))).sum(-1)
         distinct, place = torch.unique(words, return_inverse=True)
-        scores = precise(self.embedding(distinct) @ self.contexts.table.weight.T)  # (distinct words, V)
-        return self.negatives * (functional.logsigmoid(-scores) @ self.noise.to(scores))[place]
+        if self.training and distinct.numel() * self.noise.numel() > CHEAP * words.numel() * self.negatives:
+            return self.by_drawing(vectors)
+        return self.in_full(distinct)[place]
+
+    def by_drawing(self, vectors: Tensor) -> Tensor:
+        """Σ_k log σ(−v'_n · v_w) of K words drawn for each of the pairs: vectors (P, D) -> (P,)."""
+        drawn = torch.multinomial(self.noise, len(vectors) * self.negatives, replacement=True)
+        others = self.contexts(drawn.view(-1, self.negatives))  # (P, K, D)
+        return functional.logsigmoid(-precise((others * vectors.unsqueeze(-2)).sum(-1))).sum(-1)
+
+    def in_full(self, words: Tensor) -> Tensor:
+        """K Σ_n P_n log σ(−v'_n · v_w) over the whole vocabulary, for each of some words (W,)."""
+        scores = precise(self.embedding(words) @ self.contexts.table.weight.T)  # (W, V)
+        return self.negatives * (functional.logsigmoid(-scores) @ self.noise.to(scores))
 
     def foresee(self, tokens: Tensor) -> Tensor:
         """Scores (B, T, V) of every word as the next one: how well it goes with each word before."""

@@ -108,6 +108,9 @@ class ModelRecipe(Section):
         0.0, ge=0, le=2, description="of the distribution entmax, over 1 and at most 2; 0: learned, one a head"
     )
     characters: int = Field(0, ge=0, description="width of what is read inside each word, letter by letter; 0: nothing")
+    runs: int = Field(
+        0, ge=0, le=3, description="a classifier also knows which runs of up to so many words occur; 0: nothing of them"
+    )
     tied: bool = Field(True, description="one table of vectors both reads and predicts, where a model does both")
     vectors: Literal["fine-tuned", "frozen"] = Field(
         "fine-tuned", description="whether the vectors of tokens.vectors learn on or stay as they are"

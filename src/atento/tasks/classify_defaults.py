@@ -11,6 +11,7 @@ COMMON: Values = {
     "tokens.size": 30_000,
     "model.hidden": 256,
     "model.dropout": 0.4,
+    "model.runs": 2,
     "train.word_dropout": 0.1,
     "train.average": 0.998,
     "train.lr": 2e-3,
@@ -27,7 +28,17 @@ ANY_DATA: dict[str, Values] = {
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
 }
 
-BUILTIN: dict[str, Values] = {}
+BUILT_IN: Values = {
+    "model.hidden": 64,
+    "model.dropout": 0.0,
+    "model.runs": 0,
+    "train.word_dropout": 0.0,
+    "train.average": 0.0,
+    "train.lr": 5e-3,
+    "train.budget": 60,
+}
+
+BUILTIN: dict[str, Values] = {"opinions": BUILT_IN, "dna": {**BUILT_IN, "train.batch_tokens": 2048}}
 
 
 def defaults(data: str, model: str) -> Values:

@@ -115,7 +115,7 @@ def trace(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe
     tokens = torch.tensor([row], device=device)
     pieces = codec.source.pieces(row)
     scores = model.foresee(tokens)[0]  # (T, V)
-    likely = scores[-1].topk(min(NEIGHBOURS, scores.size(-1))).indices.tolist()
+    likely = (scores[-1, MARKS:].topk(min(NEIGHBOURS, scores.size(-1) - MARKS)).indices + MARKS).tolist()
     formula = "tanh(d + H x) U + b" if isinstance(model, NextWord) else "Σ v(word before) · v'(word)"
     return [
         entry("vectors", "one for each word", pieces, model.embedding(tokens)[0]),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-MODELS = ("rnn", "gru", "lstm", "transformer", "transformer+window")
+MODELS = ("rnn", "gru", "lstm", "transformer", "transformer+alibi")
 
 Values = dict[str, Any]
 
@@ -28,9 +28,19 @@ ANY_DATA: dict[str, Values] = {
     },
 }
 
-BUILTIN: dict[str, Values] = {}
+STORIES: Values = {"model.hidden": 128, "model.dropout": 0.0, "train.batch_tokens": 1536, "train.budget": 60}
+
+BUILTIN: dict[str, dict[str, Values]] = {
+    "stories": {
+        "rnn": {**STORIES, "train.lr": 1e-3},
+        "gru": {**STORIES, "train.lr": 5e-3},
+        "lstm": {**STORIES, "train.lr": 5e-3},
+        "transformer": {**STORIES, "train.lr": 3e-3, "model.hidden": 96, "model.layers": 2},
+    },
+}
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}
+    family = model.partition("+")[0]
+    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}

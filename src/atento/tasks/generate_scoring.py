@@ -109,13 +109,13 @@ def hidden_in_turn(model: MaskedModel, tokens: Tensor) -> Tensor:
     """
     tokens = tokens.to(next(model.parameters()).device)
     valid = tokens != PAD
-    chances = torch.zeros(tokens.shape, device=tokens.device)
+    chances = torch.zeros(tokens.shape, dtype=torch.float64, device=tokens.device)
     for first in range(min(HIDDEN_TOGETHER, tokens.size(1))):
         hidden = torch.zeros_like(valid)
         hidden[:, first::HIDDEN_TOGETHER] = True
         hidden &= valid & (tokens != END)
         states = model.encoder.encode(tokens.masked_fill(hidden, MASK), valid).states
-        chances[hidden] = said(model.to_logits(states[hidden]), tokens[hidden])
+        chances[hidden] = said(model.to_logits(states[hidden]), tokens[hidden]).double()
     return chances[:, 1:]
 
 

@@ -61,7 +61,7 @@ def cut_windows(rows: Sequence[Tensor], recipe: TrainRecipe, codec: TextCodec) -
         parts = [row[at : at + window + 1] for row in rows for at in range(0, max(1, len(row) - 1), window)]
         sampler = Sampler([len(part) for part in parts], batch_tokens=recipe.batch_tokens, seed=recipe.seed)
         return Windows(HiddenRows(parts, codec) if codec.objective == "masked" else parts, sampler, carried=False)
-    stream = Stream(torch.cat(list(rows)).tolist(), recipe.window)
+    stream = Stream(torch.cat(list(rows)), recipe.window)
     carried = recipe.carry and codec.objective == "next"
     order = StreamSampler(stream, batch_tokens=recipe.batch_tokens, seed=recipe.seed, lanes=carried)
     return Windows(HiddenRows(stream, codec) if codec.objective == "masked" else stream, order, carried=carried)

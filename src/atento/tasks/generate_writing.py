@@ -13,6 +13,7 @@ from atento.models.language_model import LanguageModel
 from atento.spec import DecodeRecipe
 from atento.tasks.generate_training import recurs
 from atento.tasks.text_codec import TextCodec
+from atento.tasks.translate import seeds_of
 
 ROWS_AT_ONCE = 64
 
@@ -28,6 +29,7 @@ def go_on(model: LanguageModel, codec: TextCodec, rows: Sequence[Tensor], recipe
     longest = recipe.longest or codec.longest
     found = [Hypothesis((), 0.0) for _ in rows]
     going = {index: longest for index in range(len(rows))}
+    own = seeds_of([row.tolist() for row in rows], recipe.seed)
     while going:
         by_length = defaultdict[int, list[int]](list)
         for index in going:
@@ -37,7 +39,7 @@ def go_on(model: LanguageModel, codec: TextCodec, rows: Sequence[Tensor], recipe
                 texts = torch.stack([seen(model, codec, rows[index], found[index]) for index in some])
                 room = longest if recurs(model) else max(1, codec.window - texts.size(1))
                 limits = [min(going[index], room) for index in some]
-                seeds = [f"{recipe.seed} {len(found[index].tokens)} {rows[index].tolist()}" for index in some]
+                seeds = [f"{len(found[index].tokens)} {own[index]}" for index in some]
                 for index, limit, more in zip(
                     some, limits, write(model, codec, texts, limits, seeds, recipe), strict=True
                 ):

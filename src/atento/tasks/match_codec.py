@@ -1,4 +1,4 @@
-"""Two texts and how they stand to each other: one vocabulary for both, what each token finds in the other, the labels."""
+"""Two texts and how they stand to each other: one vocabulary for both, what each has of the other, the labels."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -22,9 +22,14 @@ ANY_DATA: dict[str, Values] = {
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "train.warmup": 300},
 }
 
-BUILTIN: dict[str, Values] = {"evidence": {"train.budget": 60, "model.dropout": 0.0}}
+SMALL: Values = {"model.hidden": 64, "model.dropout": 0.0, "train.lr": 4e-3, "train.budget": 60}
+
+BUILTIN: dict[str, dict[str, Values]] = {
+    "evidence": {"gru": SMALL, "lstm": SMALL, "transformer": {**SMALL, "train.lr": 1e-3}}
+}
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}
+    family = model.partition("+")[0]
+    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}

@@ -29,9 +29,12 @@ def read_passages(recipe: DataRecipe, seed: int) -> Reading:
     """The three parts; documents are dealt out whole before they are cut."""
     reading = DOCUMENTS.read(recipe, seed)
     train = tuple(each_passage(source for source, _ in reading.train))
-    parts = (one_each(each_passage(question.source for question in part)) for part in (reading.valid, reading.test))
-    valid, test = parts
-    return reading._replace(train=train, valid=valid, test=test)
+    valid, test = (
+        one_each(each_passage(question.source for question in part)) for part in (reading.valid, reading.test)
+    )
+    counts = f"{len(train)} to train, {len(valid)} to validate, {len(test)} to test"
+    note = f"read in passages of at most {LONGEST} words: {counts}"
+    return reading._replace(train=train, valid=valid, test=test, notes=(*reading.notes, note))
 
 
 def ask_passages(recipe: DataRecipe, file: str, seed: int) -> Asked:

@@ -3,6 +3,7 @@
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from atento.data.splitting import parse_shares, split_by_key
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.read_large import part_large
-from atento.tasks.sieve import Sieve
+from atento.tasks.sieve import Sieve, refuse_of_large
 from atento.tasks.task import Asked, Opened, Question, Reading
 
 Pair = tuple[str, str]  # (source, target)
@@ -67,11 +68,11 @@ class Reader:
             refuse_other_parts(recipe)
             made = BUILTIN[recipe.train].make(recipe, seed)
             return self.reading(recipe.train, (made.train, made.valid, made.test), notes=made.notes)
-        own_valid = self.rows(recipe, recipe.valid) if recipe.valid else None
-        own_test = self.rows(recipe, recipe.test) if recipe.test else None
-        if is_large(recipe.train):
+        main = None if is_large(recipe.train) else self.rows(recipe, recipe.train)
+        own_valid = self.read_alike(recipe, recipe.valid, main) if recipe.valid else None
+        own_test = self.read_alike(recipe, recipe.test, main) if recipe.test else None
+        if main is None:
             return self.read_large(recipe, seed, own_valid, own_test)
-        main = self.rows(recipe, recipe.train)
         files = [file for file in (main, own_valid, own_test) if file is not None]
         refused = tuple(refusal for file in files for refusal in file.refused)
         train, valid, test = self.share(recipe, main.pairs, own_valid, own_test, seed)
@@ -85,8 +86,16 @@ class Reader:
         notes.append(f"{len(kept)} rows to train, {len(valid)} to validate, {len(test)} to test")
         return self.reading(Path(main.file).name, (kept, valid, test), notes=notes, refused=refused)
 
+    def read_alike(self, recipe: DataRecipe, file: str, main: Pairs | None) -> Pairs:
+        """Another part by the columns of the training file; one that has no such columns by its own."""
+        if main is not None and main.keys:
+            with suppress(InputError):
+                return self.rows(recipe.model_copy(update=dict(main.keys)), file)
+        return self.rows(recipe, file)
+
     def read_large(self, recipe: DataRecipe, seed: int, own_valid: Pairs | None, own_test: Pairs | None) -> Reading:
         """The same of a file that does not fit in memory: its training part stays on disk."""
+        refuse_of_large(recipe)
         held = [pair for part in (own_valid, own_test) if part is not None for pair in part.pairs]
         own = own_valid is not None, own_test is not None
         parts, notes, refused = part_large(recipe, seed, self.rows, own=own, held={source for source, _ in held})

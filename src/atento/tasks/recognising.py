@@ -9,13 +9,15 @@ from atento.data.columns import Column
 from atento.data.evidence import Evidence
 from atento.data.headings import COUPLES, LANGUAGES
 from atento.data.records import counted
-from atento.data.role_names import LABEL, TAGS, TWO_TEXTS, is_named
+from atento.data.role_names import LABEL, NEITHER, TAGS, TWO_TEXTS, is_named
 from atento.spec import DataRecipe
 from atento.tasks.task import Recognition
 
 SURE, CLEAR, FAIR, EVEN, WEAK, HARDLY, NO = 0.97, 0.9, 0.7, 0.5, 0.4, 0.2, 0.05
 ALIKE = 2.0  # two texts that are compared are seldom twice as long, one as the other
 KIN = 0.15  # and have words in common
+VARIED = 0.2  # of the cells are different
+SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
 ORDER = ("tag", "match", "label", "classify", "translate", "estimate", "generate")
@@ -133,6 +135,8 @@ def translate_texts(evidence: Evidence) -> Recognition:
         return Recognition(SURE, f"{said} and are named as source and target are")
     if holds_several(evidence) or compares(evidence):
         return Recognition(WEAK, f"{said}, but a third column holds labels")
+    if evidence.kinship >= KIN and any(is_score(column) for column in evidence.columns):
+        return Recognition(WEAK, f"{said}, but they are much alike and a third column scores them")
     if evidence.roles.label >= 0 and evidence.columns[evidence.roles.label] not in texts[:2]:
         return Recognition(EVEN, f"{said}; a further column could be a label")
     return Recognition(CLEAR if len(evidence.columns) == 2 else FAIR, said)
@@ -166,7 +170,7 @@ def plain_text(evidence: Evidence) -> Recognition:
     others = [column for column in evidence.columns if column is not text]
     if not others:
         return Recognition(CLEAR if text.mean_words > 1 else FAIR, f"{text.name!r} is the only column")
-    if len(varied_texts(evidence)) == 1 and evidence.roles.label < 0 and not holds_several(evidence):
+    if all(column.is_aside or is_identifier(column, text) for column in others):
         return Recognition(FAIR, f"{text.name!r} is the only column of text, and no other is a label")
     return Recognition(HARDLY, f"there is more than text: {counted(len(others), 'column')} beside {text.name!r}")
 
@@ -225,8 +229,24 @@ def translates_by_name(evidence: Evidence) -> bool:
 
 
 def varied_texts(evidence: Evidence) -> list[Column]:
-    """The columns of text whose cells are not a few that come again."""
-    return [column for column in evidence.columns if column.share_distinct > 0.2 and not column.is_wordless]
+    """The columns of text whose cells are not a few that come again; of two columns, numbers that are spelled, too."""
+    varied = [column for column in evidence.columns if column.share_distinct > VARIED]
+    texts = [column for column in varied if not column.is_wordless]
+    if len(texts) == 1 and len(varied) == len(evidence.columns) == 2 and texts[0].mean_words <= SPELLED:
+        other = next(column for column in varied if column is not texts[0])
+        return texts if other.counts or is_named(other.name, NEITHER) or other.share_links > 0.5 else varied
+    longest = max(texts, key=lambda column: column.mean_words, default=None)
+    return [column for column in texts if longest is None or not is_identifier(column, longest)]
+
+
+def is_identifier(column: Column, text: Column) -> bool:
+    """Whether a column's single words, all of one length, only name the rows of a text."""
+    return column.one_size and text.mean_words >= 3
+
+
+def is_score(column: Column) -> bool:
+    """Whether a column holds numbers that are no names of rows."""
+    return column.share_numeric > 0.95 and not column.is_aside
 
 
 def most_varied(columns: Sequence[Column]) -> Column:

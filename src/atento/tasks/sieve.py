@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from atento.data.near import near_key, near_keys
+from atento.errors import InputError
 from atento.spec import DataRecipe
 
 Pair = tuple[str, str]  # (source, target)
@@ -51,3 +52,14 @@ class Sieve:
         if self.contradictions:
             notes.append(f"{self.contradictions} training rows left out: an earlier row says otherwise")
         return notes
+
+
+def refuse_of_large(recipe: DataRecipe) -> None:
+    """A file that is read once, row by row, cannot be sifted by rows that come later."""
+    for key, usual in (("near", "keep"), ("conflicts", "keep")):
+        if getattr(recipe, key) != usual:
+            raise InputError(
+                f"data.{key}={getattr(recipe, key)}: {recipe.train} is too large for it.",
+                found="a file that is read row by row and not kept in memory",
+                fix=f"leave data.{key} out, or give a smaller file",
+            )

@@ -11,6 +11,7 @@ from atento.baselines.frequent import MostFrequentTag
 from atento.baselines.perceptron import Perceptron
 from atento.data.batches import batches_by_length
 from atento.data.lists import split
+from atento.data.sentence_words import words_of
 from atento.data.vocabulary import UNKNOWN
 from atento.errors import InputError
 from atento.layers.losses import Loss, token_cross_entropy
@@ -27,7 +28,7 @@ from atento.tasks.adopting import adopt_tags
 from atento.tasks.read_tagged import TAGGED
 from atento.tasks.recognising import tag_words
 from atento.tasks.tag_baselines import OnLists
-from atento.tasks.tag_codec import EncodedSentence, TagCodec, words_of
+from atento.tasks.tag_codec import EncodedSentence, TagCodec
 from atento.tasks.tag_defaults import MODELS, defaults
 from atento.tasks.tag_steps import trace_tags
 from atento.tasks.task import Alignment, Answer, Task

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atento.data.lists import split
-from atento.tasks.tag_codec import words_of
+from atento.data.sentence_words import words_of
 
 
 class OnLists:

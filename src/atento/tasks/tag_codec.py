@@ -1,6 +1,5 @@
 """Words and tags <-> numbers: each word is its number in the vocabulary and the numbers of its letters."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +9,8 @@ from torch import Tensor
 
 from atento.data.batches import pad
 from atento.data.lists import split
-from atento.data.vocabulary import MARKS, UNKNOWN, WORDS
+from atento.data.sentence_words import words_of
+from atento.data.vocabulary import MARKS, UNKNOWN
 from atento.errors import InputError
 from atento.metrics.spans import SCHEMES, find_scheme
 from atento.models.build_tagger import Tagset
@@ -19,29 +19,12 @@ from atento.spec import TokensRecipe
 MOST_LETTERS = 20  # of a longer word the first and the last are read
 CUT = "a text without tabs is cut at white space, and marks at the ends of a word are words of their own"
 
-EDGES = re.compile(r"^([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
-
 
 class EncodedSentence(NamedTuple):
     """Numbers of words and letters, and of their tags."""
 
     words: Tensor  # (N, 1 + L): the word's number, then those of its letters, 0 after the last
     tags: Tensor  # (N,)
-
-
-def words_of(source: str) -> list[str]:
-    """The words of a source: as given where tabs stand between, else cut."""
-    if "\t" in source or not any(letter.isspace() for letter in source):
-        return split(source)
-    return [word for piece in source.split() for word in cut_marks(piece)]
-
-
-def cut_marks(piece: str) -> list[str]:
-    """`(don't!)` -> (, don't, !, )."""
-    match = EDGES.match(piece)
-    if match is None or not match[2]:
-        return WORDS.findall(piece)
-    return [*match[1], match[2], *match[3]]
 
 
 class TagCodec:

@@ -8,12 +8,15 @@ Values = dict[str, Any]
 
 COMMON: Values = {
     "tokens.size": 100_000,
+    "tokens.least_count": 2,
     "tokens.lower": True,
     "model.hidden": 256,
     "model.characters": 128,
     "model.dropout": 0.4,
     "train.word_dropout": 0.1,
     "train.batch_tokens": 1000,
+    "train.average": 0.998,
+    "train.patience": 12,  # whole spans are found late: until then every validation is as bad as the first
     "train.validation_examples": 1000,
 }
 
@@ -24,11 +27,28 @@ ANY_DATA: dict[str, Values] = {
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "train.warmup": 300},
 }
 
-SMALL: Values = {"model.hidden": 64, "model.characters": 32, "model.dropout": 0.1, "train.budget": 60}
+SMALL: Values = {
+    "tokens.least_count": 1,
+    "model.hidden": 64,
+    "model.characters": 32,
+    "model.dropout": 0.1,
+    "train.batch_tokens": 500,
+    "train.average": 0.0,
+    "train.warmup": 30,
+    "train.budget": 60,
+}
 
-BUILTIN: dict[str, Values] = {"grammar": SMALL}
+BUILTIN: dict[str, dict[str, Values]] = {
+    "grammar": {
+        "rnn": {**SMALL, "train.lr": 2e-3},
+        "gru": {**SMALL, "train.lr": 6e-3},
+        "lstm": {**SMALL, "train.lr": 6e-3},
+        "transformer": {**SMALL, "train.lr": 2e-3},
+    }
+}
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}
+    family = model.partition("+")[0]
+    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}

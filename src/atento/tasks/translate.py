@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.baselines.nearest import Nearest
+from atento.baselines.rewrite import Rewrite
 from atento.data.batches import batches_by_length, pad
 from atento.data.vocabulary import START, UNKNOWN
 from atento.decoding import Hypothesis, beam, greedy, sample
@@ -168,7 +169,7 @@ TRANSLATE = Task(
     exposure=measure_exposure,
     selects=CHRF2,
     metrics=headline_first,
-    baselines=(Nearest,),
+    baselines=(Nearest, Rewrite),
     models=MODELS,
     default_model="lstm+additive",
     defaults=defaults,

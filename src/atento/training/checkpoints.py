@@ -18,7 +18,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
-    """Model, best model, running mean, optimiser, random states; progress, thread count and the data's fingerprint as text."""
+    """Model, best model, running mean, optimiser, random states; as text progress, threads, the data's fingerprint."""
     tensors: dict[str, Tensor] = {}
     for name, tensor in learner.module.state_dict().items():
         tensors[f"model.{name}"] = tensor

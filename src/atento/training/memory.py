@@ -14,9 +14,7 @@ from atento.training.gradients import add_penalties, products_in
 from atento.training.learner import Learner
 
 
-def learn_on(
-    stretches: InStretches, learner: Learner, batch: Any, recipe: TrainRecipe, device: torch.device
-) -> Tensor:
+def learn_on(stretches: InStretches, learner: Learner, batch: Any, recipe: TrainRecipe, device: torch.device) -> Tensor:
     """Leave the gradient of the mean loss of a batch that goes on from the last one's state; an epoch begins anew."""
     module = learner.module
     if learner.progress.position == 0:
@@ -49,7 +47,11 @@ def refilled(state: Any, tensors: list[Tensor], device: torch.device) -> Any:
 def require_memory(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
     """Only a model that steps through time has a state to go on with."""
     decoder = next((part for part in module.modules() if isinstance(part, Decoder)), None)
-    if recipe.carry and recipe.objective == "next" and (task.stretches is None or decoder is None or not decoder.recurs):
+    if (
+        recipe.carry
+        and recipe.objective == "next"
+        and (task.stretches is None or decoder is None or not decoder.recurs)
+    ):
         raise InputError(
             "train.carry has no meaning here: there is no state to go on with.",
             found=f"train.carry=true, task {task.name}, {type(decoder or module).__name__}",

@@ -23,16 +23,18 @@ def test_one_sentence_decides_each_question(parts):
         person = asked.split()[1]
         thing = asked.rstrip("?").split(maxsplit=3)[3]
         holds = [line for line in sentences(told) if line.startswith(f"{person} ") and line.endswith(f"{thing}.")]
-        assert holds == [deciding_sentence(source)]
-        assert (" not " in holds[0]) == (label == "no")
+        assert holds == ([] if label == "not told" else [deciding_sentence(source)])
+        assert label == "not told" or (" not " in holds[0]) == (label == "no")
+        assert label != "not told" or deciding_sentence(source) == ""
 
 
 def test_the_parts_are_apart_and_the_labels_even(parts):
     assert tuple(map(len, parts[:3])) == SIZES
     sources = [source for part in parts[:3] for source, _ in part]
     assert len(set(sources)) == len(sources)
-    share = Counter(label for _, label in parts.train)["yes"] / SIZES[0]
-    assert share == pytest.approx(0.5, abs=0.03)
+    counts = Counter(label for _, label in parts.train)
+    assert set(counts) == {"yes", "no", "not told"}
+    assert [count / SIZES[0] for count in counts.values()] == pytest.approx([1 / 3] * 3, abs=0.03)
     assert {len(sentences(split(source)[0])) for source in sources} == {3, 4, 5}
 
 
@@ -41,7 +43,7 @@ def test_counting_words_says_nothing(parts):
     model = Overlap().fit(*zip(*parts.train[:2000], strict=True))
     answers = model.predict([source for source, _ in parts.test])
     right = sum(answer == label for answer, (_, label) in zip(answers, parts.test, strict=True)) / SIZES[2]
-    assert right == pytest.approx(0.5, abs=0.07)
+    assert right < 0.55  # a guess is right in one of three
 
 
 def test_longer_passages_and_what_is_refused():

@@ -1,7 +1,8 @@
-"""Evidence: a passage of facts, and a question about it that is answered by yes or no.
+"""Evidence: a passage of facts, and a question that it answers by yes, by no, or not at all.
 
-One sentence decides: the one with both the person and the thing that are asked for. Others tell of the same person or of
-the same thing, and how many sentences deny something does not depend on the answer: counting words says nothing.
+One sentence decides: the one with both the person and the thing that are asked for. Others tell of the same person or
+of the same thing, and how many sentences deny something does not depend on the answer: counting words says nothing.
+Where no sentence decides, it was not told; without such questions a model need only look for a denial.
 """
 
 import random
@@ -19,9 +20,10 @@ THINGS = {
     "have": ("a dog", "a cat", "a horse", "a parrot"),
     "play": ("the piano", "the flute", "the violin", "the drum"),
 }
+LABELS = ("yes", "no", "not told")
 LENGTHS = Lengths(usual=5, most=20, unit="facts")
 FEWEST = 3
-SIZES = (6000, 500, 500)
+SIZES = (4000, 300, 500)
 
 
 class Fact(NamedTuple):
@@ -33,13 +35,15 @@ class Fact(NamedTuple):
 
 def passage(generator: random.Random, count: int) -> tuple[str, str]:
     """`Pedro does not live in Lima. Ana lives in Lima. …<tab>Does Ana live in Lima?`, `yes`."""
-    verb = generator.choice(list(VERBS))
-    asked, *others = facts = some_facts(generator, count, THINGS[verb])
-    yes, denied = generator.random() < 0.5, generator.randint(1, count - 1)
-    denials = set(generator.sample(others, denied if yes else denied - 1)) | (set() if yes else {asked})
+    verb, label = generator.choice(list(VERBS)), generator.choice(LABELS)
+    asked, *others = some_facts(generator, count + 1, THINGS[verb])
+    facts = others if label == "not told" else [asked, *others[:-1]]
+    denied = generator.randint(1, count - 1)
+    denials = set(generator.sample([fact for fact in facts if fact != asked], denied - (label == "no")))
+    denials |= {asked} if label == "no" else set()
     generator.shuffle(facts)
     told = " ".join(sentence_of(fact, verb, true=fact not in denials) for fact in facts)
-    return join((told, f"Does {asked.person} {verb} {asked.thing}?")), "yes" if yes else "no"
+    return join((told, f"Does {asked.person} {verb} {asked.thing}?")), label
 
 
 def some_facts(generator: random.Random, count: int, things: tuple[str, ...]) -> list[Fact]:
@@ -49,7 +53,7 @@ def some_facts(generator: random.Random, count: int, things: tuple[str, ...]) ->
     thing = generator.choice([what for what in things if what != asked.thing])
     facts = [asked, asked._replace(thing=thing), asked._replace(person=person)]
     free = [Fact(who, what) for who in PEOPLE for what in things if Fact(who, what) not in facts]
-    return facts + generator.sample(free, count - FEWEST)
+    return facts + generator.sample(free, count - len(facts))
 
 
 def sentence_of(fact: Fact, verb: str, *, true: bool) -> str:
@@ -58,10 +62,11 @@ def sentence_of(fact: Fact, verb: str, *, true: bool) -> str:
 
 
 def deciding_sentence(source: str) -> str:
-    """The sentence of a passage that decides its question."""
+    """The sentence of a passage that decides its question; empty where none does."""
     told, asked = split(source)
     person, _, thing = asked.removeprefix("Does ").rstrip("?").split(maxsplit=2)
-    return next(line for line in sentences(told) if line.startswith(f"{person} ") and line.endswith(f"{thing}."))
+    about = [line for line in sentences(told) if line.startswith(f"{person} ") and line.endswith(f" {thing}.")]
+    return about[0] if about else ""
 
 
 def evidence(recipe: DataRecipe, seed: int) -> BuiltinParts:
@@ -72,7 +77,7 @@ def evidence(recipe: DataRecipe, seed: int) -> BuiltinParts:
         distinct(lambda: passage(generator, generator.randint(FEWEST, most)), size, known) for size in reversed(SIZES)
     )
     note = (
-        f"passages of {FEWEST} to {most} facts (--set data.length=), each with a question answered by yes or no: "
-        f"{len(train)} to train, {len(valid)} to validate, {len(test)} to test; one sentence decides each"
+        f"passages of {FEWEST} to {most} facts (--set data.length=), each with a question to answer by yes, no or not told: "
+        f"{len(train)} to train, {len(valid)} to validate, {len(test)} to test; one sentence decides"
     )
     return BuiltinParts(train, valid, test, (note,))

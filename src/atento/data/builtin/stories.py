@@ -11,7 +11,7 @@ from collections.abc import Callable
 from atento.data.builtin.parts import BuiltinParts, distinct, refuse_keys
 from atento.spec import DataRecipe
 
-SIZES = (3000, 200, 400)
+SIZES = (8000, 200, 400)
 
 PEOPLE = {"Ana": "she", "Ben": "he", "Clara": "she", "David": "he", "Eva": "she", "Felix": "he"}
 ANIMALS = ("cat", "dog", "horse", "bird")
@@ -56,7 +56,7 @@ def stories(recipe: DataRecipe, seed: int) -> BuiltinParts:
     train, valid, test = (distinct(lambda: (story(generator.randrange), ""), size, known) for size in SIZES)
     characters = sum(len(source) for source, _ in test) / len(test)
     note = (
-        f"stories of a small grammar: {len(train)} to train, {len(valid)} to validate, {len(test)} to test; its choices "
+        f"stories of a small grammar: {len(train)} to train, {len(valid)} to validate, {len(test)} to test; choices "
         f"are worth {entropy():.2f} nats a story, {entropy() / characters:.3f} a character: no model can do much better"
     )
     return BuiltinParts(train, valid, test, (note,))

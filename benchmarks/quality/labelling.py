@@ -1,0 +1,73 @@
+"""What the lines of labels share: models trained from several seeds, tested once, the simple ones beside them."""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from standing import Figure
+
+import atento
+from atento.spec import DataRecipe, parse_settings
+from atento.tasks.catalogue import TASKS
+
+
+def on_gpu(options: argparse.Namespace) -> bool:
+    """Which column of the quality table is asked."""
+    return bool(options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available()))
+
+
+def chosen(options: argparse.Namespace, models: Sequence[str]) -> list[str]:
+    """The models asked for, else the line's own."""
+    return [name.strip() for name in options.models.split(",") if name.strip()] or list(models)
+
+
+def trained(
+    options: argparse.Namespace, line: str, task: str, model: str, data: Mapping[str, Any], *, seed: int, metric: str
+) -> float:
+    """One run of the default recipe; what a GPU changes is in `data` and was said."""
+    folder = options.out / f"{line}-{model}-{seed}"
+    settings = {**data, **parse_settings(options.set)}
+    run = atento.fit(
+        str(data["data.train"]),
+        task=task,
+        model=model,
+        settings=settings,
+        seed=seed,
+        budget=options.budget,
+        device=options.device,
+        out=folder,
+    )
+    value = float(run.metrics["scores"][metric][0])
+    print(f"  {line} {model} seed {seed}: {metric} {value:.4f}, {run.metrics['seconds']:.0f} s", flush=True)
+    return value
+
+
+def simple(task: str, data: Mapping[str, Any], *, metric: str) -> list[Figure]:
+    """Every simple model of the task, fitted on the training part and tested on the test part."""
+    keys = {key.removeprefix("data."): value for key, value in data.items() if key.startswith("data.")}
+    reading = TASKS[task].read(DataRecipe(**keys), 0)
+    codec = TASKS[task].learn(atento.spec.TokensRecipe(), reading.train)
+    judge = next(one for one in TASKS[task].metrics(codec) if one.name == metric)
+    sources, references = zip(*((one.source, one.references) for one in reading.test), strict=True)
+    figures = []
+    for make in TASKS[task].baselines:
+        baseline = make()
+        baseline.fit(*zip(*reading.train, strict=True))
+        figures.append(Figure(baseline.name, [judge.value(list(baseline.predict(sources)), references)], baseline=True))
+    return figures
+
+
+def say_changes(changes: Mapping[str, Any]) -> None:
+    """What a GPU allows beyond the default recipe."""
+    print("on a GPU:", ", ".join(f"{key}={value}" for key, value in changes.items()))
+
+
+def write_rows(path: Path, rows: Sequence[tuple[str, str]]) -> Path:
+    """Texts and labels as JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps({"text": text, "label": label}, ensure_ascii=False) + "\n" for text, label in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+    return path

@@ -1,0 +1,39 @@
+"""TREC questions, six classes: accuracy on the 500 test questions, the mean of five seeds.
+
+    python benchmarks/quality/trec.py FOLDER
+
+A tenth of the training questions chooses the best validation.
+"""
+
+from labelling import chosen, on_gpu, say_changes, simple, trained
+from standing import Figure, Target, arguments, settle
+
+PUBLISHED = "CNN of random vectors 0.912 (Kim 2014)"
+ON_CUDA = {"model.hidden": 256}
+
+
+def main() -> None:
+    """Train, test, say."""
+    options = arguments("TREC-6, accuracy", budget="2m", seeds=5)
+    cuda = on_gpu(options)
+    data = {
+        "data.train": str(options.folder / "TREC.train.txt"),
+        "data.test": str(options.folder / "TREC.test.txt"),
+        "data.split": "90/10/0",
+        "data.beside": "no",
+    }
+    figures = simple("classify", data, metric="accuracy")
+    if cuda:
+        say_changes(ON_CUDA)
+        data |= ON_CUDA
+    for model in chosen(options, ["gru"]):
+        values = [
+            trained(options, "trec", "classify", model, data, seed=seed, metric="accuracy")
+            for seed in range(options.seeds)
+        ]
+        figures.append(Figure(model, values))
+    settle("trec", figures, Target("accuracy", 0.912 if cuda else 0.91, PUBLISHED, strict=cuda))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""A user asks what a file is: the guess and why, the columns, both histograms, what is wrong and what mends it."""
+
+import re
+import shlex
+
+import pytest
+from tests.tasks.shapes import EN, SHAPES
+
+KINDS = [
+    ("classify", "German, semicolons", "CSV"),
+    ("classify", "COARSE:fine lines", "lines of a label and a text"),
+    ("classify", "zip", "texts, a file each"),
+    ("label", "JSON lists", "JSON lines"),
+    ("tag", "CoNLL-U", "CoNLL, a word a line"),
+    ("translate", "parallel", "parallel files"),
+    ("translate", "inflection", "TSV"),
+    ("match", "a passage", "JSON lines"),
+    ("generate", "prose", "plain text"),
+    ("estimate", "sequences", "CSV"),
+]
+
+
+@pytest.mark.parametrize("task, shape, kind", KINDS, ids=[f"{task}: {shape}" for task, shape, _ in KINDS])
+def test_every_kind_of_file_is_explained(task, shape, kind, atento_command, tmp_path):
+    source = SHAPES[task][shape](tmp_path)
+    shown = atento_command.run("inspect", source, cwd=tmp_path)
+    found = atento_command.run("inspect", source, "--json", cwd=tmp_path).document
+    assert shown.code == 0, shown.err
+    assert shown.err == ""
+    assert f": {kind}, {found['rows']:,} rows" in shown.out.splitlines()[0]
+    reason = found["guesses"][task]["reason"]
+    assert f"task    {task} ({found['guesses'][task]['likelihood']:.0%}): {reason}" in shown.out
+    others = [name for name in found["guesses"] if name != task][:3]
+    assert all(found["guesses"][name]["reason"] in shown.out for name in others)
+    for column, part in found["cast"].items():
+        assert re.search(rf"^{re.escape(column)} +{part} ", shown.out, flags=re.MULTILINE)
+    for side in found["lengths"]:
+        assert sum(each["count"] for each in side["bins"]) > 0
+        for each in side["bins"]:
+            assert re.search(rf"^  {each['name']} .* {each['count']:,} +{100 * each['share']:.1f} %$", shown.out, re.M)
+    for entry in found["labels"][:16]:
+        assert re.search(
+            rf"^  {re.escape(entry['label'])} .* {entry['count']:,} +{100 * entry['share']:.1f} %$", shown.out, re.M
+        )
+    assert all(note in shown.out for note in (*found["notes"], *found["tokens"]))
+    assert shown.out.rstrip().endswith("\n".join(f"  {command}" for command in found["next"]))
+    assert found["next"][0] == shlex.join(["atento", "compare", source])
+
+
+@pytest.mark.spec("X04")
+def test_leaks_are_said_and_the_command_beside_them_mends(atento_command, tmp_path):
+    """Each text ends in its own label, and some rows stand in the test file, too."""
+    rows = [f"{' '.join(EN[n % 7 : n % 7 + 6])} {n} ({'bad' if n % 2 else 'fine'})" for n in range(120)]
+    lines = [f"{text},{'bad' if n % 2 else 'fine'},{EN[n % 9]} note {n % 50}" for n, text in enumerate(rows)]
+    head = "review,verdict,remark\n"
+    (tmp_path / "train.csv").write_text(head + "\n".join([*lines[:100], lines[110], lines[111].upper()]) + "\n")
+    (tmp_path / "test.csv").write_text(head + "\n".join(lines[100:]) + "\n")
+    done = atento_command.run("inspect", "train.csv", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "! the label 'fine' stands in 100% of the texts of its own name, in 0% of the others" in done.out
+    assert "atento compare train.csv --set data.source=remark" in done.out
+    assert "1 training rows left out: their source is also in validation or test" in done.out
+    assert "! 1 training row differs from a held-out one in case, spaces and punctuation alone" in done.out
+    command = next(line for line in done.out.splitlines() if "data.near=drop" in line and "atento" in line)
+    words = shlex.split(command.strip())
+    assert words[:2] == ["atento", "compare"]
+    bounds = ("--model", "gru", "--set", "train.steps=2", "--set", "model.hidden=8", "--out", "run", "--json")
+    trained = atento_command.run("train", *words[2:], *bounds, cwd=tmp_path)  # in less time than a comparison
+    assert trained.code == 0, trained.err
+    notes = trained.document["data"]["notes"]
+    assert any(note.startswith("1 training rows left out: their source is in validation or test but") for note in notes)
+
+
+def test_a_file_nothing_fits(atento_command, tmp_path):
+    source = SHAPES[""]["numbers"](tmp_path)
+    done = atento_command.run("inspect", source, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "task    none fits" in done.out
+    assert "atento data" in done.out
