@@ -5,11 +5,10 @@
 A tenth of the training texts chooses the best validation and each label's threshold.
 """
 
-from labelling import chosen, on_gpu, say_changes, simple, trained
+from labelling import chosen, on_gpu, simple, trained
 from standing import Figure, Target, arguments, settle
 
 PUBLISHED = "BiLSTM 0.41, BERT 0.46 (Demszky et al. 2020, test part)"
-ON_CUDA = {"model.hidden": 512, "train.batch_tokens": 4096}
 
 
 def main() -> None:
@@ -27,10 +26,7 @@ def main() -> None:
         "data.beside": "no",
     }
     figures = simple("label", data, metric="macro_f1")
-    if cuda:
-        say_changes(ON_CUDA)
-        data |= ON_CUDA
-    for model in chosen(options, ["gru"]):
+    for model in chosen(options, ["transformer"]):
         values = [
             trained(options, "goemotions", "label", model, data, seed=seed, metric="macro_f1")
             for seed in range(options.seeds)

@@ -16,16 +16,15 @@ from atento.spec import parse_settings
 from atento.tasks.match import MATCH
 
 PUBLISHED = "0.846 best of SemEval 2014 with outside knowledge, majority 0.567 (test part)"
-TOWERS = "lstm"
-MODELS = (TOWERS, "lstm+dot+co")
+TOWERS = "lstm+additive"  # the best of them
+MODELS = (TOWERS, "lstm+dot+sparsemax+co")
 MARGIN = 0.04  # by which a look from one sentence to the other is to beat two towers, on a GPU
-EPOCHS = 14  # more only learn the training pairs by heart
-ON_CUDA: dict[str, Any] = {"model.hidden": 256, "model.dropout": 0.5, "train.epochs": 20}
+SEEDS_ON_CUDA = 3  # one trial pair is 0.002, the error of one run 0.017
 
 
 def main() -> None:
     """Train, test, say."""
-    options = arguments("SICK entailment, accuracy", seeds=1)
+    options = arguments("SICK entailment, accuracy", seeds=0)
     cuda = options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available())
     data = {
         "data.test": str(options.folder / "SICK_trial.txt"),
@@ -35,15 +34,14 @@ def main() -> None:
         "data.split": "92/8/0",
         "data.beside": "no",
     }
-    if cuda:
-        print("on a GPU:", ", ".join(f"{key}={value}" for key, value in ON_CUDA.items()))
-    settings = {**data, "train.epochs": EPOCHS, **(ON_CUDA if cuda else {}), **parse_settings(options.set)}
+    settings = {**data, **parse_settings(options.set)}
+    seeds = options.seeds or (SEEDS_ON_CUDA if cuda else 1)
     train = str(options.folder / "SICK_train.txt")
     names = [name.strip() for name in options.models.split(",") if name.strip()] or list(MODELS)
     figures = []
     for name in names:
         values = []
-        for seed in range(options.seeds):
+        for seed in range(seeds):
             run = atento.fit(
                 train,
                 task="match",

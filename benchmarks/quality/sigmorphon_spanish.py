@@ -10,7 +10,13 @@ from atento.metrics.edits import EDITS
 from atento.metrics.translation import EXACT
 
 PUBLISHED = "best system 0.953, baseline 0.778 (means over 52 languages, test part)"
-ON_CUDA = {"model.hidden": 512, "model.dropout": 0.4, "train.batch_tokens": 2048}
+ON_CUDA = {
+    "model.hidden": 512,
+    "model.dropout": 0.3,
+    "train.batch_tokens": 512,
+    "train.lr": 1.5e-3,
+    "train.patience": 12,
+}
 
 
 def exact(outcome: Outcome) -> float:

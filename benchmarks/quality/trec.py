@@ -9,12 +9,12 @@ from labelling import chosen, on_gpu, say_changes, simple, trained
 from standing import Figure, Target, arguments, settle
 
 PUBLISHED = "CNN of random vectors 0.912 (Kim 2014)"
-ON_CUDA = {"model.hidden": 256}
+ON_CUDA = {"model.hidden": 256, "train.epochs": 15}
 
 
 def main() -> None:
     """Train, test, say."""
-    options = arguments("TREC-6, accuracy", budget="2m", seeds=5)
+    options = arguments("TREC-6, accuracy", budget="1m", seeds=5)
     cuda = on_gpu(options)
     data = {
         "data.train": str(options.folder / "TREC.train.txt"),

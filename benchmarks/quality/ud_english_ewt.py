@@ -12,7 +12,15 @@ from atento.metrics.tags import TAG_ACCURACY
 
 PUBLISHED = "words and characters without outside vectors 0.94 to 0.95, averaged perceptron 0.939"
 MODELS = ("lstm+crf",)
-ON_CUDA: dict[str, Any] = {"model.hidden": 512, "model.layers": 2, "model.characters": 256, "model.dropout": 0.5}
+ON_CUDA: dict[str, Any] = {
+    "model.hidden": 512,
+    "model.layers": 2,
+    "model.characters": 256,
+    "model.dropout": 0.5,
+    "train.batch_tokens": 1500,
+    "train.lr": 2e-3,
+    "train.average": 0.999,
+}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from atento.api.inspect import inspect
 from atento.api.recipes import assemble, gather_values
+from atento.data import chunks
 from atento.data.files import read_exact
 from atento.spec import keys
 
@@ -154,3 +155,15 @@ def test_rows_that_cannot_be_used(tmp_path):
     read = task.read(recipe.data, 0)
     assert len(read.train) + len(read.valid) + len(read.test) + len(read.refused) == 702
     assert found["next"][0].endswith("--set data.bad_rows=skip")
+
+
+def test_a_file_too_large_for_memory_is_judged_by_its_first_rows(tmp_path, monkeypatch):
+    path = write(tmp_path, rows())
+    monkeypatch.setattr(chunks, "LARGE", 9_000)
+    monkeypatch.setattr(chunks, "CHUNK", 8_000)
+    found = inspect(path)
+    assert found["task"] == "classify"
+    assert 100 < found["rows"] < 400
+    assert found["notes"][0] == f"{path} is large: these are its first rows"
+    assert found["next"][0] == f"atento compare {path}"
+    assert all(path in problem["command"] for problem in found["problems"] if problem["command"])

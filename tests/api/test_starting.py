@@ -53,12 +53,12 @@ def sounds(place):
 def kinds(place):
     """Plain text of two kinds of words, and a little of it labelled."""
     chance = random.Random(0)
-    words = names(chance, 60)
+    words = names(chance, 80)
     chance.shuffle(words)
-    kinds = {"farm": words[:20], "sea": words[20:40]}
+    kinds = {"farm": words[:25], "sea": words[25:50]}
     plain = "".join(sentence(chance, kinds)[0] + "\n" for _ in range(1500))
     (place / "plain.txt").write_text(plain, encoding="utf-8")
-    for part, count in (("few", 16), ("valid", 40), ("test", 200)):
+    for part, count in (("few", 8), ("valid", 40), ("test", 200)):
         rows = [sentence(chance, kinds) for _ in range(count)]
         (place / f"{part}.tsv").write_text("text\tlabel\n" + "".join(f"{t}\t{k}\n" for t, k in rows), encoding="utf-8")
     return place
@@ -66,7 +66,7 @@ def kinds(place):
 
 @pytest.fixture(scope="module")
 def masked(kinds, place):
-    values = {**SMALL, **MASKED, "model.hidden": 32, "train.steps": 350, "train.lr": 5e-3}
+    values = {**SMALL, **MASKED, "model.hidden": 32, "train.steps": 400, "train.lr": 8e-3, "train.warmup": 30}
     return atento.fit(kinds / "plain.txt", task="generate", model="transformer", settings=values, out=place / "masked")
 
 
@@ -107,7 +107,7 @@ def test_a_model_that_writes_tries_words_and_scores_what_follows(written):
 
 @pytest.mark.spec("T10")
 def test_a_pre_trained_start_beats_a_random_one_on_little_data(kinds, masked, place):
-    """16 labelled sentences, three seeds: the words of a kind were met together in plain text."""
+    """8 labelled sentences, three seeds: the words of a kind were met together in plain text."""
     values = {**SMALL, "data.valid": str(kinds / "valid.tsv"), "data.test": str(kinds / "test.tsv")}
     values |= {"train.steps": 30, "train.lr": 3e-3, "train.warmup": 5, "train.batch_tokens": 200}
     found, notes = {}, []
@@ -127,8 +127,8 @@ def test_a_pre_trained_start_beats_a_random_one_on_little_data(kinds, masked, pl
             ).metrics["scores"]["accuracy"][0]
             for seed in range(3)
         ]
-    assert min(found[False]) > 0.9
-    assert sum(found[False]) / 3 > sum(found[True]) / 3 + 0.1
+    assert min(found[False]) > max(found[True]) + 0.05, found  # the worst of one better than the best of the other
+    assert sum(found[False]) / 3 > sum(found[True]) / 3 + 0.1, found
     assert any("19 of 21 tensors start from" in note and "head starts fresh" in note for note in notes)
     assert any("tokens of the run started from" in note for note in notes)
 
@@ -169,6 +169,33 @@ def test_tags_take_the_words(masked, place):
     assert codec.word_numbers["the"] == known.numbers["the"]
     assert codec.word_numbers["sees"] == known.numbers["sees"]
     assert END not in codec.word_numbers.values()
+
+
+@pytest.mark.spec("T10")
+@pytest.mark.parametrize(
+    "task, head, row",
+    [("label", "text\tlabels", "{}\ta;b"), ("match", "first\tsecond\tlabel", "{}\tthe {} again\tyes")],
+)
+def test_other_tasks_take_vocabulary_and_weights(task, head, row, masked, place):
+    path = place / f"{task}.tsv"
+    lines = [row.format(*[f"the {word} sees"] * 2) for word in names(random.Random(2), 24)]
+    others = [line.replace("a;b", "c").replace("yes", "no").replace("sees", "likes") for line in lines]
+    path.write_text("\n".join([head, *lines, *others, ""]), encoding="utf-8")
+    said = []
+    values = {"train.steps": 1, "train.threads": 1, "train.lr": 1e-9}
+    run = atento.fit(
+        path,
+        task=task,
+        settings=values,
+        start_from=masked.folder,
+        out=place / task,
+        on_event=lambda event: said.append(event.get("text", "")),
+    )
+    (note,) = [text for text in said if "tensors start from" in text]
+    assert int(note.split()[0]) >= 19
+    theirs = masked.module.encoder.embedding.tokens.table.weight
+    tables = [part.weight for part in run.module.modules() if isinstance(part, torch.nn.Embedding)]
+    assert any(table.shape == theirs.shape and torch.allclose(table, theirs, atol=1e-6) for table in tables)
 
 
 @pytest.mark.parametrize(

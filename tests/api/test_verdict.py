@@ -70,3 +70,10 @@ def test_what_attention_buys_on_long_sources(low, words):
     attending = {"label": "40–60", "value": 0.8, "low": low, "high": 0.9}
     _, found = verdict(row("lstm", 200, lengths=[band]), row("lstm+dot", 380, lengths=[attending]))
     assert any(words in sentence and "lstm+dot keeps 0.800" in sentence for sentence in found["verdict"])
+
+
+def test_where_attention_is_worse_on_long_sources_that_is_no_tie():
+    band = {"label": "40–60", "value": 0.75, "low": 0.7, "high": 0.8}
+    worse = {"label": "40–60", "value": 0.2, "low": 0.1, "high": 0.3}
+    _, found = verdict(row("lstm", 300, lengths=[band]), row("lstm+dot", 100, lengths=[worse]))
+    assert any("the intervals do not meet" in sentence for sentence in found["verdict"])

@@ -106,3 +106,20 @@ def test_an_empty_text_is_an_empty_bag():
 def test_what_cannot_be_counted_is_refused(make, found):
     with pytest.raises(InputError, match=found):
         make()
+
+
+def test_strings_without_words_are_cut_into_characters():
+    strings = ["ACGT", "ACcA", "GG"]
+    letters = Bag().fit(strings)
+    assert letters.wordless
+    assert letters.terms == ["A", "G", "C", "T", "c"], "as they are written"
+    assert str(letters) == "a bag of characters (presence)"
+    runs = Bag(longest=2).fit(strings)
+    assert str(runs) == "a bag of 1 to 6 characters (presence)"
+    theirs = CountVectorizer(analyzer="char", ngram_range=(1, 6), lowercase=False, binary=True).fit(strings)
+    assert set(runs.terms) == set(theirs.get_feature_names_out())
+    order = [runs.columns[term] for term in theirs.get_feature_names_out()]
+    np.testing.assert_array_equal(runs.transform(strings).toarray()[:, order], theirs.transform(strings).toarray())
+    assert not Bag().fit(["one two", "three"]).wordless
+    assert not Bag().fit([["A"], ["C"]]).wordless
+    assert not Bag().fit(["", ""]).wordless

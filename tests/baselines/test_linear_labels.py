@@ -93,3 +93,12 @@ def test_freedom_is_more_than_none(freedom):
     for kind in (LinearLabels, LinearLabelSets):
         with pytest.raises(InputError, match="freedom"):
             kind(Bag(), name="linear", freedom=freedom)
+
+
+def test_a_ranking_holds_every_label_and_begins_with_those_said():
+    texts, labels = ["x"] * 9 + ["y"] * 9, [["a", "b"]] * 5 + [["a"]] * 4 + [["c"]] * 8 + [["b"]]
+    model = LinearLabelSets(Bag(), name="linear").fit(texts, labels)
+    for said, ranked in model.rank(["x", "y"]):
+        assert sorted(ranked) == ["a", "b", "c"]
+        assert ranked[: len(said)] == said
+    assert [said for said, _ in model.rank(["x", "y"])] == model.predict(["x", "y"])

@@ -81,7 +81,8 @@ def test_it_says_what_it_guessed(train, tmp_path):
     write(tmp_path / "p.csv")
     done = train("p.csv")
     assert done.code == 0
-    assert "task: translate (columns 'de' and 'en' both hold varied text)" in done.err
+    reason = "columns 'de' and 'en' both hold varied text and are named as source and target are"
+    assert f"task: translate ({reason})" in done.err
     assert "line 1 is a header: columns are named de and en" in done.err
     assert done.out.splitlines()[0].endswith("saved in r")
 

@@ -295,25 +295,76 @@ class Planted(NamedTuple):
     data: bytes
     place: str  # file:line:column, as a message begins
     reader: str
+    partner: tuple[str, bytes] | None = None  # the other of two parallel files
+
+    def write(self, folder: Path) -> str:
+        """What a user would name."""
+        (folder / self.name).write_bytes(self.data)
+        if self.partner is None:
+            return str(folder / self.name)
+        (folder / self.partner[0]).write_bytes(self.partner[1])
+        return f"{folder / self.name},{folder / self.partner[0]}"
+
+
+Change = Callable[[str], tuple[str, int]]
+Fault = Callable[[random.Random], Planted]
 
 
 def plant(name: str, chance: random.Random) -> Planted:
     """One fault in one format at a place drawn by chance."""
-    kind, line, change = FAULTS[name](chance)
-    found = next(one for one in FORMATS if one.name == kind)
-    lines = found.make(chance).decode().split("\n")
-    while not lines[line - 1] or lines[line - 1].startswith("#"):
-        line += 1
-    lines[line - 1], column = change(lines[line - 1])
-    return Planted(kind, "\n".join(lines).encode(), f"{kind}:{line}:{column}: ", found.reader)
+    return FAULTS[name](chance)
 
 
-Change = Callable[[str], tuple[str, int]]
-Fault = Callable[[random.Random], tuple[str, int, Change]]
+def at_line(name: str, change: Change, first: int = 3, last: int = ROWS - 2) -> Fault:
+    """A fault in one line of a file of text, which may be packed."""
+    kind = next(one for one in FORMATS if one.name == name)
+    unpack, pack = PACKED.get(Path(name).suffix, (bytes, bytes))
+
+    def planted(chance: random.Random) -> Planted:
+        lines, line = unpack(kind.make(chance)).decode().split("\n"), chance.randint(first, last)
+        while not lines[line - 1] or lines[line - 1].startswith("#"):
+            line += 1
+        lines[line - 1], column = change(lines[line - 1])
+        return Planted(name, pack("\n".join(lines).encode()), f"{name}:{line}:{column}: ", kind.reader)
+
+    return planted
 
 
-def at_line(kind: str, change: Change, first: int = 3, last: int = ROWS - 2) -> Fault:
-    return lambda chance: (kind, chance.randint(first, last), change)
+PACKED: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    ".gz": (gzip.decompress, gzip.compress),
+    ".xz": (lzma.decompress, lzma.compress),
+}
+
+
+def lacking_a_line(chance: random.Random) -> Planted:
+    """A blank line in the second of two parallel files."""
+    lines = [text(chance) for _ in range(ROWS)]
+    at = chance.randrange(1, ROWS - 1)
+    others = "\n".join([*lines[:at], "", *lines[at + 1 :]])
+    return Planted("side.de", "\n".join(lines).encode(), f"side.en:{at + 1}:1: ", "pairs", ("side.en", others.encode()))
+
+
+def broken_member(chance: random.Random) -> Planted:
+    """A byte that is no text in one file of an archive."""
+    at, sink = chance.randrange(ROWS), io.BytesIO()
+    names = [f"set/{'pos' if n % 2 else 'neg'}/{n:03}.txt" for n in range(ROWS)]
+    with zipfile.ZipFile(sink, "w") as packed:
+        for number, name in enumerate(names):
+            packed.writestr(name, b"first line\nthen\0" if number == at else text(chance))
+    return Planted("reviews.zip", sink.getvalue(), f"{names[at]}:2:5: ", "labelled")
+
+
+def empty_cell(chance: random.Random) -> Planted:
+    """An empty cell of a Parquet file, named by its row and its column."""
+    import pyarrow
+    import pyarrow.parquet
+
+    at, sink = chance.randrange(ROWS), io.BytesIO()
+    first = [f"{text(chance)} {number}" for number in range(ROWS)]
+    second = ["" if number == at else f"{text(chance)} {number}" for number in range(ROWS)]
+    frame = pyarrow.table({"premise": first, "hypothesis": second, "label": [number % 2 for number in range(ROWS)]})
+    pyarrow.parquet.write_table(frame, sink)
+    return Planted("couples.parquet", sink.getvalue(), f"couples.parquet:{at + 1}:2: ", "matches")
 
 
 def without_bracket(line: str) -> tuple[str, int]:
@@ -338,6 +389,16 @@ FAULTS: dict[str, Fault] = {
     "a word with a space": at_line("spaces.txt", lambda line: ("new " + line, len(line.split(" ")[0]) + 6)),
     "an id out of turn": at_line("en-ud-dev.conllu", lambda line: ("9" + line, 1)),
     "a list not closed": at_line("lists.tsv", lambda line: (line[:-1], line.index("\t") + 2), first=5),
+    "a word missing in a table of words": at_line(
+        "words.csv", lambda line: (",,O", 2) if line[0] == "," else ("S x,,O", 5)
+    ),
+    "a feature too many": at_line("forms.txt", lambda line: (line + "\tV", len(line) + 2)),
+    "a label with no text": at_line("words.txt", lambda line: (line.split()[0], len(line.split()[0]) + 1)),
+    "a quote never closed, packed": at_line("packed.csv.gz", lambda line: ('"' + line.replace('"', ""), 1)),
+    "a tab too many, packed": at_line("packed.tsv.xz", lambda line: (line + "\tx", len(line) + 2)),
+    "a blank line in a parallel file": lacking_a_line,
+    "a broken file in an archive": broken_member,
+    "an empty cell in Parquet": empty_cell,
     "no label": at_line("fasttext.txt", lambda line: (line.partition(" ")[2], 1)),
     "no text": at_line("fasttext.txt", lambda line: (line.partition(" ")[0], line.index(" ") + 1)),
     "no fine label": at_line("trec.txt", lambda line: (line.partition(" ")[2], 1)),
@@ -401,19 +462,18 @@ def run_mutation(kind: Format, seed: str, folder: Path) -> None:
 def run_planted(name: str, seed: str, folder: Path) -> None:
     """Write a file with one fault; its place must be named, whether bad rows stop or are skipped."""
     planted = plant(name, random.Random(seed))
-    path = folder / planted.name
-    path.write_bytes(planted.data)
+    path = planted.write(folder)
 
     def read() -> None:
         reader = READERS[planted.reader]
         try:
-            reader.rows(DataRecipe(train=str(path)), str(path))
+            reader.rows(DataRecipe(train=path), path)
         except AtentoError as error:
             require(error.problem.startswith(planted.place), f"{planted.place} expected, said: {error}")
             require(bool(error.fix), "no fix")
         else:
             raise AssertionError(f"{planted.place} the fault was not seen")
-        found = reader.rows(DataRecipe(train=str(path), bad_rows="skip"), str(path))
+        found = reader.rows(DataRecipe(train=path, bad_rows="skip"), path)
         require([str(one).startswith(planted.place) for one in found.refused] == [True], f"{found.refused}")
 
     limited(read)

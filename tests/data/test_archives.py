@@ -74,3 +74,10 @@ def test_a_broken_file_in_it_is_refused_alone():
     found = {one.path: one.data for one in read_zip(bytes(data), "z.zip")}
     assert isinstance(found["a"], Refusal)
     assert found["b"] == b"second " * 50
+
+
+def test_a_file_without_a_name_is_refused():
+    data = packed({"a": "x", "b/c": "y"}).replace(b"a", b"\0")  # a name ends at a NUL
+    names = {one.path: one.data for one in read_zip(data, "z.zip")}
+    assert isinstance(names[""], Refusal)
+    assert names["b/c"] == b"y"

@@ -49,4 +49,5 @@ def test_columns_that_only_tell_rows_apart(name, cells, aside):
 def test_names_of_one_size():
     assert describe("x", ["eebbqej", "ed00q6i", "eezlygj"]).one_size
     assert not describe("x", ["eebbqej", "ed00q6i", "eebbqej"]).one_size
-    assert not describe("x", ["anna", "berta"]).one_size
+    assert not describe("x", ["anna1", "bert"]).one_size
+    assert not describe("x", ["anna", "bert"]).one_size, "words of one length have no digits"

@@ -18,7 +18,10 @@ PLAY = "First:\nSpeak, speak.\n\nAll:\nWe will.\n\n"
 def test_prose_is_one_document_as_it_is(tmp_path):
     read = read_documents(DataRecipe(), write(tmp_path, "play.txt", PLAY))
     assert read.pairs == ((PLAY, ""),)
-    assert read.notes[-1].startswith("play.txt is one document; --set data.documents=lines or paragraphs cuts it")
+    said = (
+        "play.txt: all of it is one document (1 document); --set data.documents=lines or paragraphs cuts it otherwise"
+    )
+    assert read.notes[-1] == said
 
 
 def test_many_lines_with_no_blank_one_are_documents(tmp_path):

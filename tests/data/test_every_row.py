@@ -26,9 +26,7 @@ def test_a_valid_file_loses_nothing(tmp_path, kind):
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_bad_row_is_listed_and_the_others_are_used(tmp_path, name):
     planted = plant(name, random.Random(5))
-    path = tmp_path / planted.name
-    path.write_bytes(planted.data)
-    assert counted(planted.reader, str(path)) == (ROWS - 1, 1)
+    assert counted(planted.reader, planted.write(tmp_path)) == (ROWS - 1, 1)
 
 
 @pytest.mark.parametrize("documents, expected", [("file", 1), ("lines", 4), ("paragraphs", 2)])

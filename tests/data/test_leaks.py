@@ -45,6 +45,12 @@ def test_a_word_that_stands_for_the_label_is_found():
     ], "the word `day` is in other texts, too"
 
 
+def test_a_name_that_all_texts_hold_gives_nothing_away():
+    texts, labels = texts_and_labels(labels=("film", "book"))
+    about = [f"{text} film" for text in texts]
+    assert giveaways(about, [[label] for label in labels]) == []
+
+
 def test_several_labels_a_text_and_rare_ones():
     texts, _ = texts_and_labels(60)
     labels = [["joy", "fear"] if n % 2 else ["anger"] for n in range(60)]

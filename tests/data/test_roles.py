@@ -110,6 +110,12 @@ LABELLED = {
         "sequence",
         "class",
     ),
+    "constant.csv": (
+        ["text,type,topic,label"],
+        lambda m, _: f"{m.text()},post,{m.one_of('a', 'b')},{m.one_of(0, 1, 2)}",
+        "text",
+        "label",
+    ),
     "beside.csv": (
         ["text,lang,split,sentiment"],
         lambda m, _: f"{m.text()},{m.one_of('en', 'es')},{m.one_of('a', 'b')},{m.one_of('x', 'y')}",
@@ -130,8 +136,9 @@ def test_a_text_and_its_label(tmp_path, name):
 def test_a_score_and_a_row_number_are_no_labels(tmp_path):
     found, _ = roles(tmp_path, "s.csv", ["id,text,score", *rows(lambda m, at: f"{at},{m.text()},{m.chance.random()}")])
     assert "label" not in found
-    found, _ = roles(tmp_path, "t.csv", ["text;value", *rows(lambda m, at: f"{m.text()};{at % 7},{at % 9 + 1}")])
-    assert "label" not in found
+    for value in ("{}.5", "{},5", "{}e2"):
+        make = rows(lambda m, at, value=value: f"{m.text()};{value.format(at % 3)}")
+        assert "label" not in roles(tmp_path, "t.csv", ["text;value", *make])[0]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "|", " "])

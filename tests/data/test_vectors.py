@@ -93,6 +93,12 @@ def test_bad_lines_can_be_left_out(tmp_path):
     ]
 
 
+@pytest.mark.spec("S03")
+def test_a_word_that_nobody_wants_is_still_not_named_twice(tmp_path):
+    with pytest.raises(InputError, match=r"vectors\.txt:3:1: the word 'king' is named twice"):
+        read_vectors(put(tmp_path, "king 0.5 1\nduke 1 2\nking 0.5 1\n"), only={"duke"})
+
+
 def test_only_wanted_words_are_kept(tmp_path):
     found = read_vectors(put(tmp_path, WORD2VEC), only={"ñu", "nobody"})
     assert found.words == ("ñu",)

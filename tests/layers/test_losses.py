@@ -214,3 +214,20 @@ def test_a_total_may_be_shared_by_other_items():
 def test_what_cannot_be_judged_is_refused(make, found):
     with pytest.raises(InputError, match=found):
         make()
+
+
+def test_classes_and_labels_may_weigh_more():
+    """Σ w_y (−ln p_y) over as many items; of a label −w y ln p − (1 − y) ln(1 − p), by a loop."""
+    torch.manual_seed(0)
+    logits, targets = torch.randn(7, 3), torch.randint(3, (7,))
+    weights = torch.tensor([0.5, 2.0, 3.0])
+    loss = token_cross_entropy(logits, targets, weights=weights)
+    by_loop = sum(-weights[target] * row.log_softmax(0)[target] for row, target in zip(logits, targets, strict=True))
+    torch.testing.assert_close(loss.total, by_loop)
+    assert loss.items == 7
+    truth = torch.randint(2, (7, 3)).double()
+    chances = logits.sigmoid()
+    each = -weights * truth * chances.log() - (1 - truth) * (1 - chances).log()
+    found = binary_cross_entropy(logits, truth, yes=weights)
+    torch.testing.assert_close(found.total, each.sum())
+    assert found.items == 21

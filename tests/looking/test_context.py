@@ -1,13 +1,18 @@
 """What context does to a word, on a Transformer that had to tell the two meanings of one apart."""
 
 import random
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import atento
 from atento.api.words import look_at_context
+from atento.data.levels import learn_vocabulary
 from atento.errors import InputError
-from atento.looking.context import context_text, sentences_of
+from atento.looking.context import context_text, sentences_of, vectors_of
+from atento.models.build import build_encoder, parse_half
+from atento.spec import ModelRecipe
 
 FRUIT, DEVICES = ["orange", "pear", "cherry", "plum"], ["phone", "laptop", "tablet", "printer"]
 ASKED = "apple: an apple and an orange | an apple phone"
@@ -59,6 +64,21 @@ def test_a_terminal_shows_a_column_a_stage(run):
     assert lines[2] == "an apple and an orange"
     assert lines[4].split()[0] == "orange" and len(lines[4].split()) == 3
     assert lines[-1].startswith("the same apple in the first two") and lines[-1].split()[-2] == "1.000"
+
+
+@pytest.mark.spec("S04")
+@pytest.mark.parametrize("level", ["char", "subword"])
+def test_a_word_is_the_mean_of_its_own_pieces(level):
+    """Read letter by letter or in subwords, a word has no part of its neighbours."""
+    vocabulary = learn_vocabulary(level, ["an apple pie", "the pie"], size=40, least_count=1)
+    recipe = ModelRecipe(name="transformer", hidden=6, heads=2)
+    module = build_encoder(parse_half("transformer", "transformer"), recipe, len(vocabulary)).eval()
+    before = vectors_of(module, SimpleNamespace(source=vocabulary), "an-apple,pie", "apple")[0]
+    numbers, places = vocabulary.encode("an-apple,pie"), vocabulary.offsets("an-apple,pie")
+    inside = [number for number, (start, end) in zip(numbers, places, strict=True) if start >= 3 and end <= 8]
+    assert len(inside) > 1
+    table = module.embedding.tokens.table.weight.detach().double().numpy()
+    np.testing.assert_allclose(before, table[inside].mean(axis=0))
 
 
 @pytest.mark.parametrize(

@@ -83,3 +83,27 @@ def test_a_head_reads_and_says_something(size, width, found):
     for head in (LabelHead, LabelSetHead, NumberHead):
         with pytest.raises(InputError, match=found):
             head(size, width)
+
+
+@pytest.mark.spec("L04")
+def test_a_label_is_said_above_its_own_threshold():
+    head = LabelSetHead(4, 3)
+    outputs = torch.tensor([[0.0, 1.0, -1.0], [2.0, -3.0, 0.1]])
+    assert head.answer(outputs).tolist() == [[False, True, False], [True, False, True]]
+    head.settle(torch.tensor([0.4, 0.8, 0.2]))
+    chances = outputs.sigmoid()
+    assert torch.equal(
+        head.answer(outputs), torch.stack([chances[:, 0] > 0.4, chances[:, 1] > 0.8, chances[:, 2] > 0.2], 1)
+    )
+    again = LabelSetHead(4, 3)
+    again.load_state_dict(head.state_dict())
+    assert torch.equal(again.thresholds, head.thresholds)
+
+
+def test_weights_are_for_learning_alone():
+    for head, truth in ((LabelHead(4, 3), torch.tensor([2, 0])), (LabelSetHead(4, 3), torch.eye(3)[:2])):
+        outputs = torch.randn(2, 3)
+        plain = head.loss(outputs, truth).total
+        head.weigh(torch.tensor([2.0, 2.0, 2.0]))
+        assert head.loss(outputs, truth).total > plain
+        assert "weights" not in head.state_dict()

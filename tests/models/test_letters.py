@@ -1,32 +1,27 @@
-"""Words by their letters: against the filters written out, whatever the padding and the neighbours."""
+"""Words by their letters: against torch's GRU on each word alone, whatever the padding and the neighbours."""
+
+import math
 
 import pytest
 import torch
 from torch.autograd import gradcheck
 
+from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
-from atento.models.letters import LETTER_SIZE, WIDTHS, LetterReader, WordEmbedding
+from atento.models.letters import LetterReader, WordEmbedding
 
-ALPHABET, WIDTH, WORDS, SIZE = 11, 7, 13, 5
+ALPHABET, WIDTH, WORDS, SIZE = 11, 6, 13, 5
 
 
 def spelled(reader, letters):
-    """One word by the formula: marks at both ends, every window of every filter, the largest answer or 0."""
-    first, last = ALPHABET, ALPHABET + 1
-    vectors = [reader.table.weight[letter] for letter in (first, *letters, last)]
-    found = []
-    for filter_ in reader.filters:
-        seen = filter_.in_features // LETTER_SIZE
-        padded = vectors + [torch.zeros(LETTER_SIZE)] * (seen - 1)
-        windows = [torch.cat(padded[at : at + seen]) for at in range(len(vectors))]
-        found.append(torch.stack([filter_(window) for window in windows]).amax(0).clamp(min=0))
-    return torch.cat(found)
+    """One word alone through torch's own GRU: where each direction has read it all."""
+    outputs, _ = reader.stack.to_torch()(reader.table.weight[list(letters)].unsqueeze(0))
+    return torch.cat([outputs[0, -1, : WIDTH // 2], outputs[0, 0, WIDTH // 2 :]])
 
 
 @pytest.mark.spec("K04")
-def test_letters_by_the_formula():
+def test_letters_are_torchs_gru_on_each_word():
     reader = LetterReader(ALPHABET, WIDTH)
-    assert [filter_.in_features // LETTER_SIZE for filter_ in reader.filters] == list(WIDTHS)
     words = [[4, 5, 6], [7], [10, 4, 4, 9, 8], []]
     letters = torch.tensor([[*word, *[0] * (6 - len(word))] for word in words])
     expected = torch.stack([*(spelled(reader, word) for word in words[:3]), torch.zeros(WIDTH)])
@@ -57,9 +52,12 @@ def test_a_word_is_its_own_vector_plus_its_letters():
     for row, place in ((0, 0), (0, 1), (1, 0)):
         word, *spelling = words[row, place].tolist()
         kept = [letter for letter in spelling if letter]
-        expected = embedding.table.weight[word] + embedding.map(spelled(letters, kept))
+        expected = embedding.table.weight[word] + embedding.map(spelled(letters, kept)) / math.sqrt(SIZE)
         torch.testing.assert_close(vectors[row, place], expected, rtol=0, atol=1e-12)
     assert (vectors[1, 1:] == 0).all()
+    embedding.factor = WordEmbedding(WORDS, SIZE, letters=None, loud=True).factor
+    torch.testing.assert_close(embedding(words), math.sqrt(SIZE) * vectors)
+    torch.testing.assert_close(embedding.spell(letters, words[0, :, 1:]), letters(words[0, :, 1:]))  # as on a GPU
 
 
 def test_letters_are_read_once_for_each_distinct_word():
@@ -73,3 +71,9 @@ def test_without_letters_a_word_is_its_vector():
     embedding = WordEmbedding(WORDS, SIZE, letters=None)
     assert isinstance(embedding, TokenEmbedding)
     assert torch.equal(embedding(some_words()), embedding.table(some_words()[..., 0]))
+
+
+@pytest.mark.parametrize("width", [7, 1])
+def test_both_directions_are_equally_wide(width):
+    with pytest.raises(InputError, match=f"model.characters={width}"):
+        LetterReader(ALPHABET, width)

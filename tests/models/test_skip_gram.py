@@ -176,7 +176,7 @@ def test_words_used_alike_end_up_near(name):
     counts = torch.bincount(tokens[valid], minlength=len(words)).tolist()
     model = SkipGram(noise_of(counts), 16, window=2) if name == "skip-gram" else NextWord(len(words), 16, window=2)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.05 if name == "skip-gram" else 0.01)
-    for _ in range(250):
+    for _ in range(160):
         rows = torch.randint(len(tokens), (64,))
         optimiser.zero_grad()
         model.loss(WordsBatch(tokens[rows], valid[rows])).mean.backward()

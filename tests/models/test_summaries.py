@@ -3,8 +3,9 @@
 import pytest
 import torch
 
+from atento.errors import InputError
 from atento.layers.padding import masked_mean
-from atento.models.summaries import SUMMARIES, end_states, first_state, largest_values, last_state
+from atento.models.summaries import SUMMARIES, end_states, find_summary, first_state, largest_values, last_state
 
 BATCH, TIME, SIZE = 5, 7, 6
 
@@ -62,3 +63,10 @@ def test_no_gradient_reaches_padding(summary):
     assert (states.grad[~VALID] == 0).all()
     assert (states.grad[0].abs().sum() > 0).all()
     assert torch.autograd.gradcheck(lambda values: summary(values, VALID), states.detach().requires_grad_())
+
+
+def test_a_summary_by_its_name():
+    assert find_summary("auto", auto="mean") is SUMMARIES["mean"]
+    assert find_summary("max", auto="mean") is SUMMARIES["max"]
+    with pytest.raises(InputError, match="classifier of texts"):
+        find_summary("attention", auto="mean")

@@ -10,9 +10,11 @@ WORDS = {
     "en": "the a film was very good bad boring great story and of in actor plot I loved hated it not so really awful",
     "es": "la el película fue muy buena mala aburrida historia y de en actor trama me gustó nada tan gran música",
     "de": "der die das Film war sehr gut schlecht langweilig Geschichte und von in Schauspieler ich nicht so toll",
+    "fr": "le la film était très bon mauvais ennuyeux histoire et de en acteur je ne pas si vraiment",
+    "ar": "الفيلم كان جدا جيد سيئ ممل قصة و من في ممثل أحببت لم موسيقى نهاية يوم",
     "ru": "фильм был очень хороший плохой скучный история и в актёр мне понравился не такой музыка конец день",
 }
-EN, ES, DE, RU = (words.split() for words in WORDS.values())
+EN, ES, DE, FR, AR, RU = (words.split() for words in WORDS.values())
 TAGS = ("DET", "NOUN", "VERB", "ADJ", "PUNCT")
 NAMED = ("O", "B-PER", "I-PER", "B-LOC")
 Make = Callable[[Path], str]  # a folder -> what a user would type for the file in it
@@ -129,6 +131,13 @@ def by_folder(*labels: str, packed: bool = False) -> Make:
     return make
 
 
+def forms(draw: random.Random) -> list[str]:
+    """A form of one of twenty verbs."""
+    lemma, _, _ = inflected(random.Random(draw.randint(0, 20)))
+    ending, features = draw.choice([("é", "V;IND;PST;1;SG"), ("emos", "V;SBJV;PRS;1;PL"), ("en", "V;SBJV;PRS;3;PL")])
+    return [lemma, lemma.removesuffix("ar") + ending, features]
+
+
 def last_form(draw: random.Random) -> list[str]:
     """The same in the order of later years."""
     lemma, form, features = inflected(draw)
@@ -212,6 +221,14 @@ CLASSIFY: dict[str, Make] = {
     ),
     "folder": by_folder("pos", "neg"),
     "zip": by_folder("sport", "politik", "kultur", packed=True),
+    "French stars": table("avis.csv", "avis note", lambda d, n: [sentence(d, FR), str(d.randint(1, 5))], ";"),
+    "Japanese": table("r.tsv", "文 ラベル", lambda d, n: [chinese(d) + "です", d.choice(["正", "負"])], "\t"),
+    "Arabic": table("r.csv", "", lambda d, n: [sentence(d, AR), d.choice(["جيد", "سيئ"])]),
+    "label and text, named": table("r.tsv", "label text", lambda d, n: [d.choice(["world", "art"]), sentence(d)], "\t"),
+    "long texts": table("r.csv", "", lambda d, n: [sentence(d, low=200, high=300), d.choice(["pos", "neg"])], count=40),
+    "two texts unlike each other": table(
+        "r.tsv", "", lambda d, n: [*two_of(d, EN, ES), d.choice(["art", "war", "tax"])], "\t"
+    ),
     "names": table("n.csv", "name gender", lambda d, n: [word_of("aeioulmnrst", d, 6), d.choice("fm")]),
     "an unnamed index": written("r.csv", ",text,label\n" + "".join(f"{n},the film {n},{n % 2}\n" for n in range(60))),
     "commas in the text": table("r.csv", "", lambda d, n: [sentence(d) + ", " + sentence(d), d.choice(["a", "b"])]),
@@ -231,6 +248,9 @@ LABEL: dict[str, Make] = {
     "__label__ lines": table(
         "r.txt", "", lambda d, n: [" ".join(f"__label__{one}" for one in several(d, "a b c")), sentence(d)], " "
     ),
+    "the labels first": table(
+        "r.tsv", "topics body", lambda d, n: [",".join(several(d, "money grain crude trade")), sentence(d)], "\t"
+    ),
     "semicolons": table("r.csv", "", lambda d, n: [sentence(d), ";".join(several(d, "rot grün blau"))]),
     "lists in Parquet": parquet("r.parquet", lambda d, n: {"body": sentence(d), "tags": several(d, "x y z")}),
 }
@@ -239,6 +259,10 @@ TAG: dict[str, Make] = {
     "CoNLL, four columns": conll(
         "t.txt", lambda d, at: [f"{d.choice(EN)}{d.randint(0, 9)}", d.choice(TAGS), "O", d.choice(NAMED)], " "
     ),
+    "Spanish, a space between": conll(
+        "esp.train", lambda d, at: [f"{d.choice(ES)}{d.randint(0, 9)}", d.choice(["NC", "VMI"]), d.choice(NAMED)], " "
+    ),
+    "Arabic": conll("t.bio", lambda d, at: [f"{d.choice(AR)}{d.randint(0, 9)}", d.choice(NAMED)], "\t"),
     "German .tsv": conll("t.tsv", lambda d, at: [f"{d.choice(DE)}{d.randint(0, 9)}", d.choice(NAMED)], "\t"),
     "CoNLL-U": conll("t.conllu", universal, "\t", before="# sent_id = {}\n"),
     "lists": jsonl("t.jsonl", lambda d, n: dict(zip(("tokens", "ner_tags"), tagged(d), strict=True))),
@@ -254,9 +278,16 @@ TRANSLATE: dict[str, Make] = {
     "named": table("p.csv", "source target", lambda d, n: list(two_of(d, EN, DE))),
     "languages": jsonl("p.jsonl", lambda d, n: dict(zip(("de", "en"), two_of(d, DE, EN), strict=True))),
     "parallel": parallel("a.de a.en", lambda d: two_of(d, DE, EN)),
+    "words of one length": table(
+        "p.tsv", "", lambda d, n: [word := word_of("abcde", d, 4), " ".join(reversed(word))], "\t", count=240
+    ),
     "phones": table("p.tsv", "", lambda d, n: spoken(d), "\t"),
     "inflection": table("p", "", lambda d, n: list(inflected(d)), "\t"),
     "inflection, form last": table("p", "", lambda d, n: last_form(d), "\t"),
+    "many forms of few words": table(
+        "p", "", lambda d, n: list(inflected(random.Random(d.randint(0, 20)))) if n % 2 else forms(d), "\t", count=600
+    ),
+    "pronounced": table("p.tsv", "", lambda d, n: [spoken(d)[0], " ".join(spoken(d)[0]).replace("e", "ə")], "\t"),
     "attribution": table(
         "p.txt", "", lambda d, n: [*two_of(d, EN, ES), f"CC-BY 2.0 (France) Attribution: tatoeba.org #{n}"], "\t"
     ),
@@ -313,6 +344,9 @@ MATCH: dict[str, Make] = {
         "m.jsonl",
         lambda d, n: {"question": sentence(d), "passage": sentence(d, low=30, high=50), "answer": d.random() < 0.5},
     ),
+    "paraphrases": table(
+        "m.tsv", "id sentence1 sentence2 label", lambda d, n: [str(n), *alike(d, FR), d.choice("01")], "\t"
+    ),
     "Spanish": table("m.csv", "premisa hipótesis etiqueta", lambda d, n: [*alike(d, ES), d.choice(["sí", "no"])]),
 }
 GENERATE: dict[str, Make] = {
@@ -320,7 +354,7 @@ GENERATE: dict[str, Make] = {
     "lines": written("t.txt", "\n".join(sentence(random.Random(n), ES) + "," for n in range(60))),
     "one column": table("t.csv", "text", lambda d, n: [sentence(d)]),
     "text and id": jsonl("t.jsonl", lambda d, n: {"id": n, "url": f"http://x.org/{n}", "text": sentence(d, high=40)}),
-    "text and a name": table("t.tsv", "", lambda d, n: [sentence(d, low=6), word_of("abcdefgh", d, 7)], "\t"),
+    "text and a name": table("t.tsv", "", lambda d, n: [sentence(d, low=6), word_of("0123456789abcdef", d, 7)], "\t"),
     "text and when": table("t.csv", "text date", lambda d, n: [sentence(d, low=6), f"20{n:02}-01-02"]),
     "folder": by_folder(),
     "Chinese": written("t.txt", "。".join(chinese(random.Random(n)) for n in range(200)) + "。"),

@@ -10,25 +10,35 @@ from atento.tasks.translate_defaults import MODELS, defaults, sized
 
 
 def recipe(data="pairs.tsv", **values):
-    return Recipe().with_values({"data.train": data, **values})
+    return Recipe().with_values({"data.train": data, "train.budget": 600, **values})
 
 
 def pairs(count):
-    return [("a b", "b a")] * count
+    return [("a b c d e f", "f e d c b a")] * count
 
 
-def test_more_pairs_more_subwords_and_less_dropout():
-    found = [sized(recipe(), pairs(count)) for count in (100, 1_000, 10_000, 100_000, 1_000_000)]
-    sizes, dropouts = ([one[key] for one in found] for key in ("tokens.size", "model.dropout"))
-    assert sizes == sorted(sizes)
-    assert dropouts == sorted(dropouts, reverse=True)
-    assert sizes[0] < sizes[-1]
-    assert dropouts[0] > dropouts[-1]
+def test_more_pairs_more_subwords():
+    sizes = [sized(recipe(), pairs(count), "cpu")["tokens.size"] for count in (100, 1_000, 10_000, 100_000)]
+    assert sizes == [500, 800, 2500, 7900]
+
+
+def test_the_more_passes_the_more_dropout():
+    found = [sized(recipe(), pairs(count), "cpu")["model.dropout"] for count in (1_000, 20_000, 200_000)]
+    assert found == [0.3, 0.2, 0.1]
+    assert sized(recipe(), pairs(200_000), "cuda")["model.dropout"] > 0.1
+
+
+def test_where_no_pass_can_be_made_a_smaller_model_learns_more():
+    short = recipe(**{"train.budget": 60, "train.threads": 1})
+    values = sized(short, pairs(100_000), "cpu")
+    assert (values["model.hidden"], values["tokens.size"], values["decode.beam"]) == (128, 2000, 1)
+    assert "model.hidden" not in sized(recipe(), pairs(100_000), "cpu")
+    assert values["train.batch_tokens"] < sized(recipe(), pairs(100_000), "cpu")["train.batch_tokens"]
 
 
 @pytest.mark.parametrize("data", [name for name, one in BUILTIN.items() if one.task == "translate"])
 def test_built_in_sets_keep_values_of_their_own(data):
-    assert sized(recipe(data), pairs(1000)) == {}
+    assert sized(recipe(data), pairs(1000), "cpu") == {}
     for model in MODELS:
         assert not {"train.average", "train.label_smoothing", "decode.beam"} & set(defaults(data, model))
 
@@ -37,7 +47,7 @@ def test_what_the_user_says_goes_before_the_size():
     said = {"model.dropout": 0.0}
     sized_up = fill_sizes(TRANSLATE, recipe(**said), said, pairs(1000))
     assert sized_up.model.dropout == 0.0
-    assert sized_up.tokens.size == sized(recipe(), pairs(1000))["tokens.size"]
+    assert sized_up.tokens.size == sized(recipe(), pairs(1000), "cpu")["tokens.size"]
 
 
 def test_every_family_has_values():

@@ -82,8 +82,12 @@ def compare(
     slots = 1 if where.type == "cuda" else min(count, len(os.sched_getaffinity(0)))
     recipes = share_budget(values, names, rounds=-(-count // slots), alone=slots == 1)
     reading = chosen.read(recipe.data, recipe.split_seed)
-    recipe = fill_sizes(chosen, recipe, values, reading.train)
-    recipes = {name: fill_sizes(chosen, each, values, reading.train) for name, each in recipes.items()}
+    share = next(iter(recipes.values())).train  # of the time, the same for all
+    recipe = recipe.with_values({"train.budget": share.budget, "train.threads": share.threads})
+    recipe, *filled = (
+        fill_sizes(chosen, each, values, reading.train, device=where.type) for each in (recipe, *recipes.values())
+    )
+    recipes = dict(zip(recipes, filled, strict=True))
     if not reading.test:
         raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
     if recipe.train.objective == "masked":

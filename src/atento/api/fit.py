@@ -70,13 +70,13 @@ def fit(
         return load(folder, device=device)
     where = find_device(device)
     reading = chosen.read(recipe.data, recipe.split_seed)
-    recipe = fill_sizes(chosen, recipe, values, reading.train)
+    recipe = fill_sizes(chosen, recipe, values, reading.train, device=where.type)
     codec = begun_with(folder, chosen) if resume else None
     if codec is None:
         read = reading.train
         codec = learn_codec(chosen, recipe, read) if before is None else take_codec(chosen, recipe, read, before)
         if before is None:
-            pass
+            require_no_leak(codec, reading)
     notes = [*reading.notes, *notes, *codec.notes]
     for note in notes:
         on_event({"event": "note", "text": note})

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from atento.bundle import Bundle
 from atento.data.vocabulary import Vocabulary
 from atento.errors import InputError
-from atento.spec import Recipe
+from atento.spec import Recipe, TokensRecipe
 from atento.tasks.task import Task, suited
 
 OWN = ("dropout", "directions", "summary", "handover", "attend", "characters")  # what each task decides for itself
@@ -24,8 +24,10 @@ def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
     if task != before.recipe.task:
         known = {key: value for key, value in known.items() if key.removeprefix("model.") not in OWN}
         known |= read_as(before, task)
+    cut, usual = before.recipe.tokens.model_dump(), TokensRecipe().model_dump()
     for key, value in values.items():
-        if key.startswith("tokens."):
+        name = key.removeprefix("tokens.")
+        if key.startswith("tokens.") and str(value) not in (str(cut[name]), str(usual[name])):
             raise InputError(
                 f"--from {before.folder}: the vocabulary is the run's own.",
                 found=f"{key}={value}",
@@ -83,7 +85,7 @@ def take_weights(module: nn.Module, before: Bundle) -> str:
     for name, tensor in mine.items():
         found = theirs.get(tail(name))
         if found is not None and found.shape == tensor.shape:
-            fitting[name] = tensor
+            fitting[name] = found
     if not fitting:
         raise InputError(
             f"--from {before.folder}: none of its weights fit this model.",

@@ -66,7 +66,7 @@ def tune(
     folder = Path(out) if out else new_folder(recipe.data.train, "tune")
     require_free(folder, "search", resume=resume)
     reading = chosen.read(recipe.data, recipe.split_seed)
-    recipe = fill_sizes(chosen, recipe, values, reading.train)
+    recipe = fill_sizes(chosen, recipe, values, reading.train, device=find_device(device).type)
     for note in (*reading.notes, *notes):
         on_event({"event": "note", "text": note})
     if not reading.valid or not reading.test:

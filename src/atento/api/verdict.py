@@ -68,7 +68,7 @@ def memory(ran: Sequence[Row], metric: Metric) -> list[str]:
         where = f"On the longest third of the sources ({with_['label']} characters)"
         kept, lost = number(with_["value"]), number(without["value"])
         figures = f"{best['model']} keeps {kept}, {name} with one fixed vector {lost}"
-        better, worse = (without, with_) if metric.smaller_is_better else (with_, without)
-        apart = better["low"] > worse["high"]
+        lower, higher = sorted((with_, without), key=lambda band: float(band["value"]))
+        apart = higher["low"] > lower["high"]
         found.append(f"{where} {figures}{': the intervals do not meet.' if apart else ': a tie, the intervals meet.'}")
     return found

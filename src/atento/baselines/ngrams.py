@@ -78,11 +78,10 @@ class CharacterCounts:
         require_fitted(self.name, self.counts)
         every, real = self.side_by_side([text])
         chances = np.full(len(every), 1.0 / (self.symbols - (0 if self.whole else 1)))
-        history = np.zeros(len(every), dtype=np.int64)  # −1: never met
+        history = np.zeros(len(every), dtype=np.int64)  # −1: never met, nor any that ends so
         for length, counts in enumerate(self.counts or []):
             if length:
-                pairs = self.paired(history, np.roll(every, length))
-                history = np.where(history < 0, -1, found_in(counts.longer, pairs))
+                history = found_in(counts.longer, self.paired(history, np.roll(every, length)))
             place = found_in(counts.seen, self.paired(history, every))
             times = np.where(place < 0, 0.0, counts.times[place])
             known = (history >= 0) & (counts.followed[history] > 0)

@@ -52,11 +52,12 @@ def read_zip(data: bytes, file: str) -> Iterator[Member]:
 def is_read(info: zipfile.ZipInfo) -> bool:
     """Whether an entry is a file of the user's rather than a folder, a link or a system's own."""
     parts = PurePosixPath(info.filename).parts
+    if not parts:
+        return True  # a damaged name; it is refused when it is read
     link = stat.S_ISLNK(info.external_attr >> 16)
     return not (
         info.is_dir()
         or link
-        or not parts
         or parts[0] == "__MACOSX"
         or any(part[0] == "." and part != ".." for part in parts)
     )
@@ -84,6 +85,8 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str) -> b
     """The bytes of one file, as many as the archive says; a broken, locked or misnamed one is refused."""
     where = f"{file}/{info.filename}"
     path = PurePosixPath(info.filename.replace("\\", "/"))
+    if not path.parts:
+        return Refusal(file, 1, 1, "a file in it has no name.", found=repr(info.filename), fix="pack the archive again")
     if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
         fix = "pack the folder again with plain names"
         return Refusal(where, 1, 1, "the name leads out of the archive.", found=repr(info.filename), fix=fix)

@@ -13,6 +13,7 @@ from atento.data.role_names import NEITHER, is_named
 
 EXAMPLES = 3
 SAMPLE = 200  # cells whose form is looked at
+DIGITS = 0.1  # of the names of rows hold one
 LINK = re.compile(r"\w+://\S+|www\.\S+|/\w+/\S*")
 TIME = r"[T ]\d{1,2}(?::\d{2}){1,2}(?:\.\d+)?Z?(?:[+-]\d{2}:?\d{2})?"
 DATE = re.compile(rf"(?:\d{{4}}[-/]\d{{1,2}}|\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}})(?:{TIME})?")
@@ -36,7 +37,7 @@ class Column:
     share_dates: float = 0.0
     share_links: float = 0.0
     counts: bool = False  # whole numbers that rise from row to row
-    one_size: bool = False  # single words, each another, all of one length
+    one_size: bool = False  # single words, each another, all of one length, some with digits
 
     @property
     def is_wordless(self) -> bool:
@@ -72,8 +73,14 @@ def describe(name: str, cells: Sequence[str]) -> Column:
         share_dates=share(sum(DATE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
         share_links=share(sum(LINK.match(cell.strip()) is not None for cell in sample), len(sample)),
         counts=len(sample) > 1 and all(cell.strip().isdigit() for cell in sample) and rise(list(map(int, sample))),
-        one_size=len(counts) == len(cells) and len({len(cell) for cell in sample}) == 1 and " " not in "".join(sample),
+        one_size=len(counts) == len(cells) and are_codes(sample),
     )
+
+
+def are_codes(cells: Sequence[str]) -> bool:
+    """Whether cells are single words of one length, some with digits: names of rows, such as `ed00q6i`."""
+    digits = sum(any(map(str.isdigit, cell)) for cell in cells)
+    return len({len(cell) for cell in cells}) == 1 and " " not in "".join(cells) and digits >= DIGITS * len(cells)
 
 
 def rise(numbers: Sequence[int]) -> bool:

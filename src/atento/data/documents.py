@@ -1,7 +1,7 @@
 """Texts by themselves: a whole file, its lines, its paragraphs, or a column of a table."""
 
-import re
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -54,40 +54,44 @@ def cut_text(text: str, recipe: DataRecipe, path: str, encoding: str, notes: Ite
     """A plain text as one document, or as one a line or a paragraph; what is blank between them is no document."""
     file = Path(path).name
     way: Cut = likely_cut(text) if recipe.documents == "auto" else recipe.documents
-    pieces = PIECES[way].finditer(text)
-    found = [(text.count("\n", 0, piece.start()) + 1, piece.group()) for piece in pieces] if way == "file" else []
-    if way != "file":
-        line, at = 1, 0
-        for piece in pieces:
-            line += text.count("\n", at, piece.start())
-            at = piece.start()
-            found.append((line, piece.group().rstrip() if way == "paragraphs" else piece.group().strip()))
-    note = {"file": f"{file} is one document", "lines": f"{file}: each line is a document"}.get(
-        way, f"{file}: blank lines part its documents"
-    )
+    found = pieces_of(text, way)
+    note = f"{file}: {SAID[way]} ({counted(len(found), 'document')})"
     if recipe.documents == "auto":
-        others = " or ".join(other for other in PIECES if other != way)
-        note += f"; --set data.documents={others.split(' ')[0]} or {others.split(' ')[-1]} cuts it otherwise"
+        note += f"; --set data.documents={' or '.join(other for other in SAID if other != way)} cuts it otherwise"
     records = Records(
         columns=("text",),
         rows=[(document,) for _, document in found],
         lines=[line for line, _ in found],
         refused=[],
         locate=lambda line, _: Place(file, line, 1),
-        notes=(*notes, f"{note} ({counted(len(found), 'document')})"),
+        notes=(*notes, note),
     )
     return table_of(records, file, "text", encoding, False, "stop")
+
+
+SAID: dict[Cut, str] = {
+    "file": "all of it is one document",
+    "lines": "each line is a document",
+    "paragraphs": "blank lines part its documents",
+}
 
 
 def likely_cut(text: str) -> Cut:
     """One document, unless many lines follow each other with no blank one between."""
     lines = text.strip().split("\n")
-    blank = sum(not line.strip() for line in lines)
-    return "lines" if not blank and len(lines) >= FEW_LINES else "file"
+    return "lines" if len(lines) >= FEW_LINES and all(map(str.strip, lines)) else "file"
 
 
-PIECES: dict[Cut, re.Pattern[str]] = {
-    "file": re.compile(r"\A.*\Z", re.DOTALL),
-    "lines": re.compile(r"[^\n]*\S[^\n]*"),
-    "paragraphs": re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+"),
-}
+def pieces_of(text: str, way: Cut) -> list[tuple[int, str]]:
+    """The documents, each with the line it begins on."""
+    if way == "file":
+        return [(1, text)]
+    lines = list(enumerate(text.split("\n"), start=1))
+    if way == "lines":
+        return [(number, line.strip()) for number, line in lines if line.strip()]
+    pieces = []
+    for filled, block in groupby(lines, key=lambda numbered: bool(numbered[1].strip())):
+        paragraph = list(block)
+        if filled:
+            pieces.append((paragraph[0][0], "\n".join(line for _, line in paragraph).rstrip()))
+    return pieces

@@ -35,7 +35,8 @@ LANGUAGE_NAMES = """
     deutsch englisch spanisch französisch inglés español alemán francés français anglais allemand espagnol italiano
 """
 ROLE_NAMES = """
-    id index idx key text texts label labels class category tag tags sentence sentences title body review reviews
+    id index idx key text texts label labels class category tag tags sentence sentences title titles título titel titre
+    titolo body review reviews
     comment tweet query document context passage premise hypothesis entailment similarity score stars rating sentiment
     date time timestamp ds unique value name language lang features lemmas words tokens token phone phoneme caption
     description content message reply instruction completion references reference
@@ -44,7 +45,7 @@ ROLE_NAMES = """
 LANGUAGES = frozenset(LANGUAGE_NAMES.split())
 KNOWN = LANGUAGES.union(ROLE_NAMES.split(), TEXT, LABEL, WORDS, TAGS, *COUPLES)
 ABSENT = frozenset({"na", "n/a", "nan", "null", "none", "nil"})
-NAME = re.compile(r"[^\W\d][\w .\-/()#%]{0,39}(?<![. ])")
+NAME = re.compile(r"(?:[^\W\d]|#\d)[\w .\-/()#%]{0,39}(?<![. ])")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 CLOSE_ROWS = 5
 LABELLED_ROWS = 20  # fewer rows say nothing of labels

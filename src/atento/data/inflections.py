@@ -10,6 +10,8 @@ from atento.data.tables import Table
 SAMPLE_ROWS = 500
 PARTS = re.compile(r"[;,|:=+/. ]+")
 LEAST_KINSHIP = 0.3  # pairs of letters that a word and its form share
+LEAST_LEMMAS = 0.02  # of the rows are different words: each may have many forms ...
+LEAST_FORMS = 0.2  # ... which are different themselves
 MOST_WORDS = 2.5  # of a word or form
 
 
@@ -35,7 +37,8 @@ def find_inflection(table: Table) -> Inflection | None:
     names = [table.columns[at].lower() for at in (lemma, form)]
     if names in (["form", "lemma"], ["inflected", "lemma"], ["target", "source"]):
         lemma, form = form, lemma
-    if kinship(columns[lemma], columns[form]) < LEAST_KINSHIP:
+    varied = max(len(set(columns[at])) for at in (lemma, form)) >= LEAST_FORMS * len(rows)
+    if not varied or kinship(columns[lemma], columns[form]) < LEAST_KINSHIP:
         return None
     return Inflection(lemma, form, features[0])
 
@@ -49,9 +52,9 @@ def are_features(cells: Sequence[str]) -> bool:
 
 
 def are_words(cells: Sequence[str]) -> bool:
-    """Whether cells are words, of which no few come again and again."""
+    """Whether cells are words."""
     filled = [cell for cell in cells if cell]
-    if not filled or are_numbers(filled) or 10 * len(set(filled)) < len(filled):
+    if not filled or are_numbers(filled) or LEAST_LEMMAS * len(filled) > len(set(filled)):
         return False
     return sum(len(cell.split()) for cell in filled) <= MOST_WORDS * len(filled)
 

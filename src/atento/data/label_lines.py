@@ -29,13 +29,10 @@ def read_label_lines(text: str, file: str, kind: LineKind) -> Records:
 
     def locate(line: int, at: int) -> Place:
         found = lines[line - 1]
-        if at < len(columns) - 1:
-            return Place(
-                file,
-                line,
-                (found.find(":") + 2 if kind == "trec" and at == 1 else len(FASTTEXT) * (kind == "fasttext") + 1),
-            )
-        return Place(file, line, len(found) - len(text_of(found, kind)) + 1)
+        before = len(FASTTEXT) if kind == "fasttext" else 0
+        if columns[at] == "text":
+            before = len(found) - len(text_of(found, kind))
+        return Place(file, line, before + 1)
 
     return Records(columns, rows, starts, refused, locate, (NOTES[kind],))
 

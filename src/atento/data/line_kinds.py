@@ -79,16 +79,15 @@ def cut(line: str) -> list[str]:
 
 
 def begin_with_labels(filled: Sequence[str]) -> bool:
-    """Whether every line begins with one of very few words, each of which comes again, and text follows it."""
+    """Whether nearly all lines begin with one of very few words that come again and again, and text follows it."""
     parts = [line.split(None, 1) for line in filled]
-    if len(parts) < FEWEST_LINES or any(
-        len(part) < 2 or "\t" in line for part, line in zip(parts, filled, strict=True)
-    ):
+    whole = [part for part in parts if len(part) == 2]
+    if len(whole) < max(FEWEST_LINES, 0.95 * len(parts)) or any("\t" in line for line in filled):
         return False
-    firsts = Counter(part[0] for part in parts)
-    rests = {part[1] for part in parts}
-    few = len(firsts) <= min(50, max(2, len(parts) // 20))
-    return few and len(firsts) > 1 and min(firsts.values()) > 1 and len(rests) > len(parts) / 2 and bare(firsts)
+    firsts = Counter(part[0] for part in whole)
+    once = sum(count == 1 for count in firsts.values())
+    few = 1 < len(firsts) <= min(50, max(2, len(whole) // 20)) and once <= 0.01 * len(whole)
+    return few and len({part[1] for part in whole}) > len(whole) / 2 and bare(firsts)
 
 
 def bare(labels: Counter[str]) -> bool:

@@ -28,7 +28,7 @@ NAMES: dict[str, Part] = {
 }
 ENDS = re.compile(rf"(?:^|[a-z]\d+|[^a-z])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![a-z])")
 ASIDE = re.compile(
-    r"(?:readme|licen[cs]e|copying|notice|changelog|labels?|classes|label_names)\b.*|.*\.(?:md|toml|py|sh)"
+    r"(?:readme|licen[cs]e|copying|notice|changelog|labels?|classes|label_names|class_names|emotions|categories)\b.*|.*\.(?:md|toml|py|sh)"
 )
 
 
@@ -93,8 +93,9 @@ def parts_beside(source: str) -> tuple[str, str]:
     names = [name for name in file_names(place) if not ASIDE.fullmatch(name.lower())]
     main = [path.name for path in paths]
     groups = grouped(names) if len(main) > 1 else [[name] for name in names]
-    valid, test = (partner(main, groups, part) for part in ("valid", "test"))
-    return tuple(",".join(str(place / name) for name in group) for group in (valid, test))  # type: ignore[return-value]
+    valid, test = (",".join(partner(main, groups, part)) for part in ("valid", "test"))
+    found = named(place, "", valid, test, [])
+    return found.valid, found.test
 
 
 def grouped(names: Iterable[str]) -> list[list[str]]:
@@ -105,7 +106,7 @@ def grouped(names: Iterable[str]) -> list[list[str]]:
         language = re.fullmatch(r"(.+)\.([a-z]{2,3})(?:[-_][A-Za-z]{2,4})?", inner)
         parallel = language is not None and language[2] not in FORMATS
         alike.setdefault(f"{language[1]}." if parallel and language else name, []).append(name)
-    return [group for stem, group in alike.items()]
+    return list(alike.values())
 
 
 FORMATS = frozenset({"csv", "tsv", "txt", "tab", "bio", "iob", "zip", "pq", "ner", "pos"})

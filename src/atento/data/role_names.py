@@ -16,9 +16,14 @@ LABEL_NAMES = """
     rating ratings target tag tags topic topics emotion emotions intent intents polarity polarité polaridad polaridade
     etiqueta etiquetas clase classe classi klasse etikett étiquette sentimiento sentimento stimmung gefühl emoción
     emozione tema thema sujet type tipo typ gold truth answer verdict judgment judgement entailment stance
-    spam toxic hate genre genres género genere outcome annotation coarse fine score y label_text
+    spam toxic hate genre genres género géneros genere gender sex quality outcome annotation coarse fine score
+    y label_text
     kategoria etykieta metka метка класс категория тональность etiket duygu sınıf kategori 标签 类别 情感 ラベル 感情
     라벨 감정 تصنيف
+"""
+SURELY_NAMES = """
+    label labels class category sentiment polarity emotion intent stars rating etiqueta clase klasse classe étiquette
+    etykieta метка etiket 标签 ラベル 라벨
 """
 NEITHER_NAMES = """
     id ids idx index key uid guid uuid split fold subset set partition lang language locale user username author name
@@ -31,6 +36,7 @@ ENTITY_NAMES = "ner entities entity slots slot bio iob iob2"
 
 TEXT = frozenset(TEXT_NAMES.split())
 LABEL = frozenset(LABEL_NAMES.split())
+SURELY = frozenset(SURELY_NAMES.split())
 NEITHER = frozenset(NEITHER_NAMES.split())
 WORDS = frozenset(WORD_NAMES.split())
 TAGS = frozenset(TAG_NAMES.split())

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from atento.data.headings import are_numbers
 from atento.data.label_cells import LabelCells, cells_of_labels
 from atento.data.lists import BETWEEN, split
-from atento.data.role_names import ENTITIES, LABEL, NEITHER, TAGS, TEXT, TWO_TEXTS, WORDS, is_named
+from atento.data.role_names import ENTITIES, LABEL, NEITHER, SURELY, TAGS, TEXT, TWO_TEXTS, WORDS, is_named
 from atento.data.tables import Table
 
 SAMPLE_ROWS = 2000
@@ -108,7 +108,8 @@ def label_column(looks: Iterable[Look], taken: Iterable[int] = ()) -> int:
     named = [look for look in free if is_named(look.name, LABEL) and not look.score and may_be_label(look)]
     likely = [look for look in free if is_label(look) and not is_named(look.name, NEITHER)]
     if named:
-        return min(named, key=lambda look: (look.numeric, look.distinct)).at
+        told = [look for look in named if look.distinct > 1] or named  # one value alone tells nothing apart
+        return min(told, key=lambda look: (not is_named(look.name, SURELY), look.numeric, look.distinct)).at
     ends = (0, len(looks) - 1)
     return min(likely, key=lambda look: (look.at not in ends, -look.at)).at if likely else -1
 

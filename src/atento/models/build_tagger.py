@@ -57,7 +57,9 @@ def read_words(encoder: Encoder, recipe: ModelRecipe, vocabulary_size: int, alph
     """The encoder's tokens become words with letters."""
     letters = LetterReader(alphabet, recipe.characters, dropout=recipe.dropout) if recipe.characters else None
     if isinstance(encoder, RecurrentEncoder):
-        encoder.embedding = WordEmbedding(vocabulary_size, recipe.hidden, letters=letters, dropout=recipe.dropout)
+        encoder.embedding = WordEmbedding(
+            vocabulary_size, recipe.hidden, letters=letters, loud=True, dropout=recipe.dropout
+        )
     elif isinstance(encoder, TransformerEncoder) and isinstance(encoder.embedding, PlacedEmbedding):
         encoder.embedding.tokens = WordEmbedding(vocabulary_size, recipe.hidden, letters=letters)
     else:

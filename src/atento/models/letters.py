@@ -1,69 +1,66 @@
 """Words by their letters: what a model knows of a word it never met."""
 
+import math
+
 import torch
 from torch import Tensor, nn
 
+from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
-from atento.layers.padding import clean
+from atento.models.summaries import end_states
+from atento.recurrent import GRU
+from atento.recurrent.stack import Stack
 
-# Axes: B batch, N words, L letters, W distinct words, C channels, D size.
+# Axes: B batch, N words, L letters, W words, C size of a letter, D size.
 
-WIDTHS = (1, 2, 3, 4)  # letters that a filter sees at once
 LETTER_SIZE = 32
 
 
 class LetterReader(nn.Module):
-    """Letters (W, L), 0 after the last one -> (W, width): filters over 1 to 4 letters, the strongest answer of each.
+    """Letters (W, L), 0 after the last one -> (W, width): a GRU in each direction, both where they have read the word.
 
-    (Kim et al., 2016, sec. 2.2.) A mark before the first letter and one after the last make prefixes and suffixes
-    visible; a word of no letters gives zeros.
+    (As Ling et al., 2015, sec. 3.2.) The state that ends at the first letter knows how a word begins, the other how it
+    ends; a word of no letters gives zeros.
     """
 
     def __init__(self, alphabet: int, width: int, *, dropout: float = 0.0) -> None:
         super().__init__()
+        if width < 2 or width % 2:
+            raise InputError(
+                "model.characters must be even: letters are read in both directions, each half as wide.",
+                found=f"model.characters={width}",
+                fix=f"--set model.characters={width + 1}",
+            )
         self.alphabet, self.width = alphabet, width
-        self.table = nn.Embedding(alphabet + 2, LETTER_SIZE, padding_idx=0)  # the last two are the marks
-        shares = [width // len(WIDTHS) + (place < width % len(WIDTHS)) for place in range(len(WIDTHS))]
-        self.filters = nn.ModuleList(
-            nn.Linear(letters * LETTER_SIZE, share) for letters, share in zip(WIDTHS, shares, strict=True) if share
-        )
+        self.table = nn.Embedding(alphabet, LETTER_SIZE, padding_idx=0)
+        self.stack = Stack(GRU, LETTER_SIZE, width // 2, bidirectional=True)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, letters: Tensor) -> Tensor:
         """Each word by itself."""
-        marked, real = self.mark(letters)
-        vectors = self.dropout(clean(self.table(marked), real))  # (W, L + 2, C)
-        answers = [self.strongest(vectors, real, filter_) for filter_ in self.filters if isinstance(filter_, nn.Linear)]
-        return torch.cat(answers, dim=-1).masked_fill((letters == 0).all(dim=-1, keepdim=True), 0.0)
-
-    def mark(self, letters: Tensor) -> tuple[Tensor, Tensor]:
-        """^letters$ and which places of them are real."""
-        first, last = self.table.num_embeddings - 2, self.table.num_embeddings - 1
-        lengths = (letters != 0).sum(dim=-1, keepdim=True)
-        marked = nn.functional.pad(letters, (1, 1))
-        marked = torch.cat([torch.full_like(marked[:, :1], first), marked[:, 1:]], dim=-1)
-        marked = marked.scatter(1, lengths + 1, last)
-        return marked, torch.arange(marked.size(1), device=letters.device) < lengths + 2
-
-    def strongest(self, vectors: Tensor, real: Tensor, filter_: nn.Linear) -> Tensor:
-        """The largest of relu(W x + b) over all windows that begin at a real place; others are not computed."""
-        letters = filter_.in_features // LETTER_SIZE
-        padded = nn.functional.pad(vectors, (0, 0, 0, letters - 1))
-        windows = padded.unfold(1, letters, 1)[real].transpose(1, 2).flatten(1)  # (real places, letters · C)
-        said = filter_(windows).relu()
-        answers = said.new_zeros(*real.shape, said.size(-1)).masked_scatter(real.unsqueeze(-1), said)
-        return answers.amax(dim=1)
+        real = letters != 0
+        states: Tensor = self.stack(self.dropout(self.table(letters)), valid=real).outputs  # (W, L, width)
+        return end_states(states, real)
 
 
 class WordEmbedding(TokenEmbedding):
     """A word's own vector plus what its letters say: (B, N, 1 + L), the word's number and its letters -> (B, N, size).
 
-    Letters are read once for each distinct word of a batch; None: they are not read.
+    Both are about as long as 1; `loud` makes them √size as long, as a Transformer's embedding does (Vaswani et al.,
+    2017, sec. 3.4). Letters None: they are not read.
     """
 
-    def __init__(self, vocabulary_size: int, size: int, *, letters: LetterReader | None, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        vocabulary_size: int,
+        size: int,
+        *,
+        letters: LetterReader | None,
+        loud: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__(vocabulary_size, size, dropout=dropout)
-        self.letters = letters
+        self.letters, self.factor = letters, math.sqrt(size) if loud else 1.0
         self.map = None if letters is None else nn.Linear(letters.width, size, bias=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -71,7 +68,16 @@ class WordEmbedding(TokenEmbedding):
         vectors = self.table(tokens[..., 0])
         if self.letters is not None and self.map is not None:
             spelled = nn.functional.pad(tokens[..., 1:], (0, 1)).flatten(0, -2)  # (B · N, L + 1): never empty
-            distinct, place = torch.unique(spelled, dim=0, return_inverse=True)  # (W, L + 1), (B · N,)
-            vectors = vectors + self.map(self.letters(distinct))[place].view_as(vectors)
-        dropped: Tensor = self.dropout(vectors)
+            vectors = vectors + self.map(self.spell(self.letters, spelled)).view_as(vectors) / math.sqrt(self.size)
+        dropped: Tensor = self.dropout(vectors * self.factor)
         return dropped
+
+    def spell(self, reader: LetterReader, letters: Tensor) -> Tensor:
+        """What the letters of each word say; on a processor each distinct word is read once, a GPU has read them all
+        sooner than sorted them.
+        """
+        if letters.device.type != "cpu":
+            return torch.as_tensor(reader(letters))
+        distinct, place = torch.unique(letters, dim=0, return_inverse=True)  # (W, L + 1), (B · N,)
+        read: Tensor = reader(distinct)
+        return read[place]

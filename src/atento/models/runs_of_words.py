@@ -49,9 +49,8 @@ class RunsOfWords(nn.Module):
         tokens = tokens.masked_fill(~valid, 0)
         found = []
         for length in range(1, min(self.longest, tokens.size(1)) + 1):
-            run = sum(
-                tokens[:, place : tokens.size(1) - length + 1 + place] * FACTORS[place] for place in range(length)
-            )
+            parts = [tokens[:, at : tokens.size(1) - length + 1 + at] * FACTORS[at] for at in range(length)]
+            run = torch.stack(parts).sum(dim=0)
             number = (run + length) % (self.table.num_embeddings - 1) + 1
             found.append(number.masked_fill(~valid[:, length - 1 :], 0))
         return torch.cat(found, dim=1)

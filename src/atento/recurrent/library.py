@@ -44,7 +44,7 @@ def walk_lstm(cell: LSTM, inputs: Tensor, state: Memory, valid: Tensor | None) -
         weight = torch.cat([weight, freeze], dim=1)
         inputs = torch.cat([inputs, valid.logical_not().unsqueeze(-1).to(inputs.dtype)], dim=-1)
     weights = [weight, recur.weight, read.bias, recur.bias]
-    start = (state.hidden.unsqueeze(0), state.carry.unsqueeze(0))
+    start = (state.hidden.unsqueeze(0).contiguous(), state.carry.unsqueeze(0).contiguous())  # a GPU's kernel asks it
     outputs, hidden_last, carry_last = torch.lstm(inputs, start, weights, True, 1, 0.0, cell.training, False, True)
     if valid is None:
         return outputs, Memory(hidden_last.squeeze(0), carry_last.squeeze(0))
@@ -71,7 +71,8 @@ def walk_hidden(
 ) -> tuple[Tensor, Hidden]:
     """A kernel whose state is its output."""
     weights = [cell.read.weight, cell.recur.weight, cell.read.bias, cell.recur.bias]
-    outputs, last = kernel(inputs, state.hidden.unsqueeze(0), weights, True, 1, 0.0, cell.training, False, True)
+    start = state.hidden.unsqueeze(0).contiguous()  # a GPU's kernel asks it
+    outputs, last = kernel(inputs, start, weights, True, 1, 0.0, cell.training, False, True)
     return outputs, Hidden(last.squeeze(0) if valid is None else last_real(outputs, state.hidden, valid))
 
 

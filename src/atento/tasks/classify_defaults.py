@@ -9,26 +9,28 @@ Values = dict[str, Any]
 COMMON: Values = {
     "tokens.lower": True,
     "tokens.size": 30_000,
-    "model.hidden": 256,
-    "model.dropout": 0.4,
+    "tokens.least_count": 2,
+    "model.hidden": 128,
+    "model.dropout": 0.5,
     "model.runs": 2,
     "train.word_dropout": 0.1,
-    "train.average": 0.998,
-    "train.lr": 2e-3,
+    "train.average": 0.99,
+    "train.lr": 3e-3,
     "train.batch_tokens": 1024,
     "train.validation_examples": 2000,
-    "train.validations": 20,
-    "train.patience": 10,
+    "train.validations": 30,
+    "train.patience": 15,
 }
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**COMMON, "train.lr": 1e-3},
     "gru": COMMON,
     "lstm": COMMON,
-    "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
+    "transformer": {**COMMON, "model.layers": 2, "model.dropout": 0.4, "train.lr": 1e-3},
 }
 
 BUILT_IN: Values = {
+    "tokens.least_count": 1,
     "model.hidden": 64,
     "model.dropout": 0.0,
     "model.runs": 0,
@@ -40,10 +42,22 @@ BUILT_IN: Values = {
 
 BUILTIN: dict[str, Values] = {"opinions": BUILT_IN, "dna": {**BUILT_IN, "train.batch_tokens": 2048}}
 
+LONG_TEXTS: Values = {"train.batch_tokens": 8192}  # a batch of several
+
+SLOW: dict[str, Values] = {"rnn": {"train.lr": 2e-3}, "transformer": {"train.lr": 1e-3}}  # of the built-in sets
+
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     family, *parts = model.split("+")
-    pools = family != "transformer" and not parts
-    summary: Values = {"model.summary": "max"} if pools else {}
-    return {**ANY_DATA.get(family, {}), **summary, **BUILTIN.get(data, {})}
+    values = {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {})}
+    if data in BUILTIN:
+        values |= SLOW.get(family, {})
+    if "hierarchical" in parts:
+        values |= LONG_TEXTS
+    return {**values, **summary_of(family, parts)}
+
+
+def summary_of(family: str, parts: list[str]) -> Values:
+    """The largest values of the states, where a recurrent model has no attention to sum them up."""
+    return {"model.summary": "max"} if family != "transformer" and not {*parts} - {"one-each"} else {}

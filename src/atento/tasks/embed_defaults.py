@@ -6,12 +6,14 @@ MODELS = ("skip-gram", "next-word")
 
 Values = dict[str, Any]
 
+SMALL: Values = {"model.hidden": 64, "model.reach": 3, "train.batch_tokens": 768, "train.weight_decay": 0.0}
+
 ANY_DATA: dict[str, Values] = {
-    "skip-gram": {"train.lr": 1e-2, "model.hidden": 64, "model.reach": 4, "train.weight_decay": 0.0},
-    "next-word": {"train.lr": 5e-3, "model.hidden": 64, "model.reach": 3, "model.dropout": 0.2},
+    "skip-gram": {**SMALL, "train.lr": 3e-2},
+    "next-word": {**SMALL, "train.lr": 2e-2},
 }
 
-MEANING: Values = {"train.epochs": 3, "train.batch_tokens": 512, "train.validations": 4}
+MEANING: Values = {"train.epochs": 2, "train.batch_tokens": 512, "train.validations": 4}
 
 BUILTIN: dict[str, dict[str, Values]] = {"meaning": {"skip-gram": MEANING, "next-word": MEANING}}
 

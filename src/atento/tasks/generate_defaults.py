@@ -8,20 +8,19 @@ Values = dict[str, Any]
 
 RECURRENT: Values = {
     "train.carry": True,
-    "train.window": 128,
-    "train.batch_tokens": 4096,
+    "train.window": 64,
+    "train.batch_tokens": 2048,
     "model.layers": 1,
     "model.hidden": 384,
-    "train.weight_decay": 0.01,
 }
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**RECURRENT, "train.lr": 1e-3},
-    "gru": {**RECURRENT, "train.lr": 3e-3},
-    "lstm": {**RECURRENT, "train.lr": 4e-3},
+    "gru": {**RECURRENT, "train.lr": 4e-3},
+    "lstm": {**RECURRENT, "train.lr": 8e-3},
     "transformer": {
         "train.window": 128,
-        "train.batch_tokens": 4096,
+        "train.batch_tokens": 2048,
         "model.layers": 4,
         "model.hidden": 128,
         "train.lr": 2e-3,

@@ -21,6 +21,7 @@ from atento.tasks.text_codec import MASK, TextCodec, prepare_text
 
 NUMBERS_AT_ONCE = 2**23  # logits held together
 TOKENS_AT_ONCE = 16_384  # scored together
+LONGEST_WALK = 8192  # steps; a GPU's kernel refuses very long ones
 FRESH = 4  # a sliding window moves on by a quarter of itself: three quarters of it at least stand before any token
 HIDDEN_TOGETHER = 7  # one token in so many is hidden at a time, about as many as in training
 
@@ -65,7 +66,7 @@ def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[
     for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
         tokens = pad_rows([rows[index] for index in indices])[0].to(device)
         state, parts = model.decoder.start(model.begin(len(tokens))), [torch.zeros(len(tokens), 0)]
-        for steps in chunks(tokens.size(1) - 1, max(1, most // len(tokens))):
+        for steps in chunks(tokens.size(1) - 1, min(LONGEST_WALK, max(1, most // len(tokens)))):
             features, state = model.resume(tokens[:, steps], state)
             parts.append(said(model.decoder.to_logits(features), tokens[:, 1:][:, steps]).cpu())
         every = torch.cat(parts, dim=1).double()

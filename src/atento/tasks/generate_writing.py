@@ -1,7 +1,7 @@
 """Going on with a text: greedy, with a beam, or drawn by chance."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -28,27 +28,32 @@ def go_on(model: LanguageModel, codec: TextCodec, rows: Sequence[Tensor], recipe
     """
     longest = recipe.longest or codec.longest
     found = [Hypothesis((), 0.0) for _ in rows]
-    going = {index: longest for index in range(len(rows))}
     own = seeds_of([row.tolist() for row in rows], recipe.seed)
+    going = list(range(len(rows)))
     while going:
-        by_length = defaultdict[int, list[int]](list)
-        for index in going:
-            by_length[len(seen(model, codec, rows[index], found[index]))].append(index)
-        for indices in by_length.values():
-            for some in [indices[at : at + ROWS_AT_ONCE] for at in range(0, len(indices), ROWS_AT_ONCE)]:
-                texts = torch.stack([seen(model, codec, rows[index], found[index]) for index in some])
-                room = longest if recurs(model) else max(1, codec.window - texts.size(1))
-                limits = [min(going[index], room) for index in some]
-                seeds = [f"{len(found[index].tokens)} {own[index]}" for index in some]
-                for index, limit, more in zip(
-                    some, limits, write(model, codec, texts, limits, seeds, recipe), strict=True
-                ):
-                    before = found[index]
-                    found[index] = Hypothesis((*before.tokens, *more.tokens), before.score + more.score)
-                    going[index] -= len(more.tokens)
-                    if len(more.tokens) < limit or going[index] < 1:
-                        del going[index]
+        texts = {index: seen(model, codec, rows[index], found[index]) for index in going}
+        going = []
+        for some in of_one_length(texts):
+            reads = torch.stack([texts[index] for index in some])
+            room = longest if recurs(model) else max(1, codec.window - reads.size(1))
+            limits = [min(longest - len(found[index].tokens), room) for index in some]
+            seeds = [f"{len(found[index].tokens)} {own[index]}" for index in some]
+            added = write(model, codec, reads, limits, seeds, recipe)
+            for index, limit, more in zip(some, limits, added, strict=True):
+                found[index] = Hypothesis(found[index].tokens + more.tokens, found[index].score + more.score)
+                if len(more.tokens) == limit and len(found[index].tokens) < longest:
+                    going.append(index)
     return found
+
+
+def of_one_length(texts: Mapping[int, Tensor]) -> Iterator[list[int]]:
+    """Which texts are read together."""
+    by_length = defaultdict[int, list[int]](list)
+    for index, text in texts.items():
+        by_length[len(text)].append(index)
+    for indices in by_length.values():
+        for at in range(0, len(indices), ROWS_AT_ONCE):
+            yield indices[at : at + ROWS_AT_ONCE]
 
 
 def seen(model: LanguageModel, codec: TextCodec, row: Tensor, written: Hypothesis) -> Tensor:

@@ -175,6 +175,6 @@ LABEL = Task(
     metrics=metrics,
     baselines=(partial(OnLists, "majority-labels"), partial(OnLists, "tf-idf-labels")),
     models=MODELS,
-    default_model="gru+additive",
+    default_model="transformer",
     defaults=defaults,
 )

@@ -3,17 +3,24 @@
 from typing import Any
 
 from atento.tasks.classify_defaults import ANY_DATA as ONE_LABEL
+from atento.tasks.classify_defaults import summary_of
 
 MODELS = ("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "transformer")
 
 Values = dict[str, Any]
 
-SEVERAL: Values = {"train.balance": 0.5, "train.batch_tokens": 2048, "data.split": "85/10/5"}
+SEVERAL: Values = {
+    "data.split": "85/10/5",  # thresholds are chosen by the validation part
+    "model.hidden": 256,
+    "model.dropout": 0.4,
+    "train.balance": 0.5,
+    "train.batch_tokens": 4096,
+    "train.validation_examples": 4000,
+    "train.validations": 10,
+}
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     family, *parts = model.split("+")
-    pools = family != "transformer" and not {*parts} - {"one-each"}
-    summary: Values = {"model.summary": "max"} if pools else {}
-    return {**ONE_LABEL.get(family, {}), **SEVERAL, **summary}
+    return {**ONE_LABEL.get(family, {}), **SEVERAL, **summary_of(family, parts)}

@@ -22,7 +22,7 @@ from atento.models.matcher import MatchBatch, Matcher, TwoTowers, as_matcher
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.adopting import adopt_match
 from atento.tasks.match_codec import EncodedMatch, MatchCodec
-from atento.tasks.match_defaults import MODELS, defaults
+from atento.tasks.match_defaults import MODELS, defaults, sized
 from atento.tasks.match_evidence import evidence_of
 from atento.tasks.match_steps import trace_match
 from atento.tasks.read_matches import MATCHES
@@ -191,6 +191,7 @@ MATCH = Task(
     metrics=metrics,
     baselines=(Majority, Overlap, bag_of_both),
     models=MODELS,
-    default_model="lstm+dot+co",
+    default_model="lstm+dot+sparsemax+co",
     defaults=defaults,
+    sized=sized,
 )

@@ -27,7 +27,7 @@ def share_documents(
         begin, done = 0, 0.0
         for part, share in zip(parts, wanted, strict=True):
             done += share / sum(wanted)
-            end = int(len(text) * share)
+            end = int(len(text) * done + 1e-6)
             if text[begin:end].strip():
                 part.append((text[begin:end], target))
             begin = end

@@ -126,7 +126,7 @@ class Reader:
             return self.sources(recipe, file)
         test = self.read(asked_of(recipe, file), seed).test
         sources = [question.source for question in test]
-        columns = zip(self.columns, (sources, [question.references[0] for question in test]), strict=True)
+        columns = zip(self.columns, (sources, [next(iter(question.references), "") for question in test]), strict=True)
         return Opened(dict(columns), sources, ())
 
     def reading(

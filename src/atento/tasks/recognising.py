@@ -120,6 +120,9 @@ def translate_texts(evidence: Evidence) -> Recognition:
         return Recognition(SURE, f"{len(evidence.columns)} files in step, line by line")
     if is_plain(evidence) or evidence.kind in ("folder", "lines", "conll"):
         return Recognition(NO, "there is one text a row; two are needed")
+    if evidence.inflection is not None:
+        lemma, form, features = (repr(evidence.columns[at].name) for at in evidence.inflection)
+        return Recognition(SURE, f"columns {lemma} and {form} hold words and forms of them, {features} their features")
     texts = varied_texts(evidence)
     if len(texts) < 2:
         names = f" ({texts[0].name!r})" if texts else ""
@@ -127,8 +130,6 @@ def translate_texts(evidence: Evidence) -> Recognition:
             HARDLY / 2, f"{len(texts)} of {len(evidence.columns)} columns hold varied text{names}; two are needed"
         )
     said = f"columns {texts[0].name!r} and {texts[1].name!r} both hold varied text"
-    if evidence.inflection is not None:
-        return Recognition(SURE, f"{said}, kin to each other, and a third column features")
     if tags_in_step(evidence):
         return Recognition(WEAK, f"{said}, but one is a tag for each word of the other")
     if translates_by_name(evidence):

@@ -178,6 +178,6 @@ TAG = Task(
     metrics=metrics,
     baselines=(partial(OnLists, MostFrequentTag), partial(OnLists, Perceptron)),
     models=MODELS,
-    default_model="lstm",
+    default_model="lstm+crf",
     defaults=defaults,
 )

@@ -10,20 +10,20 @@ COMMON: Values = {
     "tokens.size": 100_000,
     "tokens.least_count": 2,
     "tokens.lower": True,
-    "model.hidden": 256,
-    "model.characters": 128,
-    "model.dropout": 0.4,
+    "model.hidden": 192,
+    "model.characters": 96,
+    "model.dropout": 0.35,
     "train.word_dropout": 0.1,
-    "train.batch_tokens": 1000,
+    "train.batch_tokens": 500,
     "train.average": 0.998,
     "train.patience": 12,  # whole spans are found late: until then every validation is as bad as the first
     "train.validation_examples": 1000,
 }
 
 ANY_DATA: dict[str, Values] = {
-    "rnn": {**COMMON, "train.lr": 1e-3},
-    "gru": {**COMMON, "train.lr": 2e-3},
-    "lstm": {**COMMON, "train.lr": 2e-3},
+    "rnn": {**COMMON, "train.lr": 2e-3},
+    "gru": {**COMMON, "train.lr": 4e-3},
+    "lstm": {**COMMON, "train.lr": 4e-3},
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "train.warmup": 300},
 }
 

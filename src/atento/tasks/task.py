@@ -177,8 +177,8 @@ class Task:
     models: tuple[str, ...]  # what `compare` trains when none are named
     default_model: str
     defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
-    sized: Callable[[Recipe, Sequence[tuple[str, str]]], dict[str, Any]] | None = None  # recipe, training part ->
-    # values that follow from how much there is to learn from
+    sized: Callable[[Recipe, Sequence[tuple[str, str]], str], dict[str, Any]] | None = None  # recipe, training part ->
+    # device -> values that follow from how much there is to learn from
 
 
 def compared(task: Task, data: str) -> tuple[str, ...]:
@@ -195,9 +195,11 @@ def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: 
     return Recipe().with_values(values, where=where)
 
 
-def fill_sizes(task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[str, str]]) -> Recipe:
+def fill_sizes(
+    task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[str, str]], *, device: str = "cpu"
+) -> Recipe:
     """The recipe with what follows from the size of the training part, where the user said nothing of it."""
-    found = {} if task.sized is None else task.sized(recipe, train)
+    found = {} if task.sized is None else task.sized(recipe, train, device)
     return recipe.with_values({key: value for key, value in found.items() if key not in explicit})
 
 

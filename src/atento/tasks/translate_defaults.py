@@ -9,6 +9,7 @@ from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
 from atento.spec import Recipe
+from atento.tasks.outlook import Outlook
 from atento.tasks.probe_defaults import PROBES
 
 MODELS = ("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+additive+sparsemax", "transformer")
@@ -24,11 +25,13 @@ ANY_DATA: dict[str, Values] = {
     "transformer": {"train.lr": 1e-3, "model.hidden": 256, "model.layers": 2, "train.warmup": 400},
 }
 
-OWN_DATA: Values = {  # of a user's file, beside those of the family
-    "train.label_smoothing": 0.1,
-    "train.average": 0.999,
-    "decode.beam": 5,
+OWN_DATA: dict[str, Values] = {  # of a user's file, beside those
+    "rnn": {},
+    "gru": {"train.lr": 3e-3},
+    "lstm": {"train.lr": 3e-3},
+    "transformer": {},
 }
+STEADY: Values = {"train.label_smoothing": 0.1, "train.average": 0.999}
 
 NUMBERS: Values = {
     "train.batch_tokens": 1536,
@@ -48,10 +51,13 @@ BUILTIN: dict[str, dict[str, Values]] = {
     },
 }
 
+DROPOUT = ((10, 0.1), (30, 0.2))  # below so many passes over the training part
+MOST_DROPOUT = 0.3
+NARROW, FEW_SUBWORDS = 128, 2000  # where not even one pass can be made: more steps of a smaller model learn more
+BEAM = 5
+LONG = 120  # seconds; a comparison has less for each model, and no time for beams
 SUBWORDS = 25  # times the root of the training pairs: so that most subwords are seen often enough
 FEWEST_SUBWORDS, MOST_SUBWORDS = 500, 8000
-DROPOUT = ((50_000, 0.3), (300_000, 0.2))  # below so many training pairs; more need less
-LEAST_DROPOUT = 0.1
 
 
 def defaults(data: str, model: str) -> Values:
@@ -59,18 +65,26 @@ def defaults(data: str, model: str) -> Values:
     family = model.rpartition("/")[2].partition("+")[0]
     family = KIN.get(family, family)
     values = ANY_DATA.get(family, {})
-    if data in BUILTIN or is_builtin(data):
+    if is_builtin(data):
         return {**values, **BUILTIN.get(data, {}).get(family, {})}
-    return {**values, **OWN_DATA}
+    return {**values, **OWN_DATA.get(family, {}), **STEADY}
 
 
-def sized(recipe: Recipe, train: Sequence[tuple[str, str]]) -> Values:
-    """What follows from how many pairs there are to learn from; built-in sets have values of their own."""
+def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:
+    """What follows from how much there is to learn from, and how often the run will see it; built-in sets have values
+    of their own.
+    """
     if is_builtin(recipe.data.train):
         return {}
-    pairs = len(train)
-    subwords = round(SUBWORDS * sqrt(pairs), -2)
-    return {
+    seen = Outlook.of(recipe, train, device)
+    subwords = round(SUBWORDS * sqrt(len(train)), -2)
+    values: Values = {
         "tokens.size": int(min(max(subwords, FEWEST_SUBWORDS), MOST_SUBWORDS)),
-        "model.dropout": next((share for below, share in DROPOUT if pairs < below), LEAST_DROPOUT),
+        "model.dropout": next((share for below, share in DROPOUT if seen.passes < below), MOST_DROPOUT),
+        "decode.beam": BEAM if seen.seconds >= LONG else 1,
     }
+    if seen.batch_tokens:
+        values["train.batch_tokens"] = seen.batch_tokens
+    if seen.passes < 1:
+        values |= {"model.hidden": NARROW, "tokens.size": min(values["tokens.size"], FEW_SUBWORDS)}
+    return values
