@@ -9,7 +9,9 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import atento
 from atento.data.builtin.catalogue import BUILTIN
@@ -17,12 +19,12 @@ from atento.data.builtin.catalogue import BUILTIN
 HEADINGS = f"{'set':12}{'task':11}{'model':22}{'metric':18}{'score':>8}{'mark':>8}{'seconds':>9}"
 
 
-def learn(name: str, budget: str | None) -> bool:
+def learn(name: str, *, budget: str | None = None, settings: Mapping[str, Any] | None = None) -> bool:
     """Train one set by its recipe and print a line; whether the mark is reached."""
     metric, mark = BUILTIN[name].passes
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        run = atento.fit(name, budget=budget, device="cpu", out=Path(folder) / "run")
+        run = atento.fit(name, budget=budget, settings=settings or {}, device="cpu", out=Path(folder) / "run")
         value = run.metrics["scores"][metric][0]
         smaller = run.metrics["metric"] == metric and run.metrics["smaller_is_better"]
         model, task = run.recipe.model.name, run.recipe.task
@@ -39,7 +41,7 @@ def main() -> int:
     options = parser.parse_args()
     names = options.names or [name for name, entry in BUILTIN.items() if entry.passes[0]]
     print(HEADINGS)
-    passed = [learn(name, options.budget) for name in names]
+    passed = [learn(name, budget=options.budget) for name in names]
     print(f"{sum(passed)} of {len(passed)} recipes reach their mark")
     return 0 if all(passed) else 1
 

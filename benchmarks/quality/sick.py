@@ -18,6 +18,7 @@ from atento.tasks.match import MATCH
 PUBLISHED = "0.846 best of SemEval 2014 with outside knowledge, majority 0.567 (test part)"
 TOWERS = "lstm+additive"  # the best of them
 MODELS = (TOWERS, "lstm+dot+sparsemax+co")
+ALSO_ON_CUDA = ("gru+dot+co",)
 MARGIN = 0.04  # by which a look from one sentence to the other is to beat two towers, on a GPU
 SEEDS_ON_CUDA = 3  # one trial pair is 0.002, the error of one run 0.017
 
@@ -37,7 +38,10 @@ def main() -> None:
     settings = {**data, **parse_settings(options.set)}
     seeds = options.seeds or (SEEDS_ON_CUDA if cuda else 1)
     train = str(options.folder / "SICK_train.txt")
-    names = [name.strip() for name in options.models.split(",") if name.strip()] or list(MODELS)
+    names = [name.strip() for name in options.models.split(",") if name.strip()] or [
+        *MODELS,
+        *(ALSO_ON_CUDA if cuda else ()),
+    ]
     figures = []
     for name in names:
         values = []

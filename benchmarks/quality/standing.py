@@ -1,4 +1,4 @@
-"""What every quality script prints: the measured figure beside its simple baseline, what was published, and the target."""
+"""What every quality script prints: the figure beside its simple baseline, what was published, and the target."""
 
 import argparse
 import json

@@ -9,7 +9,15 @@ from atento.models.heads import LabelHead
 from atento.models.matcher import Both
 from atento.spec import ModelRecipe
 
-NAMES = ["gru", "lstm+additive", "gru+dot+co", "lstm+additive+sparsemax+co", "transformer+co", "transformer+local+co"]
+NAMES = [
+    "gru",
+    "lstm+additive",
+    "gru+dot+co",
+    "lstm+additive+sparsemax+co",
+    "transformer+co",
+    "transformer+local+co",
+    "gru+dot+local+co",
+]
 
 
 def build(name):

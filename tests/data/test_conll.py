@@ -20,6 +20,11 @@ def test_words_and_tags(tmp_path):
     assert (read.kind, read.lines, read.header) == ("conll", (1, 6), False)
 
 
+def test_any_white_space_is_a_blank_line(tmp_path):
+    read = table(tmp_path, "a.conll", "a X\n\u2028\nb Y\n \u3000\nc X\n")
+    assert [row[0] for row in read.rows] == ["a", "b", "c"]
+
+
 def test_spaces_documents_and_more_columns(tmp_path):
     sentence = "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\na DT B-NP O\ncall NN I-NP O\n"
     text = f"-DOCSTART- -X- -X- O\n\n{sentence}\nPeter NNP B-NP B-PER\nBlackburn  NNP I-NP I-PER\n"

@@ -17,6 +17,7 @@ FILES = {
     "no_target.tsv": "a b\tc d\ne f\t\n",
     "two.tsv": "eins\tone\nzwei\ttwo\n",
     "one.txt": "a b\nc d\n",
+    "measured.csv": "x,y\n1.5,2.5\n2.5,3.5\n0.5,1.5\n",
     "a.de": "eins\nzwei\ndrei\n",
     "a.en": "one\ntwo\n",
     "bad_key.toml": '[data]\ntrain = "good.tsv"\n[model]\nhiden = 8\n',
@@ -99,7 +100,7 @@ CASES = {
         ("model.hidden must be even", "model.hidden=16"),
     ),
     "unknown task": (("train", "good.tsv", "--task", "translte"), ("no task 'translte'", "did you mean 'translate'?")),
-    "no task fits": (("train", "one.txt"), ("one.txt: no task fits", "--task translate")),
+    "no task fits": (("train", "measured.csv"), ("measured.csv: no task fits", "--task translate")),
     "bad duration": (("train", "good.tsv", "--budget", "soon"), ("--budget", "'soon' is not a duration", "5m or 1h")),
     "bad duration set": (
         ("train", "good.tsv", "--set", "train.budget=soon"),

@@ -1,10 +1,12 @@
 """One text at every level, as a run with each kind of vocabulary shows it."""
 
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
 from atento.data.levels import learn_vocabulary
+from atento.errors import InputError
 from atento.looking.tokens import look_at_tokens, tokens_text
 
 CORPUS = ["otitis crónica", "otitis media", "bronquitis crónica", "a bb  cc, dd-ee", "naïve café — 你好 שלום"] * 3
@@ -50,6 +52,7 @@ def test_a_terminal_shows_places_and_what_is_unknown():
 def test_a_tagger_has_words_but_no_vocabulary_of_texts():
     class Tags:
         lower = True
+        word_numbers: ClassVar = {"otitis": 4}
 
         def read(self, words):
             return [[4]] * len(words)
@@ -57,3 +60,8 @@ def test_a_tagger_has_words_but_no_vocabulary_of_texts():
     found = look_at_tokens(Tags(), "Otitis MEDIA")
     assert found["text"] == "otitis media"
     assert not any(level["own"] for level in found["levels"])
+
+
+def test_a_model_that_reads_no_text_is_refused():
+    with pytest.raises(InputError, match="reads no text"):
+        look_at_tokens(SimpleNamespace(), "1 2 3")

@@ -31,10 +31,12 @@ def test_the_first_limit_decides():
     assert outlook(epochs=3, budget=1e6).passes == pytest.approx(3)
     assert outlook(epochs=3).seconds == math.inf
     counted = outlook(steps=10, batch_tokens=1000, budget=1e6)
-    assert (counted.passes, counted.batch_tokens) == (pytest.approx(1.0), 0)
+    assert (counted.passes, counted.batch_tokens, counted.steps) == (pytest.approx(1.0), 0, 10)
 
 
 def test_a_batch_for_eight_thousand_steps():
     assert outlook(budget=600, threads=1).batch_tokens == 600 * 6_000 // 8_000
+    assert outlook(budget=600, threads=1).steps == pytest.approx(8_000)
     assert outlook(budget=10).batch_tokens == 256
+    assert outlook(budget=10, threads=1).steps == pytest.approx(60_000 / 256)
     assert outlook().batch_tokens == LARGEST

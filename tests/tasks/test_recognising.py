@@ -6,7 +6,7 @@ from tests.tasks.shapes import SHAPES
 from atento.data.evidence import gather
 from atento.spec import DataRecipe
 from atento.tasks import recognising
-from atento.tasks.catalogue import LIKELY
+from atento.tasks.catalogue import LIKELY, TASKS, recognise
 from atento.tasks.recognising import ORDER, heed, ranked
 from atento.tasks.task import Recognition
 
@@ -38,6 +38,19 @@ def test_every_shape_gets_its_task(task, shape, tmp_path):
     assert guesses[best].likelihood >= LIKELY
     assert guesses[best].likelihood - guesses[runner_up].likelihood >= 0.1, "no close call"
     assert all(guess.reason and 0 <= guess.likelihood <= 1 for guess in guesses.values())
+
+
+@pytest.mark.parametrize("task", [task for task in SHAPES if task])
+def test_every_shape_is_read_whole(task, tmp_path):
+    """As the task reads it, with no option: nothing is refused, and no header is taken for a row."""
+    for number, (shape, make) in enumerate(SHAPES[task].items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        read = TASKS[task].read(DataRecipe(train=make(folder)), 0)
+        texts = {text for pair in read.train for text in pair}
+        assert read.refused == (), shape
+        assert read.test, shape
+        assert not texts & {"text", "label", "source", "name", "título", "Quality", "words", "frase", "avis"}, shape
 
 
 def test_of_two_as_likely_the_one_that_asks_more_goes_first():
@@ -78,8 +91,6 @@ def test_named_columns_are_what_is_judged(tmp_path):
 
 
 def test_a_task_that_is_not_registered_is_no_obstacle(tmp_path, monkeypatch):
-    from atento.tasks.catalogue import TASKS, recognise
-
     evidence = gather(SHAPES["classify"]["few rows"](tmp_path))
     assert next(iter(recognise(evidence))) == "classify"
     monkeypatch.delitem(TASKS, "classify")

@@ -36,6 +36,15 @@ def test_where_no_pass_can_be_made_a_smaller_model_learns_more():
     assert values["train.batch_tokens"] < sized(recipe(), pairs(100_000), "cpu")["train.batch_tokens"]
 
 
+def test_a_short_run_warms_up_shortly():
+    def warmup(seconds):
+        chosen = recipe(**{"train.budget": seconds, "train.threads": 1, "train.warmup": 400})
+        return sized(chosen, pairs(10_000), "cpu")["train.warmup"]
+
+    assert warmup(600) == 400
+    assert warmup(30) == 30 * 6_000 // 256 // 10
+
+
 @pytest.mark.parametrize("data", [name for name, one in BUILTIN.items() if one.task == "translate"])
 def test_built_in_sets_keep_values_of_their_own(data):
     assert sized(recipe(data), pairs(1000), "cpu") == {}

@@ -99,7 +99,8 @@ def compare(
     codec = learn_codec(chosen, recipe, reading.train)
     require_no_leak(codec, reading)
     for each in recipes.values():
-        module = chosen.build(each.model, suited(chosen, codec, each))  # a model that cannot be built is named before anything is written
+        # a model that cannot be built is named before anything is written
+        module = chosen.build(each.model, suited(chosen, codec, each))
         require_sense(chosen, module, each.train)
     plans = [plan for name, each in recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
     for job, each in plans:

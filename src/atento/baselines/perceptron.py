@@ -16,6 +16,7 @@ from atento.errors import InputError
 # Axes: N words of a sentence, S features that are known beforehand, F all features, C tags.
 
 PASSES = 5
+TEMPLATES = 17  # of features that need no tag
 MOST_CROSSED = 200_000  # features of a word with the tag before it
 OUTSIDE = ("<s2>", "<s1>", "</s1>", "</s2>")  # words before and after a sentence
 
@@ -143,7 +144,7 @@ class Perceptron:
     def read(self, words: Sequence[str]) -> Rows:
         """The numbers (N, S) of the features that are known beforehand."""
         found = [[self.features.get(feature, 0) for feature in named] for named in templates(words)]
-        return np.asarray(found, dtype=np.int64).reshape(len(words), -1)
+        return np.asarray(found, dtype=np.int64).reshape(len(words), TEMPLATES)
 
     def cross(self, words: Sequence[str]) -> list[int]:
         """The numbers of the words that are crossed with the tag before; 0: none of them."""

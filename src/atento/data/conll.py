@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from atento.data.line_kinds import BLANK, DOCUMENT, WORD_ID
+from atento.data.line_kinds import DOCUMENT, WORD_ID, is_blank
 from atento.data.lists import BETWEEN
 from atento.data.records import Place, Records, Refusal, counted, excerpt, in_words
 
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 def read_conll(text: str, file: str) -> Records:
     """Columns named words, 2, 3 …, tags; of lines that count words, the words stand second."""
     lines = text.split("\n")
-    tabbed = 2 * sum("\t" in line for line in lines) >= sum(bool(line.strip(BLANK)) for line in lines)
+    tabbed = 2 * sum("\t" in line for line in lines) >= sum(not is_blank(line) for line in lines)
     blocks = list(in_blocks(lines, tabbed))
     width = Counter(len(line.fields) for block in blocks for line in block).most_common(1)[0][0] if blocks else 1
     blocks = [words for block in blocks if (words := without_comments(block, width))]
@@ -59,7 +59,7 @@ def in_blocks(lines: Sequence[str], tabbed: bool) -> Iterator[list[Line]]:
     """The lines between blank ones, without those that mark a document."""
     block: list[Line] = []
     for number, line in enumerate(lines, start=1):
-        if not line.strip(BLANK):
+        if is_blank(line):
             if block:
                 yield block
             block = []
@@ -146,7 +146,8 @@ def read_conllu(text: str, file: str) -> Records:
         )
 
     def locate(line: int, number: int) -> Place:
-        return Place(file, line, field_column(lines[line - 1], PLACES[number], True))
+        at = PLACES[number] if number < len(PLACES) else TEN
+        return Place(file, line, field_column(lines[line - 1], at, True))
 
     return Records(UNIVERSAL, rows, starts, refused, locate, tuple(notes))
 

@@ -38,7 +38,8 @@ def read_jsonl(text: str, file: str, *, wanted: Sequence[str] = ()) -> Records:
             refused.append(refusal(file, at, line, error))
 
     def locate(line: int, number: int) -> Place:
-        return Place(file, line, value_column(lines[line - 1], columns[number] if columns else number))
+        key = number if number >= len(columns) else columns[number]
+        return Place(file, line, value_column(lines[line - 1], key))
 
     keyed = {at: value for at, value in values.items() if isinstance(value, dict)}
     listed = {at: value for at, value in values.items() if isinstance(value, tuple)}

@@ -29,6 +29,8 @@ def read_label_lines(text: str, file: str, kind: LineKind) -> Records:
 
     def locate(line: int, at: int) -> Place:
         found = lines[line - 1]
+        if at >= len(columns):
+            return Place(file, line, len(found) + 1)
         before = len(FASTTEXT) if kind == "fasttext" else 0
         if columns[at] == "text":
             before = len(found) - len(text_of(found, kind))

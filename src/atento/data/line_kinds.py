@@ -11,14 +11,14 @@ WORD_ID = re.compile(r"\d+(?:[-.]\d+)?")
 COARSE_FINE = re.compile(r"([A-Z][A-Z0-9_]*):([A-Za-z0-9_]+)[ \t]+(\S.*)")
 FASTTEXT = "__label__"
 DOCUMENT = "-DOCSTART-"
-BLANK = " \t\r\f\v\ufeff"  # a mark of the byte order may stand on a line of its own
+MARK = "\ufeff"  # of the byte order; it may stand on a line of its own
 MOST_COLUMNS = 20
 FEWEST_LINES = 8  # with fewer, a first word that comes again says nothing
 
 
 def line_kind(lines: Sequence[str]) -> LineKind | None:
     """The kind these lines look like, blank ones among them; None: a table or plain text."""
-    filled = [line for line in lines if line.strip(BLANK)]
+    filled = [line for line in lines if not is_blank(line)]
     if not filled:
         return None
     if is_conllu(filled):
@@ -30,6 +30,11 @@ def line_kind(lines: Sequence[str]) -> LineKind | None:
     if share(COARSE_FINE.fullmatch(line) is not None for line in filled) >= 0.9:
         return "trec"
     return "labelled" if begin_with_labels(filled) else None
+
+
+def is_blank(line: str) -> bool:
+    """Whether a line holds nothing that can be seen."""
+    return not line.replace(MARK, "").strip()
 
 
 def share(truths: Iterable[bool]) -> float:
@@ -66,7 +71,7 @@ def sentences(lines: Sequence[str]) -> list[list[str]]:
     """Lines between blank ones, without comments before them and marks of documents."""
     blocks: list[list[str]] = [[]]
     for line in lines:
-        if not line.strip(BLANK):
+        if is_blank(line):
             blocks.append([])
         elif not line.startswith(DOCUMENT) and not (line.startswith("# ") and not blocks[-1]):
             blocks[-1].append(line)

@@ -35,7 +35,7 @@ def fold_words(records: Records) -> Records | None:
     note = f"each row is a word; column {records.columns[sentences]!r} parts {counted(len(rows), 'sentence')}"
 
     def locate(line: int, number: int) -> Place:
-        return records.locate(line, kept[number])
+        return records.locate(line, kept[number] if number < len(kept) else len(records.columns))
 
     return Records(names, rows, starts, refused, locate, (*records.notes, note))
 

@@ -78,7 +78,7 @@ def cut_at(tokens: Tensor, valid: Tensor, *, end: int, longest: int = LONGEST_SE
 
     Sentences of nothing are no sentences, and those longer than `longest` are several.
     """
-    mark = tokens == end
+    mark = valid & (tokens == end)
     word = valid & ~mark
     count = word.cumsum(dim=-1)  # words so far, this one included
     before = torch.where(mark, count, 0).cummax(dim=-1).values  # words before this sentence

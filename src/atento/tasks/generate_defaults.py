@@ -11,7 +11,7 @@ RECURRENT: Values = {
     "train.window": 64,
     "train.batch_tokens": 2048,
     "model.layers": 1,
-    "model.hidden": 384,
+    "model.hidden": 256,
 }
 
 ANY_DATA: dict[str, Values] = {

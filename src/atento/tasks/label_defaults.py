@@ -11,6 +11,7 @@ Values = dict[str, Any]
 
 SEVERAL: Values = {
     "data.split": "85/10/5",  # thresholds are chosen by the validation part
+    "tokens.least_count": 1,
     "model.hidden": 256,
     "model.dropout": 0.4,
     "train.balance": 0.5,

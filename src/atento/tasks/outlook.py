@@ -21,6 +21,7 @@ class Outlook(NamedTuple):
     passes: float  # over the training part
     seconds: float  # infinite where time is no limit
     batch_tokens: int  # for a good number of steps; 0: steps are the limit, and a batch is as large as usual
+    steps: float  # of such batches
 
     @classmethod
     def of(cls, recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> "Outlook":
@@ -36,7 +37,8 @@ class Outlook(NamedTuple):
         tokens = min(most)
         counted = bool(limits.steps) and tokens == most[2]
         batch = LARGEST if math.isinf(tokens) else min(max(int(tokens / STEPS), SMALLEST), LARGEST)
-        return cls(tokens / whole, limits.budget or math.inf, 0 if counted else batch)
+        steps = limits.steps if counted else tokens / batch
+        return cls(tokens / whole, limits.budget or math.inf, 0 if counted else batch, steps)
 
 
 def tokens_of_pair(train: Sequence[tuple[str, str]]) -> float:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor, nn
 
-from atento.data.builtin.catalogue import BUILTIN
 from atento.data.batches import Order
+from atento.data.builtin.catalogue import BUILTIN
 from atento.data.evidence import Evidence
 from atento.data.records import Refusal
 from atento.data.stored import sample_of

@@ -54,6 +54,7 @@ BUILTIN: dict[str, dict[str, Values]] = {
 DROPOUT = ((10, 0.1), (30, 0.2))  # below so many passes over the training part
 MOST_DROPOUT = 0.3
 NARROW, FEW_SUBWORDS = 128, 2000  # where not even one pass can be made: more steps of a smaller model learn more
+WARMING = 0.1  # of the steps, at most
 BEAM = 5
 LONG = 120  # seconds; a comparison has less for each model, and no time for beams
 SUBWORDS = 25  # times the root of the training pairs: so that most subwords are seen often enough
@@ -85,6 +86,7 @@ def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Valu
     }
     if seen.batch_tokens:
         values["train.batch_tokens"] = seen.batch_tokens
+        values["train.warmup"] = int(min(recipe.train.warmup, WARMING * seen.steps))
     if seen.passes < 1:
         values |= {"model.hidden": NARROW, "tokens.size": min(values["tokens.size"], FEW_SUBWORDS)}
     return values

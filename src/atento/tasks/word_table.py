@@ -94,6 +94,8 @@ def read_by(codec: Any, text: str) -> Read:
     text = unicodedata.normalize("NFC", text).strip()
     text = text.lower() if getattr(codec, "lower", False) else text
     vocabulary = vocabulary_of(codec)
+    if not words_of(codec)[1]:
+        raise InputError("this model reads no text.", found=type(codec).__name__, fix="look at a model of texts")
     if vocabulary is None:
         places = Words([]).offsets(text)
         return Read(text, torch.as_tensor(codec.read([text[start:end] for start, end in places])), places or [(0, 0)])

@@ -146,9 +146,7 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
     sources = [question.source for question in plan.questions]
     outputs, _ = judged(plan.task, learner.module, plan.codec, sources, plan.recipe.decode)
     references = [question.references for question in plan.questions]
-    metrics = {
-        metric.name: metric.on(sources).value(outputs, references) for metric in plan.task.metrics(plan.codec)
-    }
+    metrics = {metric.name: metric.on(sources).value(outputs, references) for metric in plan.task.metrics(plan.codec)}
     selects = plan.task.selects or plan.task.metrics(plan.codec)[0]
     chosen = selects.merit(metrics[selects.name])
     if chosen > progress.best:

@@ -42,6 +42,7 @@ BUILTIN: dict[str, Builtin] = {
         "translate",
         "German number words to English, 0 to 999 999; --set data.source=, data.target= de, en, es, eu",
         numbers,
+        passes=("exact", 0.95),
     ),
     "cook": Builtin(
         "translate",
@@ -49,6 +50,7 @@ BUILTIN: dict[str, Builtin] = {
         cook,
         model="rnn+dot+local",
         models=("rnn", "lstm", "lstm+additive", "transformer", "rnn+dot+local", "gru+dot+local"),
+        passes=("exact", 0.95),
     ),
     "copy": Builtin(
         "translate",
@@ -56,6 +58,7 @@ BUILTIN: dict[str, Builtin] = {
         copy,
         model="lstm+dot+local",
         models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+dot+local", "transformer"),
+        passes=("exact", 0.95),
     ),
     "recall": Builtin(
         "translate",
@@ -63,6 +66,7 @@ BUILTIN: dict[str, Builtin] = {
         recall,
         model="gru+dot",
         models=("rnn", "gru", "lstm", "gru+dot", "lstm+dot", "transformer"),
+        passes=("exact", 0.95),
     ),
     "alignment": Builtin(
         "translate",
@@ -70,6 +74,7 @@ BUILTIN: dict[str, Builtin] = {
         alignment,
         model="gru+dot",
         models=("rnn", "gru", "lstm", "gru+dot", "lstm+additive", "transformer"),
+        passes=("exact", 0.9),
     ),
     "grammar": Builtin(
         "tag",
@@ -110,7 +115,12 @@ BUILTIN: dict[str, Builtin] = {
         model="lstm",
         passes=("nats_per_char", 0.14),
     ),
-    "adding": Builtin("estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding),
+    "adding": Builtin(
+        "estimate",
+        "the sum of the two marked numbers among 45 to 50; --set data.length=",
+        adding,
+        passes=("mse", 0.01),
+    ),
 }
 
 

@@ -1,0 +1,38 @@
+"""Recipes with a pass mark: every built-in set has one, about a minute to reach it, and a mark that can be missed."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+from atento.data.builtin.catalogue import BUILTIN
+from atento.tasks.catalogue import TASKS
+from atento.tasks.task import fill_defaults
+
+ROOT = Path(__file__).parents[2]
+LOOKED_AT = {"meaning"}  # is there to be looked at, and its test is in tests/looking
+
+
+@pytest.fixture(scope="module")
+def learn():
+    return runpy.run_path(str(ROOT / "benchmarks" / "recipes.py"))["learn"]
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILTIN) - LOOKED_AT))
+def test_every_built_in_set_has_a_mark_and_about_a_minute(name):
+    entry = BUILTIN[name]
+    metric, mark = entry.passes
+    assert metric
+    assert mark > 0
+    recipe = fill_defaults(TASKS[entry.task], {}, data=name)
+    assert 0 < recipe.train.budget <= 60 or recipe.train.steps > 0
+
+
+@pytest.mark.spec("X05")
+def test_a_mark_is_reached_by_learning_and_missed_without(learn, capsys):
+    quick = {"train.threads": 1, "train.validations": 1, "train.validation_examples": 20}
+    assert learn("opinions", settings={**quick, "train.steps": 200})
+    assert not learn("opinions", settings={**quick, "train.steps": 2})
+    reached, missed = capsys.readouterr().out.splitlines()
+    assert "MISSED" not in reached
+    assert "MISSED" in missed
