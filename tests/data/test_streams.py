@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from atento.data.streams import Stream, StreamSampler
+from atento.data.streams import StoredTokens, Stream, StreamSampler
 
 TOKENS, WINDOW = 103, 7
 
@@ -50,3 +50,14 @@ def test_lanes_follow_each_other(stream):
     assert len(batches) == 4
     for before, after in itertools.pairwise(batches):
         assert [start + WINDOW for start in before] == after
+
+
+def test_tokens_on_disk_are_the_same_stream():
+    rows = [torch.arange(7), torch.arange(100, 113), torch.arange(3)]
+    stored, held = Stream(StoredTokens(iter(rows)), 5), Stream(torch.cat(rows), 5)
+    assert len(stored) == len(held)
+    for start in range(len(held)):
+        assert stored[start].tolist() == held[start].tolist()
+        assert stored[start].dtype == torch.long
+    samplers = [StreamSampler(one, batch_tokens=10, seed=1, lanes=False) for one in (stored, held)]
+    assert samplers[0].epoch(2) == samplers[1].epoch(2)

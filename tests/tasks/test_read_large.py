@@ -116,3 +116,15 @@ def test_a_model_learns_from_disk_and_goes_on_where_it_stopped(small, tmp_path):
     assert weights[0] == weights[1]
     assert first.recipe.task == "classify"
     assert first.predict(["muy bien"])[0] in ("sí", "no")
+
+
+@pytest.mark.parametrize("name", ["texts.jsonl", "text.txt"])
+def test_a_language_model_learns_from_disk(small, tmp_path, name):
+    path = tmp_path / name
+    texts = [f"{text}." for text, _ in rows_of()]
+    lines = [json.dumps({"text": text}) for text in texts] if name.endswith("jsonl") else texts
+    path.write_text("\n".join(lines) + "\n")
+    settings = {"model.hidden": 8, "train.steps": 3, "train.validations": 1, "train.threads": 1, "train.window": 16}
+    run = atento.fit(str(path), task="generate", model="rnn", settings=settings, out=tmp_path / "run")
+    assert run.metrics["data"]["parts"]["train"] > 1
+    assert run.metrics["scores"]["nats_per_char"][0] > 0

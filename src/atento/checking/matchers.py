@@ -29,7 +29,7 @@ def check_matcher(module: Matcher) -> list[Finding]:
             batch = beside(values, valid, other.expand(len(values), -1))
             return Outputs(whole=torch.cat([one(batch), one(batch.swapped())], dim=-1))
 
-        return Subject(one, read, draw, over=view, sided=why_sided(module))
+        return Subject(one, read, draw, over=view, sided=why_sided(module, ahead=module))
 
     return check_sequence(module, view, only=READING)
 

@@ -1,18 +1,44 @@
 """One long row of tokens, learned window by window: windows are views, nothing is copied."""
 
+import os
 import random
-from collections.abc import Sequence
+import tempfile
+import weakref
+from collections.abc import Iterable, Sequence
 from typing import overload
 
 import torch
 from torch import Tensor
 
+BYTES = 4  # of a stored token
+
+
+class StoredTokens:
+    """Tokens that do not fit in memory, in a file that is gone when the process is."""
+
+    def __init__(self, rows: Iterable[Tensor]) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the tokens
+        self.closing = weakref.finalize(self, self.file.close)
+        self.count = 0
+        for row in rows:
+            self.file.write(row.to(torch.int32).numpy().tobytes())
+            self.count += len(row)
+        self.file.flush()
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, part: slice) -> Tensor:
+        start, stop, _ = part.indices(self.count)
+        data = os.pread(self.file.fileno(), BYTES * (stop - start), BYTES * start)  # a map would stay resident
+        return torch.frombuffer(bytearray(data), dtype=torch.int32).long()
+
 
 class Stream(Sequence[Tensor]):
     """`stream[start]` is a view of the window that begins there, and of the token after it."""
 
-    def __init__(self, tokens: Tensor | Sequence[int], window: int) -> None:
-        self.tokens = torch.as_tensor(tokens, dtype=torch.long)
+    def __init__(self, tokens: Tensor | Sequence[int] | StoredTokens, window: int) -> None:
+        self.tokens = tokens if isinstance(tokens, StoredTokens) else torch.as_tensor(tokens, dtype=torch.long)
         self.window = min(window, len(self.tokens) - 1)
 
     def __len__(self) -> int:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from atento.data.batches import Sampler
-from atento.data.streams import Stream, StreamSampler
+from atento.data.streams import StoredTokens, Stream, StreamSampler
 from atento.data.vocabulary import END, MARKS
 from atento.layers.losses import Loss, token_cross_entropy
 from atento.layers.padding import valid_from_lengths
@@ -16,6 +17,7 @@ from atento.models.masked import MaskedBatch, MaskedModel, hide
 from atento.models.recurrent import RecurrentDecoder
 from atento.recurrent.truncate import chunks
 from atento.spec import TrainRecipe
+from atento.tasks.encoding import EncodedOnDemand
 from atento.tasks.task import InStretches, Windows
 from atento.tasks.text_codec import MASK, TextCodec
 
@@ -54,14 +56,36 @@ class HiddenRows(Sequence[Hidden]):
         return Hidden(self.rows[index], share, size)
 
 
+class Beginnings(Sequence[Tensor]):
+    """The beginning of each document on disk, as much of it as is learned at a time."""
+
+    def __init__(self, rows: Sequence[Tensor], most: int) -> None:
+        self.rows, self.most = rows, most
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        """One row, or a slice of them."""
+        if isinstance(index, slice):
+            return [row[: self.most] for row in self.rows[index]]
+        return self.rows[index][: self.most]
+
+
 def cut_windows(rows: Sequence[Tensor], recipe: TrainRecipe, codec: TextCodec) -> Windows:
     """What is learned at a time, and in which order: windows of running text, or documents, the long ones in parts."""
+    if codec.ends and isinstance(rows, EncodedOnDemand):
+        most = recipe.window + 1
+        lengths = np.minimum(rows.lengths(), np.int32(most))
+        shuffled = Sampler(lengths, batch_tokens=recipe.batch_tokens, seed=recipe.seed)
+        begun = Beginnings(rows, most)
+        return Windows(HiddenRows(begun, codec) if codec.objective == "masked" else begun, shuffled, carried=False)
     if codec.ends:
         window = recipe.window
         parts = [row[at : at + window + 1] for row in rows for at in range(0, max(1, len(row) - 1), window)]
         sampler = Sampler([len(part) for part in parts], batch_tokens=recipe.batch_tokens, seed=recipe.seed)
         return Windows(HiddenRows(parts, codec) if codec.objective == "masked" else parts, sampler, carried=False)
-    stream = Stream(torch.cat(list(rows)), recipe.window)
+    stream = Stream(StoredTokens(rows) if isinstance(rows, EncodedOnDemand) else torch.cat(list(rows)), recipe.window)
     carried = recipe.carry and codec.objective == "next"
     order = StreamSampler(stream, batch_tokens=recipe.batch_tokens, seed=recipe.seed, lanes=carried)
     return Windows(HiddenRows(stream, codec) if codec.objective == "masked" else stream, order, carried=carried)

@@ -88,11 +88,22 @@ BUILTIN: dict[str, Builtin] = {
         "a passage of facts and a question: yes, no or not told; which sentence decides is known; --set data.length=",
         evidence,
         model="lstm+dot+sparsemax+co",
-        models=("gru", "lstm", "lstm+additive", "lstm+dot+co", "lstm+dot+sparsemax+co", "transformer", "transformer+co"),
+        models=(
+            "gru",
+            "lstm",
+            "lstm+additive",
+            "lstm+dot+co",
+            "lstm+dot+sparsemax+co",
+            "transformer",
+            "transformer+co",
+        ),
         passes=("accuracy", 0.97),
     ),
     "meaning": Builtin(
-        "embed", "short sentences in which words of a kind are used alike; apple means two things", meaning
+        "embed",
+        "short sentences in which words of a kind are used alike; apple means two things",
+        meaning,
+        passes=("preferred", 0.9),
     ),
     "opinions": Builtin(
         "classify",

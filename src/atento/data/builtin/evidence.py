@@ -77,7 +77,7 @@ def evidence(recipe: DataRecipe, seed: int) -> BuiltinParts:
         distinct(lambda: passage(generator, generator.randint(FEWEST, most)), size, known) for size in reversed(SIZES)
     )
     note = (
-        f"passages of {FEWEST} to {most} facts (--set data.length=), each with a question to answer by yes, no or not told: "
+        f"passages of {FEWEST} to {most} facts (--set data.length=), each with a question: yes, no or not told; "
         f"{len(train)} to train, {len(valid)} to validate, {len(test)} to test; one sentence decides"
     )
     return BuiltinParts(train, valid, test, (note,))
