@@ -58,6 +58,7 @@ EXAMPLES = {
     "tags": some_tags,
     "number": some_numbers,
     "series": some_series,
+    "surprise": lambda chance: (" ".join(words(chance)), ""),
 }
 EMPTY = {"text": "", "label": "", "labels": "", "tags": []}
 every_baseline = pytest.mark.parametrize("name", BASELINES)
@@ -112,6 +113,8 @@ def test_an_answer_for_each_question_of_the_kind_of_the_targets(name):
                 assert len(answer) == len(source) and set(answer) <= {"short", "long"}
             case "number":
                 assert isinstance(answer, str) and np.isfinite(float(answer))
+            case "surprise":
+                assert answer[0] < 0 and answer[1] == len(source)
             case "series":
                 assert answer.shape == target.shape and np.isfinite(answer).all()
 

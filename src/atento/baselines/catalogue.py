@@ -10,13 +10,14 @@ from atento.baselines.estimates import LinearOnMeans, MeanTarget
 from atento.baselines.frequent import Majority, MajorityLabels, MostFrequentTag
 from atento.baselines.linear_labels import LinearLabels, LinearLabelSets
 from atento.baselines.nearest import Nearest
+from atento.baselines.ngrams import CharacterCounts
 from atento.baselines.overlap import Overlap
 from atento.baselines.perceptron import Perceptron
 from atento.baselines.rewrite import Rewrite
 from atento.baselines.series import Drift, LastValue, Seasonal
 from atento.errors import unknown_name
 
-Answers = Literal["text", "new text", "label", "labels", "tags", "number", "series"]
+Answers = Literal["text", "new text", "label", "labels", "tags", "number", "series", "surprise"]
 
 
 class Entry(NamedTuple):
@@ -48,6 +49,8 @@ BASELINES: dict[str, Entry] = {
     "perceptron": Entry("tags", Perceptron),
     "mean": Entry("number", MeanTarget),
     "linear": Entry("number", lambda: LinearOnMeans(read_numbers)),
+    "unigram": Entry("surprise", lambda: CharacterCounts(1)),
+    "5-gram": Entry("surprise", CharacterCounts),
     "last-value": Entry("series", LastValue),
     "seasonal": Entry("series", lambda: Seasonal(24)),
     "drift": Entry("series", Drift),
