@@ -56,10 +56,7 @@ def is_read(info: zipfile.ZipInfo) -> bool:
         return True  # a damaged name; it is refused when it is read
     link = stat.S_ISLNK(info.external_attr >> 16)
     return not (
-        info.is_dir()
-        or link
-        or parts[0] == "__MACOSX"
-        or any(part[0] == "." and part != ".." for part in parts)
+        info.is_dir() or link or parts[0] == "__MACOSX" or any(part[0] == "." and part != ".." for part in parts)
     )
 
 
