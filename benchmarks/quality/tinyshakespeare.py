@@ -43,8 +43,8 @@ ON_A_GPU: dict[str, list[dict[str, Any]]] = {
         {**LONG_WAY, "model.layers": 2, "model.hidden": 640, "model.dropout": 0.5, "train.epochs": 28, **MEAN},
     ],
     "transformer": [
+        {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 34, "train.lr": 2e-3, "train.average": 0.99},
         {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 40},
-        {**WIDE, **LARGE, "model.dropout": 0.4, "train.epochs": 65, **MEAN},
         {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 40, "model.positions": "sinusoidal"},
         {**WIDE, "model.layers": 4, "model.hidden": 256, "model.dropout": 0.2, "train.epochs": 40, **MEAN},
     ],

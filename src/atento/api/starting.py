@@ -80,10 +80,11 @@ def take_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[str, str]], bef
 def take_weights(module: nn.Module, before: Bundle) -> str:
     """Put the run's weights where names and shapes agree; a note that says how many."""
     mine = module.state_dict()
-    theirs = {tail(name): tensor for name, tensor in before.module.state_dict().items()}
+    named = before.module.state_dict()
+    theirs = {tail(name): tensor for name, tensor in named.items()}
     fitting: dict[str, Tensor] = {}
     for name, tensor in mine.items():
-        found = theirs.get(tail(name))
+        found = named.get(name, theirs.get(tail(name)))  # both halves of a translator have parts of one name
         if found is not None and found.shape == tensor.shape:
             fitting[name] = found
     if not fitting:
