@@ -1,8 +1,8 @@
 """DNA-like strings with no words: does the motif stand anywhere, on either strand?
 
 The motif is TATA, a gap of 2 or 3 letters, GC. On the other strand a string is read backwards with A for T and C for G,
-so that the motif is GC, the gap, TATA. Every string has a TATA, and many a GC too near or too far: which letters or short
-runs occur is not enough to know.
+so that the motif is GC, the gap, TATA. Every string has a TATA, and many a GC too near or too far: which letters or
+short runs occur is not enough to know.
 """
 
 import random
@@ -54,7 +54,7 @@ def dna(recipe: DataRecipe, seed: int) -> BuiltinParts:
         distinct(lambda: strand(generator, generator.randint(fewest, most)), size, known) for size in reversed(SIZES)
     )
     note = (
-        f"strings of {fewest} to {most} letters (--set data.length=), half of them with the motif TATA, 2 or 3 letters, "
-        f"GC on either strand: {len(train)} to train, {len(valid)} to validate, {len(test)} to test"
+        f"strings of {fewest} to {most} letters (--set data.length=), half of them with the motif TATA, 2 or 3 "
+        f"letters, GC on either strand: {len(train)} to train, {len(valid)} to validate, {len(test)} to test"
     )
     return BuiltinParts(train, valid, test, (note,))
