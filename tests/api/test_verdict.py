@@ -77,3 +77,11 @@ def test_where_attention_is_worse_on_long_sources_that_is_no_tie():
     worse = {"label": "40–60", "value": 0.2, "low": 0.1, "high": 0.3}
     _, found = verdict(row("lstm", 300, lengths=[band]), row("lstm+dot", 100, lengths=[worse]))
     assert any("the intervals do not meet" in sentence for sentence in found["verdict"])
+
+
+def test_of_labels_nothing_is_said_of_long_sources():
+    band = {"label": "40–60", "value": 0.5, "low": 0.4, "high": 0.6}
+    rows = [row("lstm", 200, lengths=[band]), row("lstm+dot", 380, lengths=[band])]
+    outputs = {one["model"]: [texts] for one, texts in rows}
+    said = judge([one for one, _ in rows], outputs, REFERENCES, EXACT, writes=False)["verdict"]
+    assert not any("longest third" in sentence for sentence in said)

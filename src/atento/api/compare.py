@@ -152,7 +152,13 @@ def compare(
             "smaller_is_better": metrics[0].smaller_is_better,
             "metrics": {metric.name: metric.summary for metric in metrics},
             "rows": rows,
-            **judge(rows, outputs, [question.references for question in reading.test], metrics[0]),
+            **judge(
+                rows,
+                outputs,
+                [question.references for question in reading.test],
+                metrics[0],
+                writes=chosen.mix is not None,
+            ),
             "alignments": alignments(folder, [row for row in rows if not row["failed"]], reading.test),
         }
         write_atomically(folder / REPORT, render_report(facts).encode())

@@ -11,8 +11,12 @@ from atento.models.build import CELLS
 Row = dict[str, Any]
 
 
-def judge(rows: Sequence[Row], outputs: Mapping[str, Runs], references: Any, metric: Metric) -> dict[str, Any]:
-    """The winner, those whose paired difference from it may be zero, and a few plain sentences."""
+def judge(
+    rows: Sequence[Row], outputs: Mapping[str, Runs], references: Any, metric: Metric, *, writes: bool = True
+) -> dict[str, Any]:
+    """The winner, those whose paired difference from it may be zero, and a few plain sentences; where models write
+    what they read anew, also what attention buys on long sources.
+    """
     ran = [row for row in rows if not row["failed"]]
     if not ran:
         return {"winner": None, "ties": [], "verdict": ["Every model failed; the reasons stand in the table."]}
@@ -20,7 +24,8 @@ def judge(rows: Sequence[Row], outputs: Mapping[str, Runs], references: Any, met
     for row in ran:
         row["tied"] = row is best or tied_over(metric, outputs[best["model"]], outputs[row["model"]], references)
     ties = [row["model"] for row in ran if row["tied"] and row is not best]
-    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran), *memory(ran, metric)]
+    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran)]
+    sentences += memory(ran, metric) if writes else []
     return {"winner": best["model"], "ties": ties, "verdict": sentences}
 
 

@@ -127,11 +127,10 @@ def lengths(board: Board) -> Markup:
         )
     groups = rows[0]["lengths"]
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
-    text = (
-        f"On test data, {board['metric']} by length of the source in characters: {counts}. "
-        "A model that squeezes the source into one vector falls as sources grow; "
-        "one that looks back at it should hold."
-    )
+    text = f"On test data, {board['metric']} by length of the source in characters: {counts}."
+    if board["task"] == "translate":
+        text += " A model that squeezes the source into one vector falls as sources grow;"
+        text += " one that looks back at it should hold."
     if len(rows) > 1:
         text += " Grey: the other models."
     return joined(tag("p", text), tag("div", *panels, class_="panels"))
