@@ -3,8 +3,8 @@
 python benchmarks/quality/cmudict_g2p.py FOLDER
 """
 
-from standing import Target, arguments, settle
-from translating import Outcome, figures, on_gpu, outcomes
+from standing import Target, arguments, on_gpu, settle
+from translating import Outcome, figures, outcomes
 
 from atento.metrics.edits import SYMBOL_ERROR
 from atento.metrics.translation import EXACT

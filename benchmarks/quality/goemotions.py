@@ -5,8 +5,8 @@
 A tenth of the training texts chooses the best validation and each label's threshold.
 """
 
-from labelling import chosen, on_gpu, simple, trained
-from standing import Figure, Target, arguments, settle
+from labelling import chosen, simple, trained
+from standing import Figure, Target, arguments, on_gpu, settle
 
 PUBLISHED = "BiLSTM 0.41, BERT 0.46 (Demszky et al. 2020, test part)"
 

@@ -6,17 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from standing import Figure
 
 import atento
 from atento.spec import DataRecipe, parse_settings
 from atento.tasks.catalogue import TASKS
-
-
-def on_gpu(options: argparse.Namespace) -> bool:
-    """Which column of the quality table is asked."""
-    return bool(options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available()))
 
 
 def chosen(options: argparse.Namespace, models: Sequence[str]) -> list[str]:

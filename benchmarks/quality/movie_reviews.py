@@ -11,8 +11,8 @@ import re
 import zipfile
 from pathlib import Path
 
-from labelling import chosen, on_gpu, say_changes, simple, trained, write_rows
-from standing import Figure, Target, arguments, settle
+from labelling import chosen, say_changes, simple, trained, write_rows
+from standing import Figure, Target, arguments, on_gpu, settle
 
 PUBLISHED = "naive Bayes SVM of bigrams 0.895 (ten folds, Wang & Manning 2012)"
 FLAT, DEEP = "gru+additive", "gru+additive+hierarchical"

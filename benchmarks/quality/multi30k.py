@@ -4,8 +4,8 @@ python benchmarks/quality/multi30k.py FOLDER
 """
 
 import sacrebleu
-from standing import Target, arguments, settle
-from translating import Outcome, figures, on_gpu, outcomes, streams
+from standing import Target, arguments, on_gpu, settle
+from translating import Outcome, figures, outcomes, streams
 
 PUBLISHED = "RNN 28.1, Transformer 36.5 (test part, lower case, greedy)"
 ON_CUDA = {

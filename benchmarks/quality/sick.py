@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import torch
-from standing import Figure, Target, arguments, settle
+from standing import Figure, Target, arguments, on_gpu, settle
 
 import atento
 from atento.metrics.labels import ACCURACY
@@ -26,7 +25,7 @@ SEEDS_ON_CUDA = 3  # one trial pair is 0.002, the error of one run 0.017
 def main() -> None:
     """Train, test, say."""
     options = arguments("SICK entailment, accuracy", seeds=0)
-    cuda = options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available())
+    cuda = on_gpu(options)
     data = {
         "data.test": str(options.folder / "SICK_trial.txt"),
         "data.source": "sentence_A",

@@ -3,8 +3,8 @@
 python benchmarks/quality/sigmorphon_spanish.py FOLDER
 """
 
-from standing import Target, arguments, settle
-from translating import Outcome, figures, on_gpu, outcomes
+from standing import Target, arguments, on_gpu, settle
+from translating import Outcome, figures, outcomes
 
 from atento.metrics.edits import EDITS
 from atento.metrics.translation import EXACT

@@ -8,6 +8,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
+import torch
+
 import atento
 
 
@@ -59,6 +61,11 @@ def arguments(summary: str, *, budget: str = "10m", seeds: int = 1) -> argparse.
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--out", type=Path, default=Path("runs/quality"))
     return parser.parse_args()
+
+
+def on_gpu(options: argparse.Namespace) -> bool:
+    """Which column of the quality table is asked."""
+    return bool(options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available()))
 
 
 def settle(line: str, figures: Sequence[Figure], target: Target, **facts: Any) -> None:

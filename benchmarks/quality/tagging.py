@@ -8,18 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
-from standing import Figure
+from standing import Figure, on_gpu
 
 import atento
 from atento.metrics.metric import Metric
 from atento.spec import parse_settings
 from atento.tasks.tag import TAG
-
-
-def on_gpu(options: argparse.Namespace) -> bool:
-    """Which column of the quality table is asked."""
-    return options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available())
 
 
 def figures(

@@ -10,8 +10,7 @@ heart; every figure is printed.
 import time
 from typing import Any
 
-import torch
-from standing import Figure, Target, arguments, settle
+from standing import Figure, Target, arguments, on_gpu, settle
 
 import atento
 from atento.baselines.ngrams import CharacterCounts
@@ -55,7 +54,7 @@ PUBLISHED = "nanoGPT 1.4697 on a GPU, 1.88 on a processor; 5-gram counts 1.692"
 def main() -> None:
     """Every model and recipe, its seeds, the counts beside them."""
     asked = arguments("nats a character on tinyshakespeare")
-    gpu = asked.device == "cuda" or (asked.device == "auto" and torch.cuda.is_available())
+    gpu = on_gpu(asked)
     target = Target("nats a character", 1.4697 if gpu else 1.65, PUBLISHED, smaller_is_better=True, strict=True)
     text = (asked.folder / "input.txt").read_text(encoding="utf-8")
     border = int(len(text) * 0.9)

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from standing import Figure
+from standing import Figure, on_gpu
 
 import atento
 from atento.spec import parse_settings
@@ -25,11 +24,6 @@ class Outcome(NamedTuple):
     outputs: list[str]
     references: list[list[str]]
     baseline: bool = False
-
-
-def on_gpu(options: argparse.Namespace) -> bool:
-    """Which column of the quality table is asked."""
-    return options.device == "cuda" or (options.device == "auto" and torch.cuda.is_available())
 
 
 def outcomes(

@@ -5,8 +5,8 @@
 A tenth of the training questions chooses the best validation.
 """
 
-from labelling import chosen, on_gpu, say_changes, simple, trained
-from standing import Figure, Target, arguments, settle
+from labelling import chosen, say_changes, simple, trained
+from standing import Figure, Target, arguments, on_gpu, settle
 
 PUBLISHED = "CNN of random vectors 0.912 (Kim 2014)"
 ON_CUDA = {"model.hidden": 256, "train.epochs": 15}

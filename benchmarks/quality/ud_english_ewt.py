@@ -5,8 +5,8 @@ python benchmarks/quality/ud_english_ewt.py FOLDER
 
 from typing import Any
 
-from standing import Target, arguments, settle
-from tagging import figures, on_gpu
+from standing import Target, arguments, on_gpu, settle
+from tagging import figures
 
 from atento.metrics.tags import TAG_ACCURACY
 

@@ -164,3 +164,11 @@ def test_every_cell_takes_every_activation(name, activation):
 def test_unknown_ways_to_bend_and_to_start_are_refused(key, named):
     with pytest.raises(InputError, match=f"model.{key}: there is no {named}"):
         build("rnn", **{key: "tanhh"})
+
+
+@pytest.mark.parametrize("suffix, task", [("crf", "tag"), ("co", "match"), ("hierarchical", "classify, label")])
+def test_a_suffix_of_another_task_is_refused_by_its_name(suffix, task):
+    with pytest.raises(InputError, match=f"'{suffix}' has no meaning for this task") as told:
+        parse(f"lstm+{suffix}")
+    assert task in told.value.found
+    assert told.value.fix == f"leave +{suffix} out"

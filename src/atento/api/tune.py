@@ -79,10 +79,11 @@ def tune(
     share = SHARE_FOR_SEARCH * seconds / count
     space, where = space_around(recipe, fixed=values), find_device(device)
     first = {key: recipe.flat()[key] for key in space}
+    unseen = reading._replace(test=())  # what a trial is given
 
     def attempt(number: int, tried: dict[str, Any], report: Any) -> float | None:
         trial = recipe.with_values({**tried, "train.budget": share})
-        return attempt_one(chosen, trial, reading, where, number, report, on_event)
+        return attempt_one(chosen, trial, unseen, where, number, report, on_event)
 
     with held(folder):
         trials = search(attempt, space, first=first, count=count, journal=folder / TRIALS, seed=recipe.train.seed)
@@ -110,7 +111,7 @@ def refuse_limits(values: dict[str, Any]) -> None:
 def attempt_one(
     task: Task, recipe: Recipe, reading: Reading, device: torch.device, number: int, report: Any, on_event: Watcher
 ) -> float | None:
-    """The best validation of one recipe; None where it failed or was given up. The test part is not touched."""
+    """The best validation of one recipe; None where it failed or was given up."""
     seen: list[float] = []
 
     def watch(event: Event) -> None:

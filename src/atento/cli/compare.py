@@ -19,6 +19,7 @@ from atento.cli.options import (
 from atento.cli.progress import ShowProgress
 from atento.cli.say import emit, print_table, say
 
+METRICS_SHOWN = 4  # the report and --json have all
 NUMBERS = ("95 % interval", "parameters", "seconds", "examples/s", "answers/s", "peak MB")
 
 
@@ -69,7 +70,7 @@ def show(facts: dict[str, Any]) -> None:
     """The table, best first, then the verdict."""
     from atento.looking.standings import failed, ranked
 
-    metrics = list(facts["metrics"])
+    metrics = list(facts["metrics"])[:METRICS_SHOWN]
     rows = [*ranked(facts), *failed(facts)]
     headings = ["model", *metrics[:1], "95 % interval", *metrics[1:], *NUMBERS[1:], ""]
     print_table(headings, [cells(row, metrics, facts) for row in rows], numbers=(*metrics, *NUMBERS))

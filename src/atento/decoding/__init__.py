@@ -1,8 +1,9 @@
-"""Searches for a good output. They see `Decoder.start` and `Decoder.step` and nothing else."""
+"""Searches for a good output. They see a `Writer`: `start` and `step`, and nothing else."""
 
 from atento.decoding.beam import beam
 from atento.decoding.greedy import greedy
 from atento.decoding.hypothesis import Hypothesis, Marks
 from atento.decoding.sampling import sample
+from atento.decoding.search import search
 
-__all__ = ["Hypothesis", "Marks", "beam", "greedy", "sample"]
+__all__ = ["Hypothesis", "Marks", "beam", "greedy", "sample", "search"]

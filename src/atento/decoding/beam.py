@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from atento.decoding.hypothesis import Hypothesis, Marks, log_probabilities
-from atento.models.protocols import Decoder, Encoded, reorder
+from atento.models.protocols import Encoded, Writer, reorder
 
 # Axes: B batch rows still searched, W beam width, V vocabulary.
 
 
 @torch.no_grad()
 def beam(
-    decoder: Decoder[Any],
+    decoder: Writer[Any],
     encoded: Encoded,
     *,
     marks: Marks,

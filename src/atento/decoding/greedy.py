@@ -7,12 +7,12 @@ from torch import Tensor
 
 from atento.decoding.hypothesis import Hypothesis, Marks
 from atento.decoding.writing import write
-from atento.models.protocols import Decoder, Encoded
+from atento.models.protocols import Encoded, Writer
 
 # Axes: R rows, V vocabulary.
 
 
-def greedy(decoder: Decoder[Any], encoded: Encoded, *, marks: Marks, longest: int | Sequence[int]) -> list[Hypothesis]:
+def greedy(decoder: Writer[Any], encoded: Encoded, *, marks: Marks, longest: int | Sequence[int]) -> list[Hypothesis]:
     """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
     return write(decoder, encoded, choose=likeliest, marks=marks, longest=longest)
 

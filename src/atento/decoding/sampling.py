@@ -10,13 +10,13 @@ from torch import Tensor
 from atento.decoding.hypothesis import Hypothesis, Marks
 from atento.decoding.writing import write
 from atento.errors import InputError
-from atento.models.protocols import Decoder, Encoded
+from atento.models.protocols import Encoded, Writer
 
 # Axes: B batch, R rows still being written, V vocabulary.
 
 
 def sample(
-    decoder: Decoder[Any],
+    decoder: Writer[Any],
     encoded: Encoded,
     *,
     marks: Marks,

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from atento.decoding.hypothesis import Hypothesis, Marks, log_probabilities
-from atento.models.protocols import Decoder, Encoded, reorder
+from atento.models.protocols import Encoded, Writer, reorder
 
 # Axes: B batch, R rows still being written, V vocabulary.
 
@@ -16,7 +16,7 @@ Choice = Callable[[Tensor, Tensor], Tensor]  # log-probabilities (R, V), the bat
 
 @torch.no_grad()
 def write(
-    decoder: Decoder[Any], encoded: Encoded, *, choose: Choice, marks: Marks, longest: int | Sequence[int]
+    decoder: Writer[Any], encoded: Encoded, *, choose: Choice, marks: Marks, longest: int | Sequence[int]
 ) -> list[Hypothesis]:
     """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
     rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) which row each line belongs to

@@ -93,6 +93,13 @@ def parse_half(name: str, whole: str) -> Half:
     family, *parts = name.split("+")
     if family not in FAMILIES:
         raise unknown_name("model", family, FAMILIES, where=f"model {whole!r}" if whole != family else "")
+    foreign = next((part for part in parts if part in SUFFIXES), "")
+    if foreign:  # a build that knows it has taken it off already
+        raise InputError(
+            f"model {whole!r}: {foreign!r} has no meaning for this task.",
+            found=f"{foreign}, which is for {SUFFIXES[foreign]}",
+            fix=f"leave +{foreign} out",
+        )
     linformer = LINFORMER in parts
     if linformer:
         parts = without_linformer(parts, whole)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from torch import Tensor, nn
 
@@ -36,6 +36,16 @@ class Encoder(nn.Module, ABC):
     @abstractmethod
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
         """Read a batch of sources; valid (B, N)."""
+
+
+class Writer(Protocol[State]):
+    """What a search sees: a state before the first token, and what comes after each."""
+
+    def start(self, encoded: Encoded) -> State:
+        """The state before the first token."""
+
+    def step(self, token: Tensor, state: State) -> Step[State]:
+        """After this token (B,), what comes next?"""
 
 
 class Decoder(nn.Module, ABC, Generic[State]):

@@ -22,6 +22,7 @@ from atento.tasks.embed_defaults import MODELS, defaults
 from atento.tasks.read_documents import DOCUMENTS
 from atento.tasks.read_passages import ask_passages, read_passages
 from atento.tasks.task import Alignment, Answer, Recognition, Task
+from atento.tasks.traces import entry
 from atento.tasks.word_codec import WordCodec, prepare
 from atento.tasks.word_table import space_of
 
@@ -29,7 +30,6 @@ from atento.tasks.word_table import space_of
 
 TOKENS_AT_ONCE = 2048
 NEIGHBOURS = 5
-SHOWN = 8  # numbers of each vector that a trace shows
 
 
 def only_when_asked(evidence: Evidence) -> Recognition:
@@ -121,21 +121,6 @@ def trace(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe
         entry("vectors", "one for each word", pieces, model.embedding(tokens)[0]),
         entry("next word", formula, pieces, scores[:, likely], columns=codec.source.pieces(likely)),
     ]
-
-
-def entry(
-    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] = ()
-) -> dict[str, Any]:
-    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
-    shown = matrix if columns else matrix[:, :SHOWN]
-    return {
-        "title": title,
-        "formula": formula,
-        "shape": list(matrix.shape),
-        "rows": list(labels),
-        "columns": list(columns) or [str(number + 1) for number in range(shown.size(1))],
-        "matrix": [[round(number, 4) for number in line] for line in shown.tolist()],
-    }
 
 
 def never_wrong(codec: WordCodec, output: Any, references: Sequence[str]) -> float:

@@ -23,11 +23,11 @@ from atento.tasks.number_codec import EncodedSequence, NumberCodec
 from atento.tasks.read_estimates import ESTIMATES
 from atento.tasks.recognising import number_sequences
 from atento.tasks.task import Alignment, Answer, Task
+from atento.tasks.traces import entry
 
 # Axes: B batch, N time, C channels.
 
 STEPS_AT_ONCE = 65_536
-SHOWN = 8  # numbers of each vector that a trace shows
 
 
 def pad_sequences(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -112,21 +112,6 @@ def trace(module: nn.Module, codec: NumberCodec, source: str, recipe: DecodeReci
             "estimate", "w · summary + b, on the target's scale", [codec.write(float(output))], output, columns=["y"]
         ),
     ]
-
-
-def entry(
-    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] = ()
-) -> dict[str, Any]:
-    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
-    shown = matrix if columns else matrix[:, :SHOWN]
-    return {
-        "title": title,
-        "formula": formula,
-        "shape": list(matrix.shape),
-        "rows": list(labels),
-        "columns": list(columns) or [str(number + 1) for number in range(shown.size(1))],
-        "matrix": [[round(number, 4) for number in line] for line in shown.tolist()],
-    }
 
 
 def how_wrong(codec: NumberCodec, output: str, references: Sequence[str]) -> float:

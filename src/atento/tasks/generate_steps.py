@@ -11,7 +11,8 @@ from atento.models.masked import MaskedModel
 from atento.models.transformer import TransformerEncoder
 from atento.tasks.generate_training import as_language_model
 from atento.tasks.text_codec import TextCodec
-from atento.tasks.translate_steps import LIKELIEST, entry
+from atento.tasks.traces import entry
+from atento.tasks.translate_steps import LIKELIEST
 
 SHOWN = 48  # tokens of a text, the last ones
 

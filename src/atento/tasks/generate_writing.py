@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from atento.data.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Hypothesis, Marks, beam, greedy, sample
+from atento.decoding import Hypothesis, Marks, search
 from atento.decoding.primed import Primed
 from atento.models.language_model import LanguageModel
 from atento.spec import DecodeRecipe
@@ -79,19 +79,4 @@ def write(
     features, state = model.resume(texts, model.decoder.start(nothing))
     decoder = Primed(model.decoder, model.decoder.to_logits(features[:, -1]), state)
     marks = DOCUMENT if codec.ends else RUNNING
-    if recipe.temperature:
-        return sample(
-            decoder,
-            nothing,
-            marks=marks,
-            longest=longest,
-            seeds=seeds,
-            temperature=recipe.temperature,
-            top_k=recipe.top_k,
-            top_p=recipe.top_p,
-        )
-    if recipe.beam == 1:
-        return greedy(decoder, nothing, marks=marks, longest=longest)
-    penalty = recipe.length_penalty
-    kept = beam(decoder, nothing, marks=marks, longest=longest, width=recipe.beam, length_penalty=penalty)
-    return [hypotheses[0] for hypotheses in kept]
+    return search(decoder, nothing, recipe, marks=marks, longest=longest, seeds=seeds)

@@ -9,7 +9,7 @@ from torch import Tensor
 from atento.models.joint_matcher import JointMatcher
 from atento.models.matcher import ECHOES, CoMatcher, MatchBatch, Matcher, TwoTowers
 from atento.tasks.match_codec import MatchCodec
-from atento.tasks.translate_steps import Trace, entry
+from atento.tasks.traces import Trace, entry
 
 # Axes: T items of the first text, N of the second, D size, C labels.
 

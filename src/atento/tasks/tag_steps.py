@@ -1,20 +1,18 @@
 """One pass of a tagger, matrix by matrix."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from torch import Tensor
 
 from atento.models.tagger import Tagger
+from atento.tasks.traces import Trace, entry
 
 # Axes: N words, L letters, D size, C tags.
-
-SHOWN = 8  # numbers of each vector that a trace shows
 
 
 def trace_tags(
     tagger: Tagger, tokens: Tensor, valid: Tensor, words: Sequence[str], said: Sequence[str], tags: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> list[Trace]:
     """Words (1, N, 1 + L) to states, scores, what is known of neighbours, and how likely each tag is."""
     labels = list(words) or ["<unknown>"]
     states = tagger.encoder.encode(tokens, valid).states[0]
@@ -34,18 +32,3 @@ def trace_tags(
     chances = tagger.chances(tokens, valid)[0]
     spoken = [f"{word} {tag}" for word, tag in zip(words, said, strict=True)] or labels
     return [*found, entry("chances", formula, spoken, chances, columns=tags)]
-
-
-def entry(
-    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] = ()
-) -> dict[str, Any]:
-    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
-    shown = matrix if columns else matrix[:, :SHOWN]
-    return {
-        "title": title,
-        "formula": formula,
-        "shape": list(matrix.shape),
-        "rows": list(labels),
-        "columns": list(columns) or [str(number + 1) for number in range(shown.size(1))],
-        "matrix": [[round(number, 4) for number in line] for line in shown.tolist()],
-    }

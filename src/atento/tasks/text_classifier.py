@@ -12,8 +12,8 @@ from atento.layers.losses import Loss
 from atento.models.classifier import Classifier, LabelledBatch, OneEach
 from atento.models.hierarchical import HierarchicalEncoder
 from atento.models.transformer import TransformerEncoder
-from atento.tasks.estimate import entry
 from atento.tasks.label_codec import EncodedText, LabelCodec
+from atento.tasks.traces import entry
 
 # Axes: B batch, N tokens, C labels, L layers, H heads.
 

@@ -11,12 +11,11 @@ from atento.baselines.nearest import Nearest
 from atento.baselines.rewrite import Rewrite
 from atento.data.batches import batches_by_length, pad
 from atento.data.vocabulary import START, UNKNOWN
-from atento.decoding import Hypothesis, beam, greedy, sample
+from atento.decoding import Hypothesis, search
 from atento.metrics.edits import CHARACTER_ERROR, EDITS, SYMBOL_ERROR
 from atento.metrics.metric import Metric
 from atento.metrics.translation import BLEU4, CHRF2, EXACT
 from atento.models.build import Vocabularies, build_translator
-from atento.models.protocols import Encoded
 from atento.models.translator import Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.pair_codec import EncodedPair, PairCodec, prepare_text
@@ -49,7 +48,9 @@ def build(recipe: ModelRecipe, codec: PairCodec) -> Translator:
     return build_translator(recipe, Vocabularies(len(codec.source), len(codec.target)))
 
 
-def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], recipe: DecodeRecipe) -> list[Hypothesis]:
+def write_rows(
+    module: Translator, codec: PairCodec, rows: Sequence[list[int]], recipe: DecodeRecipe
+) -> list[Hypothesis]:
     """The best output for each source of token numbers; sources of like length are decoded together."""
     device = next(module.parameters()).device
     found: dict[int, Hypothesis] = {}
@@ -61,31 +62,10 @@ def search(module: Translator, codec: PairCodec, rows: Sequence[list[int]], reci
         longest = [recipe.longest or codec.limits.tokens(lengths[index]) for index in indices]
         with torch.no_grad():
             encoded = module.encode(tokens.to(device), valid.to(device))
-        best = write_together(module, encoded, longest, [seeds[index] for index in indices], recipe)
+        drawn = [seeds[index] for index in indices]
+        best = search(module.decoder, encoded, recipe, marks=MARKS, longest=longest, seeds=drawn)
         found.update(zip(indices, best, strict=True))
     return [found[index] for index in range(len(rows))]
-
-
-def write_together(
-    module: Translator, encoded: Encoded, longest: Sequence[int], seeds: Sequence[str], recipe: DecodeRecipe
-) -> list[Hypothesis]:
-    """Sampling, greedy search or a beam, as the recipe says."""
-    if recipe.temperature:
-        return sample(
-            module.decoder,
-            encoded,
-            marks=MARKS,
-            longest=longest,
-            seeds=seeds,
-            temperature=recipe.temperature,
-            top_k=recipe.top_k,
-            top_p=recipe.top_p,
-        )
-    if recipe.beam == 1:
-        return greedy(module.decoder, encoded, marks=MARKS, longest=longest)
-    penalty = recipe.length_penalty
-    kept = beam(module.decoder, encoded, marks=MARKS, longest=longest, width=recipe.beam, length_penalty=penalty)
-    return [hypotheses[0] for hypotheses in kept]
 
 
 def seeds_of(rows: Sequence[list[int]], seed: int) -> list[str]:
@@ -102,14 +82,14 @@ def write_targets(module: nn.Module, codec: PairCodec, sources: Sequence[str], r
     """Validation, evaluation, prediction and serving all answer through here."""
     translator = as_translator(module)
     rows = [codec.read(source) for source in sources]
-    return [Answer(codec.target.decode(one.tokens), one.score) for one in search(translator, codec, rows, recipe)]
+    return [Answer(codec.target.decode(one.tokens), one.score) for one in write_rows(translator, codec, rows, recipe)]
 
 
 def look_at(module: nn.Module, codec: PairCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """Write the output by the fast path, then ask for the weights of that very output in one pass."""
     translator = as_translator(module)
     row = codec.read(source) or [UNKNOWN]
-    best = search(translator, codec, [row], recipe)[0]
+    best = write_rows(translator, codec, [row], recipe)[0]
     device = next(module.parameters()).device
     tokens, valid = pad([row])
     previous = torch.tensor([[START, *best.tokens]], device=device)
@@ -126,7 +106,7 @@ def trace_steps(module: nn.Module, codec: PairCodec, source: str, recipe: Decode
     """One pass, matrix by matrix, of the output the search finds."""
     translator = as_translator(module)
     row = codec.read(source) or [UNKNOWN]
-    return trace_translation(translator, codec, row, search(translator, codec, [row], recipe)[0].tokens)
+    return trace_translation(translator, codec, row, write_rows(translator, codec, [row], recipe)[0].tokens)
 
 
 def headline_first(codec: PairCodec) -> tuple[Metric, ...]:

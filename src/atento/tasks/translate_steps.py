@@ -1,7 +1,6 @@
 """One pass of an encoder–decoder, part by part, with its matrices: for teaching."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,11 +12,9 @@ from atento.models.recurrent import RecurrentDecoder
 from atento.models.transformer import TransformerDecoder
 from atento.models.translator import Translator
 from atento.tasks.pair_codec import PairCodec
+from atento.tasks.traces import Trace, entry
 
-COLUMNS = 8  # numbers of each vector that are shown
 LIKELIEST = 4
-
-Trace = dict[str, Any]
 
 
 @torch.no_grad()
@@ -81,21 +78,3 @@ def trace_attention(
             for head, matrix in enumerate(heads)
         ]
     return []
-
-
-def entry(
-    title: str, formula: str, labels: Sequence[str], matrix: Tensor, *, columns: Sequence[str] | None = None
-) -> Trace:
-    """One matrix: vectors are cut to their first numbers, named columns are all kept."""
-    shape = list(matrix.shape)
-    if columns is None:
-        matrix = matrix[:, :COLUMNS]
-        columns = [str(number) for number in range(1, matrix.size(1) + 1)]
-    return {
-        "title": title,
-        "formula": formula,
-        "shape": shape,
-        "rows": list(labels),
-        "columns": list(columns),
-        "matrix": [[round(number, 4) for number in line] for line in matrix.tolist()],
-    }
