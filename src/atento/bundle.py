@@ -28,6 +28,7 @@ WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD = (
     "README.md",
 )
 EVENTS, PREDICTIONS, MANIFEST = "events.jsonl", "predictions.jsonl", "manifest.json"
+OUTPUTS = "outputs.safetensors"  # answers that are arrays
 
 
 class Bundle(NamedTuple):
@@ -73,7 +74,7 @@ def save_bundle(folder: Path, *, weights: Mapping[str, Tensor], metrics: Mapping
     write_atomically(folder / WEIGHTS, save_tensors(plain))
     write_json(folder / METRICS, metrics)
     write_atomically(folder / CARD, card.encode())
-    names = [WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS]
+    names = [WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, OUTPUTS]
     files = {name: digest_of(folder / name) for name in names if (folder / name).exists()}
     write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
 

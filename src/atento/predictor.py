@@ -10,7 +10,7 @@ import torch
 from atento.bundle import Bundle, load_bundle
 from atento.metrics.examine import examine
 from atento.spec import DecodeRecipe
-from atento.tasks.task import Alignment, Answer, Question, judged
+from atento.tasks.task import Alignment, Answer, Question, bands_of, judged
 
 
 class Judged(NamedTuple):
@@ -33,12 +33,12 @@ class Predictor:
         """From a run's folder."""
         return cls(load_bundle(folder), device=device)
 
-    def answer(self, sources: Sequence[str], *, decode: DecodeRecipe | None = None) -> list[Answer]:
+    def answer(self, sources: Sequence[Any], *, decode: DecodeRecipe | None = None) -> list[Answer]:
         """An answer for each source, with its log-probability."""
         recipe = decode or self.bundle.recipe.decode
         return self.bundle.task.answer(self.module, self.bundle.codec, sources, recipe)
 
-    def look(self, source: str, *, decode: DecodeRecipe | None = None) -> Alignment:
+    def look(self, source: Any, *, decode: DecodeRecipe | None = None) -> Alignment:
         """The answer, and where the model looked while writing it."""
         recipe = decode or self.bundle.recipe.decode
         return self.bundle.task.look(self.module, self.bundle.codec, source, recipe)
@@ -52,7 +52,8 @@ class Predictor:
         started = time.perf_counter()
         outputs, answers = judged(task, self.module, codec, sources, decode or self.bundle.recipe.decode)
         took = time.perf_counter() - started
-        found = examine(task.metrics(codec), sources, [outputs], [question.references for question in questions])
+        references = [question.references for question in questions]
+        found = examine(task.metrics(codec), sources, [outputs], references, bands=bands_of(task, codec))
         found["predictions_per_second"] = len(questions) / max(took, 1e-9)
         if task.exposure is not None and answers is not None:
             found["exposure"] = task.exposure(self.module, codec, questions, answers)

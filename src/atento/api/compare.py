@@ -23,7 +23,7 @@ from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
 from atento.looking.standings import ranked
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import compared, fill_sizes, learn_codec, suited
+from atento.tasks.task import bands_of, compared, fill_sizes, learn_codec, suited
 from atento.training.events import Watcher, no_watcher
 from atento.training.loop import require_sense
 
@@ -113,8 +113,8 @@ def compare(
         on_event({"event": "refused", "text": str(refusal)})
     started = time.perf_counter()
     with held(folder):
-        metrics = chosen.metrics(codec)
-        entries = [baseline_entry(make, reading, metrics, on_event) for make in chosen.baselines]
+        metrics, bands = chosen.metrics(codec), bands_of(chosen, codec)
+        entries = [baseline_entry(make, reading, metrics, on_event, bands=bands) for make in chosen.baselines]
         for job, each in plans:
             job.recipe.parent.mkdir(exist_ok=True)
             write_atomically(job.recipe, each.to_toml().encode())
@@ -126,7 +126,7 @@ def compare(
             again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
         by_model = [(name, jobs[at * seeds : (at + 1) * seeds]) for at, name in enumerate(names)]
-        entries += [trained_entry(name, some, reading, metrics) for name, some in by_model]
+        entries += [trained_entry(name, some, reading, metrics, bands=bands) for name, some in by_model]
         rows = [entry.row for entry in entries]
         outputs = {entry.row["model"]: entry.runs for entry in entries}
         facts = {

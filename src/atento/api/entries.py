@@ -1,21 +1,20 @@
 """The rows of a comparison: a simple baseline, or a model trained from one or more seeds, and what they answered."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
 from atento.api.fit import peak_memory
+from atento.api.outputs import read_outputs
 from atento.api.run import find_device
 from atento.api.side_by_side import Job
 from atento.api.verdict import Row
-from atento.bundle import METRICS, PREDICTIONS, is_finished, read_json
+from atento.bundle import METRICS, is_finished, read_json
 from atento.data.lists import BETWEEN
 from atento.data.stored import sample_of
 from atento.errors import AtentoError, RunError
-from atento.metrics.examine import examine
+from atento.metrics.examine import Bands, examine, length_bands
 from atento.metrics.intervals import Runs
 from atento.metrics.metric import Metric
 from atento.tasks.task import Baseline, Reading
@@ -43,7 +42,12 @@ class Entry(NamedTuple):
 
 
 def baseline_entry(
-    make: Callable[[], Baseline], reading: Reading, metrics: Sequence[Metric], on_event: Watcher
+    make: Callable[[], Baseline],
+    reading: Reading,
+    metrics: Sequence[Metric],
+    on_event: Watcher,
+    *,
+    bands: Bands = length_bands,
 ) -> Entry:
     """A simple model, fitted on the same training part, tested on the same test part; one that fails says why."""
     baseline = make()
@@ -60,7 +64,7 @@ def baseline_entry(
         on_event({"event": "failed", "model": baseline.name, "text": failed})
         return Entry({**row, "failed": failed}, [])
     predicted = time.perf_counter() - fitted
-    row |= measured(metrics, reading, [outputs])
+    row |= measured(metrics, reading, [outputs], bands)
     row |= {
         "seconds": fitted - started,
         "predictions_per_second": len(outputs) / max(predicted, 1e-9),
@@ -70,7 +74,9 @@ def baseline_entry(
     return Entry(row, [outputs])
 
 
-def trained_entry(name: str, jobs: Sequence[Job], reading: Reading, metrics: Sequence[Metric]) -> Entry:
+def trained_entry(
+    name: str, jobs: Sequence[Job], reading: Reading, metrics: Sequence[Metric], *, bands: Bands = length_bands
+) -> Entry:
     """What a model's finished runs say of themselves; one that failed keeps its place and its reason."""
     first = jobs[0]
     row: Row = {"model": name, "baseline": False, "failed": "", "folder": first.folder.name}
@@ -99,21 +105,15 @@ def trained_entry(name: str, jobs: Sequence[Job], reading: Reading, metrics: Seq
         ]
         averages = {key: mean(one[key] for one in said) for key in AVERAGED if all(one.get(key) for one in said)}
         row |= {**averages, "seeds": seeds, "lost": lost}
-    return Entry({**row, **measured(metrics, reading, runs)}, runs)
+    return Entry({**row, **measured(metrics, reading, runs, bands)}, runs)
 
 
-def measured(metrics: Sequence[Metric], reading: Reading, runs: Runs) -> dict[str, Any]:
+def measured(metrics: Sequence[Metric], reading: Reading, runs: Runs, bands: Bands) -> dict[str, Any]:
     """Every metric over all runs, with intervals that hold both other examples and other seeds."""
     sources = [question.source for question in reading.test]
-    found = examine(metrics, sources, runs, [question.references for question in reading.test])
+    found = examine(metrics, sources, runs, [question.references for question in reading.test], bands=bands)
     value, low, high = found["scores"][found["metric"]]
     return {"value": value, "low": low, "high": high, "scores": found["scores"], "lengths": found["lengths"]}
-
-
-def read_outputs(folder: Path) -> list[Any]:
-    """The answers a run gave on the test part."""
-    lines = (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["output"] for line in lines]
 
 
 def readable(line: dict[str, Any]) -> dict[str, Any]:

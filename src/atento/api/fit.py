@@ -1,8 +1,8 @@
 """Fit: one model, from a file to a folder. Read from `fit` downwards."""
 
-import json
 import resource
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,12 @@ import torch
 
 from atento.api.card import model_card, versions
 from atento.api.folders import held, new_folder, require_free
+from atento.api.outputs import save_outputs
 from atento.api.recipes import Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
 from atento.api.starting import continue_model, take_codec, take_weights
 from atento.bundle import (
     EVENTS,
-    PREDICTIONS,
     RECIPE,
     VOCABULARY,
     Bundle,
@@ -29,10 +29,10 @@ from atento.bundle import (
 from atento.checking.leaks import require_no_leak
 from atento.errors import InputError, Interrupted
 from atento.models.build import count_parameters
-from atento.predictor import Predictor
+from atento.predictor import Judged, Predictor
 from atento.spec import Recipe, read_recipe
 from atento.tasks.encoding import encode_all
-from atento.tasks.task import Reading, Task, fill_sizes, learn_codec
+from atento.tasks.task import Question, Reading, Task, fill_sizes, learn_codec
 from atento.tasks.word_start import start_words
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventLog, Watcher, no_watcher, read_events
@@ -41,6 +41,7 @@ from atento.training.loop import Plan, require_sense, train
 from atento.training.threads import choose_threads
 
 WORST = 8
+TRIED = 32  # examples of a step for the clock
 
 
 def fit(
@@ -163,6 +164,7 @@ def make_plan(task: Task, recipe: Recipe, codec: Any, reading: Reading, device: 
         folder=folder,
         order=None if windows is None else windows.order,
         carried=windows is not None and windows.carried,
+        gather=None if windows is None else windows.gather,
     )
 
 
@@ -182,8 +184,7 @@ def begin(plan: Plan, learner: Learner, log: EventLog, *, resume: bool) -> None:
 
 def try_step(plan: Plan, learner: Learner) -> None:
     """A forward and backward pass that changes nothing, for the clock."""
-    batch = plan.task.batch(plan.examples[:32])
-    batch = type(batch)(*(part.to(plan.device) for part in batch))
+    batch = plan.batch(range(min(TRIED, len(plan.examples))))
     plan.task.loss(learner.module, batch, 0.0).mean.backward()  # type: ignore[no-untyped-call]
     learner.optimiser.zero_grad(set_to_none=True)
 
@@ -192,19 +193,8 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
     """Touch the test part, once, and complete the folder."""
     bundle = Bundle(plan.folder, plan.task, plan.recipe, plan.codec, learner.module, {})
     found, answers = Predictor(bundle, device=plan.device).examine(reading.test)
-    lines: list[dict[str, Any]] = [
-        {
-            "source": question.source,
-            "output": answer.output,
-            **({"text": answer.text} if answer.text != answer.output else {}),
-            "references": list(question.references),
-            "score": answer.score,
-        }
-        for question, answer in zip(reading.test, answers, strict=True)
-    ]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_atomically(plan.folder / PREDICTIONS, text.encode())
-    wrong, worst = mistakes(plan, lines)
+    lines = save_outputs(plan.folder, reading.test, answers)
+    wrong, worst = mistakes(plan, reading.test, answers, lines)
     progress, name = learner.progress, found["metric"]
     metrics = {
         "model": plan.recipe.model.name,
@@ -238,9 +228,17 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
     save_bundle(plan.folder, weights=weights, metrics=metrics, card=model_card(metrics, plan.recipe))
 
 
-def mistakes(plan: Plan, lines: list[dict[str, Any]]) -> tuple[int, list[dict[str, Any]]]:
-    """How many answers are mistakes, and the worst of them; of equally wrong ones those that seemed least likely."""
-    judged = [(plan.task.wrong(plan.codec, line["output"], line["references"]), line) for line in lines]
+def mistakes(
+    plan: Plan, questions: Sequence[Question], answers: Sequence[Judged], lines: Sequence[dict[str, Any]]
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many answers are mistakes, and the worst of them with their numbers in the test part; of equally wrong ones
+    those that seemed least likely.
+    """
+    told = zip(questions, answers, lines, strict=True)
+    judged = [
+        (plan.task.wrong(plan.codec, answer.output, question.references), {**line, "number": number})
+        for number, (question, answer, line) in enumerate(told)
+    ]
     wrong = sorted((one for one in judged if one[0] > 0), key=lambda one: (-one[0], one[1]["score"] or 0.0))
     return sum(how >= 1 for how, _ in wrong), [line for _, line in wrong[:WORST]]
 

@@ -24,9 +24,7 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
         predictor = Predictor.load(folder / row["folder"])
         if not predictor.look(chosen[0].source).weights.numel():
             continue
-        wrong = [
-            Question(line.get("asked", line["source"]), tuple(line["references"])) for line in row["worst"][:WORST]
-        ]
+        wrong = [questions[line["number"]] for line in row["worst"][:WORST]]
         for kind, asked in (("chosen", dict.fromkeys(chosen)), ("worst", dict.fromkeys(wrong))):
             found += [
                 {**plain(predictor.look(question.source), question.references), "model": row["model"], "kind": kind}

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from atento.api.compare import DEFAULT_BUDGET
-from atento.api.entries import read_outputs
 from atento.api.fit import begin, fit, make_plan
 from atento.api.folders import TRIALS, held, new_folder, require_free
+from atento.api.outputs import read_outputs
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
 from atento.api.run import Run, find_device
 from atento.bundle import write_atomically, write_json

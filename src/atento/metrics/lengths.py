@@ -24,9 +24,9 @@ class LengthBand(NamedTuple):
 
 def by_length(
     metric: Metric,
-    sources: Sequence[str],
+    sources: Sequence[Any],
     runs: Runs,
-    references: Sequence[Sequence[str]],
+    references: Sequence[Sequence[Any]],
     *,
     bands: int = 3,
 ) -> list[LengthBand]:

@@ -32,7 +32,26 @@ class DataRecipe(Section):
     documents: Literal["auto", "file", "lines", "paragraphs"] = Field(
         "auto", description="what one document of a plain text is: all of the file, a line, or what blank lines part"
     )
-    split: str = Field("90/5/5", description="shares of train, validation and test, by distinct sources")
+    time: str = Field("", description="series: column of the time stamps; empty: guessed")
+    series: str = Field("", description="series: column that says which series a row belongs to; empty: guessed")
+    known: str = Field("", description="series: columns known beforehand, of times to come too, commas between")
+    horizon: int = Field(0, ge=0, description="series: how many steps are forecast; 0: guessed")
+    look_back: int = Field(0, ge=0, description="series: how many steps are read; 0: guessed")
+    frequency: str = Field("", description="series: distance of two rows, e.g. 15min, 1h, 1d, 1mo; empty: found")
+    order: Literal["stop", "sort"] = Field("stop", description="series: at rows that are not in order of time")
+    twins: Literal["stop", "first", "last", "mean"] = Field("stop", description="series: at several rows of one time")
+    gaps: Literal["stop", "linear", "previous"] = Field(
+        "stop", description="numbers and rows that are missing: stop, or fill by a line or by what came before"
+    )
+    zone: Literal["", "UTC"] = Field("", description="series: UTC brings time stamps of several zones together")
+    pixels: int = Field(0, ge=0, le=1024, description="pictures: side in pixels they are brought to; 0: guessed")
+    upright: Literal["yes", "no"] = Field("yes", description="pictures: turn those that are marked as turned")
+    largest: float = Field(50.0, gt=0, description="pictures: more megapixels than these are refused")
+    split: str = Field(
+        "90/5/5",
+        description="shares of train, validation and test, by distinct sources; of series by time, also as rows: "
+        "8640/2880/2880",
+    )
     seed: int = Field(-1, ge=-1, description="seed of the split and of built-in sets; -1: train.seed")
     length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
     header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
@@ -116,6 +135,20 @@ class ModelRecipe(Section):
         "fine-tuned", description="whether the vectors of tokens.vectors learn on or stay as they are"
     )
     compressed: int = Field(64, ge=1, description="into how many keys linformer presses a sequence")
+    channels: Literal["auto", "joint", "each"] = Field(
+        "auto", description="forecasts read all channels together, or each by itself with the same weights"
+    )
+    quantiles: str = Field("", description="forecasts of quantiles, e.g. 0.1,0.5,0.9; empty: of one number")
+    strategy: Literal["auto", "direct", "recursive"] = Field(
+        "auto", description="a forecast's steps all at once, or one after the other, each from those before"
+    )
+    anchor: Literal["auto", "last", "mean", "none", "change"] = Field(
+        "auto",
+        description="what is taken off a window before it is read, and added to its forecast; change: the last value "
+        "is added alone",
+    )
+    patch: int = Field(0, ge=0, description="steps of a series that are read together; 0: chosen")
+    latent: int = Field(0, ge=0, description="width an autoencoder presses its input to; 0: chosen")
 
 
 class TrainRecipe(Section):
@@ -162,6 +195,8 @@ class TrainRecipe(Section):
         False, description="a recurrent model of one long text goes on from window to window with its state"
     )
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source tokens read as unknown while training")
+    noise: float = Field(0.0, ge=0, description="noise on numbers that are read while training, in spreads")
+    rollout: int = Field(1, ge=1, description="steps a recursive forecaster walks on its own output while training")
     balance: float = Field(0.0, ge=0, le=1, description="how much more rare labels weigh: 0 no more, 1 as common ones")
     average: float = Field(0.0, ge=0, lt=1, description="memory of a running mean of the weights, e.g. 0.999; 0: none")
     batch_tokens: int = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
@@ -199,6 +234,7 @@ class DecodeRecipe(Section):
     top_k: int = Field(0, ge=0, description="draw among so many likeliest tokens; 0: among all")
     top_p: float = Field(1.0, gt=0, le=1, description="draw among the likeliest tokens that hold this probability")
     seed: int = Field(0, ge=0, description="the same seed draws the same outputs")
+    horizon: int = Field(0, ge=0, description="steps forecast; more than learned: on from its own output; 0: those")
 
     @model_validator(mode="after")
     def agree(self) -> "DecodeRecipe":

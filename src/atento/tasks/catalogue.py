@@ -5,6 +5,7 @@ from atento.data.evidence import Evidence, gather
 from atento.data.records import stop_or_skip
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
+from atento.tasks.caption import CAPTION
 from atento.tasks.classify import CLASSIFY
 from atento.tasks.embed import EMBED
 from atento.tasks.estimate import ESTIMATE
@@ -17,23 +18,31 @@ from atento.tasks.task import Recognition, Task
 from atento.tasks.translate import TRANSLATE
 
 TASKS: dict[str, Task] = {
-    task.name: task for task in (TRANSLATE, TAG, ESTIMATE, CLASSIFY, LABEL, MATCH, GENERATE, EMBED)
+    task.name: task for task in (TRANSLATE, TAG, ESTIMATE, CLASSIFY, LABEL, MATCH, GENERATE, EMBED, CAPTION)
 }
 
 LIKELY = 0.5
 
 
 def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
-    """The task of that name, or the one the data looks most like; with the reason, in words."""
+    """The task of that name, or the one the data looks most like; with the reason, in words. Of a name that several
+    share, `classify` and `classify-series`, the likeliest is meant.
+    """
+    alike = [known for known in TASKS if known == name or known.startswith(f"{name}-")]
     if name != "auto":
-        if name not in TASKS:
+        if not alike:
             raise unknown_name("task", name, TASKS)
-        return TASKS[name], ""
+        if len(alike) == 1:
+            return TASKS[name], ""
     if is_builtin(data.train):
-        return TASKS[BUILTIN[data.train].task], ""
+        own = BUILTIN[data.train].task
+        return TASKS[own if name == "auto" or own in alike else name], ""
     evidence = gather(data.train, header=data.header, source=data.source, label=data.label)
     stop_or_skip(evidence.refused, data.bad_rows)  # said before what a broken row makes a file look like
     guesses = recognise(evidence, data)
+    if name != "auto":
+        best = next(guess for guess in guesses if guess in alike)
+        return TASKS[best if guesses[best].likelihood >= LIKELY else name], ""
     best = next(iter(guesses))
     if guesses[best].likelihood < LIKELY:
         raise InputError(

@@ -5,19 +5,19 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from atento.baselines.estimates import LinearOnMeans, MeanTarget
 from atento.blocks.pooling import AttentionPooling
 from atento.data.batches import batches_by_length
-from atento.data.number_sequences import require_steps
+from atento.data.number_sequences import require_numbers
 from atento.layers.losses import Loss
-from atento.layers.padding import valid_from_lengths
 from atento.metrics.estimates import MSE, R2
 from atento.metrics.metric import Metric
 from atento.models.classifier import Classifier, LabelledBatch
 from atento.models.estimator import TransformerNumbers, build_estimator
 from atento.spec import DecodeRecipe, ModelRecipe
+from atento.tasks.channels import pad_sequences
 from atento.tasks.estimate_defaults import MODELS, defaults
 from atento.tasks.number_codec import EncodedSequence, NumberCodec
 from atento.tasks.read_estimates import ESTIMATES
@@ -28,12 +28,6 @@ from atento.tasks.traces import entry
 # Axes: B batch, N time, C channels.
 
 STEPS_AT_ONCE = 65_536
-
-
-def pad_sequences(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """(N, C) each -> values (B, N, C), zeros on the right, and valid (B, N)."""
-    values = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
-    return values, valid_from_lengths(torch.tensor([len(row) for row in rows]), values.size(1))
 
 
 def batch(examples: Sequence[EncodedSequence]) -> LabelledBatch:
@@ -156,7 +150,7 @@ ESTIMATE = Task(
     wrong=how_wrong,
     selects=MSE,
     metrics=metrics,
-    baselines=(MeanTarget, partial(LinearOnMeans, require_steps)),
+    baselines=(MeanTarget, partial(LinearOnMeans, require_numbers)),
     models=MODELS,
     default_model="gru+additive",
     defaults=defaults,

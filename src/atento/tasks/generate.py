@@ -13,7 +13,7 @@ from atento.metrics.perplexity import BITS, MASKED_NATS, NATS, PERPLEXITY
 from atento.models.build_language_model import build_language_model, build_masked_model
 from atento.models.language_model import LanguageModel
 from atento.models.masked import MaskedModel
-from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe
+from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.generate_blanks import fill, has_blank
 from atento.tasks.generate_defaults import MODELS, defaults
 from atento.tasks.generate_scoring import judge_texts, log_probabilities
@@ -37,9 +37,9 @@ def encode(codec: TextCodec, pair: tuple[str, str]) -> Tensor:
     return codec.row(pair[0])
 
 
-def suit(codec: TextCodec, recipe: TrainRecipe) -> TextCodec:
+def suit(codec: TextCodec, recipe: Recipe) -> TextCodec:
     """The codec, told of window and objective."""
-    return codec.suited(recipe)
+    return codec.suited(recipe.train)
 
 
 def adopt(recipe: TokensRecipe, pairs: Sequence[tuple[str, str]], vocabulary: Vocabulary) -> TextCodec:

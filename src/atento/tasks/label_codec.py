@@ -104,14 +104,19 @@ class LabelCodec:
 
     def balanced(self, balance: float) -> Tensor:
         """Weights (C,) of the labels of one text each: (n / (C n_c))^balance, so scaled that the mean case weighs 1."""
-        counts = torch.tensor(self.counts, dtype=torch.float64)
-        weights = (counts.sum() / (len(counts) * counts)) ** balance
-        return weights * counts.sum() / (weights * counts).sum()
+        return balanced_weights(self.counts, balance)
 
     def balanced_yes(self, balance: float) -> Tensor:
         """How much more a label's yes (C,) weighs than its no: ((n − n_c) / n_c)^balance."""
         counts = torch.tensor(self.counts, dtype=torch.float64)
         return ((self.texts - counts).clamp(min=1) / counts) ** balance
+
+
+def balanced_weights(counts: Sequence[int], balance: float) -> Tensor:
+    """Weights (C,) of labels that occur so often: (n / (C n_c))^balance, so scaled that the mean case weighs 1."""
+    often = torch.tensor(counts, dtype=torch.float64)
+    weights = (often.sum() / (len(often) * often)) ** balance
+    return weights * often.sum() / (weights * often).sum()
 
 
 def prepare(text: str, *, lower: bool) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor, nn
@@ -13,6 +14,8 @@ from atento.data.records import Refusal
 from atento.data.stored import sample_of
 from atento.data.vocabulary import Vocabulary
 from atento.layers.losses import Loss
+from atento.metrics.examine import Bands, length_bands
+from atento.metrics.intervals import Runs
 from atento.metrics.metric import Metric
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
 
@@ -27,20 +30,22 @@ class Recognition(NamedTuple):
 class Question(NamedTuple):
     """One thing to answer and every answer that is right; of a set of labels, all that are true.
 
-    A source that is a list (words, two texts) is one text with tabs between, as in `atento.data.lists`.
+    A source is a text; one that is a list (words, two texts) is one text with tabs between, as in `atento.data.lists`;
+    a picture is named by its path. Only a forecast differs: its source is an `atento.data.series.Past`, its reference
+    an array of what came.
     """
 
-    source: str
-    references: tuple[str, ...]
+    source: Any
+    references: tuple[Any, ...]
 
 
 class Reading(NamedTuple):
     """A data set, split before anything is fitted."""
 
     name: str
-    train: Sequence[tuple[str, str]]  # (source, target), in memory or on disk
-    valid: tuple[Question, ...]
-    test: tuple[Question, ...]
+    train: Sequence[tuple[Any, Any]]  # (source, target), in memory or on disk; of series (series, "")
+    valid: Sequence[Question]
+    test: Sequence[Question]
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]  # what was guessed, in words
     fingerprint: str  # SHA-256 of all three parts
@@ -49,7 +54,7 @@ class Reading(NamedTuple):
 class Asked(NamedTuple):
     """A file's questions with their answers, to measure a trained model on."""
 
-    questions: tuple[Question, ...]
+    questions: Sequence[Question]
     notes: tuple[str, ...]
     refused: tuple[Refusal, ...]
 
@@ -58,7 +63,7 @@ class Opened(NamedTuple):
     """A file as it is, and what a trained model should answer in it."""
 
     columns: dict[str, list[str]]
-    sources: list[str]
+    sources: list[Any]
     refused: tuple[Refusal, ...]
 
 
@@ -79,6 +84,8 @@ class Alignment(NamedTuple):
     weights: Tensor  # (layers, heads, outputs, sources)
     text: str  # the output as a person reads it
     score: float | None  # log-probability of the output
+    picture: str = ""  # of a picture that was read: its pixels as a data URI
+    grid: tuple[int, int] = (0, 0)  # of a picture: rows and columns of regions, which are the sources, row by row
 
 
 class Baseline(Protocol):
@@ -87,10 +94,10 @@ class Baseline(Protocol):
     name: str
     summary: str
 
-    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> Any:
+    def fit(self, sources: Sequence[Any], targets: Sequence[Any]) -> Any:
         """Learn from the training part."""
 
-    def predict(self, sources: Sequence[str]) -> Sequence[Any]:
+    def predict(self, sources: Sequence[Any]) -> Sequence[Any]:
         """Answer, in the form that the task's metrics judge."""
 
 
@@ -134,6 +141,7 @@ class Windows(NamedTuple):
     examples: Sequence[Any]  # as `batch` takes them
     order: Order  # of the batches
     carried: bool  # whether a batch goes on where the one before it ended, with the state it left
+    gather: Callable[[Any], Any] | None = None  # numbers of examples -> their batch; None: by `batch`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,12 +155,12 @@ class Task:
     read: Callable[[DataRecipe, int], Reading]  # recipe, seed -> the three parts
     ask: Callable[[DataRecipe, str, int], Asked]  # recipe, another file, seed -> questions with their answers
     open: Callable[[DataRecipe, str, int], Opened]  # recipe, another file, seed -> sources to answer
-    learn: Callable[[TokensRecipe, Sequence[tuple[str, str]]], Any]  # training part -> codec
-    suit: Callable[[Any, TrainRecipe], Any] | None = None  # codec, recipe -> codec that knows how its model is trained
+    learn: Callable[[TokensRecipe, Sequence[tuple[Any, Any]]], Any]  # training part -> codec
+    suit: Callable[[Any, Recipe], Any] | None = None  # codec, recipe -> codec that knows how its model is made
     adopt: Callable[[TokensRecipe, Sequence[tuple[str, str]], Vocabulary], Any] | None = None  # as `learn`, with the
     # vocabulary of another task's model
     load: Callable[[Mapping[str, Any]], Any]  # what the codec's to_json wrote -> codec
-    encode: Callable[[Any, tuple[str, str]], Any]  # codec, example -> token lists
+    encode: Callable[[Any, tuple[Any, Any]], Any]  # codec, example -> token lists
     length: Callable[[Any], int]  # tokens of an encoded example
     windows: Callable[[Sequence[Any], TrainRecipe, Any], Windows] | None = None  # encoded examples, codec -> parts
     batch: Callable[[Sequence[Any]], Any]  # encoded examples -> tensors
@@ -162,23 +170,32 @@ class Task:
     weigh: Callable[[nn.Module, Any, float], None] | None = None  # module, codec, how much more rare labels weigh
     loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
     stretches: InStretches | None = None  # the same loss, piece by piece in time
-    answer: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Answer]]
-    judge: Callable[[nn.Module, Any, Sequence[str], DecodeRecipe], list[Any]] | None = None  # what metrics take, where
+    answer: Callable[[nn.Module, Any, Sequence[Any], DecodeRecipe], list[Answer]]
+    judge: Callable[[nn.Module, Any, Sequence[Any], DecodeRecipe], list[Any]] | None = None  # what metrics take, where
     # it is not the answers: a language model is judged by how it scores a text, not by how it goes on
     settle: Callable[[nn.Module, Any, Sequence[Question]], None] | None = None  # last choices, by the validation part
-    look: Callable[[nn.Module, Any, str, DecodeRecipe], Alignment]
-    steps: Callable[[nn.Module, Any, str, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
+    look: Callable[[nn.Module, Any, Any, DecodeRecipe], Alignment]
+    steps: Callable[[nn.Module, Any, Any, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
+    tabulate: Callable[[Opened, Sequence[Answer]], dict[str, list[Any]]] | None = None  # what `predict` writes; None:
+    # the file's own columns with an answer beside each row
+    bands: Callable[[Any, Metric, Sequence[Any], Runs, Sequence[Any]], list[dict[str, Any]]] | None = None  # codec,
+    # headline, sources, runs, references -> quality against what matters; None: against the length of sources
     exposure: Callable[[nn.Module, Any, Sequence[Question], Sequence[Answer]], dict[str, Any]] | None = None
-    wrong: Callable[[Any, Any, Sequence[str]], float] = not_among  # codec, output, references -> 1 and more: a mistake
-    target: Callable[[Sequence[str]], str] = first_reference  # references -> the target of such an example
+    wrong: Callable[[Any, Any, Sequence[Any]], float] = not_among  # codec, output, references -> 1 and more: a mistake
+    target: Callable[[Sequence[Any]], Any] = first_reference  # references -> the target of such an example
     selects: Metric | None = None  # picks the best validation; None: the headline
     metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
     models: tuple[str, ...]  # what `compare` trains when none are named
     default_model: str
     defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
-    sized: Callable[[Recipe, Sequence[tuple[str, str]], str], dict[str, Any]] | None = None  # recipe, training part ->
+    sized: Callable[[Recipe, Sequence[tuple[Any, Any]], str], dict[str, Any]] | None = None  # recipe, training part ->
     # device -> values that follow from how much there is to learn from
+
+
+def bands_of(task: Task, codec: Any) -> Bands:
+    """What the task shows quality against."""
+    return length_bands if task.bands is None else partial(task.bands, codec)
 
 
 def compared(task: Task, data: str) -> tuple[str, ...]:
@@ -196,25 +213,25 @@ def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: 
 
 
 def fill_sizes(
-    task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[str, str]], *, device: str = "cpu"
+    task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[Any, Any]], *, device: str = "cpu"
 ) -> Recipe:
     """The recipe with what follows from the size of the training part, where the user said nothing of it."""
     found = {} if task.sized is None else task.sized(recipe, train, device)
     return recipe.with_values({key: value for key, value in found.items() if key not in explicit})
 
 
-def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[str, str]]) -> Any:
+def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[Any, Any]]) -> Any:
     """The codec of the training part, told how its model is to be trained where it asks."""
     return suited(task, task.learn(recipe.tokens, sample_of(pairs)), recipe)
 
 
 def suited(task: Task, codec: Any, recipe: Recipe) -> Any:
     """The codec, told how its model is to be trained where it asks."""
-    return codec if task.suit is None else task.suit(codec, recipe.train)
+    return codec if task.suit is None else task.suit(codec, recipe)
 
 
 def judged(
-    task: Task, module: nn.Module, codec: Any, sources: Sequence[str], recipe: DecodeRecipe
+    task: Task, module: nn.Module, codec: Any, sources: Sequence[Any], recipe: DecodeRecipe
 ) -> tuple[list[Any], list[Answer] | None]:
     """What the task's metrics take, and the answers where those are what is judged."""
     if task.judge is not None:

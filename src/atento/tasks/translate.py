@@ -68,9 +68,9 @@ def write_rows(
     return [found[index] for index in range(len(rows))]
 
 
-def seeds_of(rows: Sequence[list[int]], seed: int) -> list[str]:
+def seeds_of(rows: Sequence[Sequence[Any]], seed: int) -> list[str]:
     """A seed for each source: its own tokens and how often it was asked before, so that no other source matters."""
-    asked: Counter[tuple[int, ...]] = Counter()
+    asked: Counter[tuple[Any, ...]] = Counter()
     seeds = []
     for row in rows:
         seeds.append(f"{seed} {asked[tuple(row)]} {row}")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from atento.data.batches import pad
-from atento.data.vocabulary import START
+from atento.data.vocabulary import START, Vocabulary
 from atento.models.protocols import Encoded
 from atento.models.recurrent import RecurrentDecoder
 from atento.models.transformer import TransformerDecoder
@@ -24,18 +24,26 @@ def trace_translation(module: Translator, codec: PairCodec, row: list[int], writ
     tokens, valid = pad([row])
     encoded = module.encode(tokens.to(device), valid.to(device))
     pieces = codec.source.pieces(row)
-    outputs = [*codec.target.pieces(written), "<end>"]
-    traces = [
+    return [
         entry("tokens", "each piece is a number", pieces, tokens[0].unsqueeze(1).float(), columns=["number"]),
         entry("encoder states", f"{type(module.encoder).__name__}: one vector a piece", pieces, encoded.states[0]),
         entry("summary", "the whole source in one vector", ["summary"], encoded.summary),
+        *trace_writing(module, encoded, codec.target, pieces, written),
     ]
-    previous = torch.tensor([[START, *written]], device=device)
-    traces += trace_attention(module, previous, encoded, pieces, outputs)
+
+
+@torch.no_grad()
+def trace_writing(
+    module: Translator, encoded: Encoded, vocabulary: Vocabulary, pieces: Sequence[str], written: Sequence[int]
+) -> list[Trace]:
+    """From the states of a source, whatever it is, to the tokens written."""
+    outputs = [*vocabulary.pieces(written), "<end>"]
+    previous = torch.tensor([[START, *written]], device=encoded.states.device)
+    traces = trace_attention(module, previous, encoded, pieces, outputs)
     probabilities = module.decoder(previous, encoded)[0].softmax(dim=-1)  # (T, V)
     for time, output in enumerate(outputs):
         best = probabilities[time].topk(min(LIKELIEST, probabilities.size(-1)))
-        names = codec.target.pieces(best.indices.tolist())
+        names = vocabulary.pieces(best.indices.tolist())
         title = f"step {time + 1}: after {(['<start>', *outputs])[time]!r}, what comes next?"
         traces.append(
             entry(title, f"softmax of the logits; written: {output!r}", ["p"], best.values[None], columns=names)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,15 @@ class Plan:
     folder: Path
     order: Order | None = None  # in which examples come; None: like lengths together
     carried: bool = False  # whether each batch goes on from the state the one before it left
+    gather: Callable[[Any], Any] | None = None  # numbers of examples -> their batch; None: one by one
+
+    def batch(self, indices: Sequence[int]) -> Any:
+        """The examples of these numbers as tensors on the device."""
+        if self.gather is not None:
+            batch = self.gather(indices)
+        else:
+            batch = self.task.batch([self.examples[index] for index in indices])
+        return type(batch)(*(part.to(self.device, non_blocking=True) for part in batch))
 
 
 def require_sense(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
@@ -104,8 +113,7 @@ def by_length(plan: Plan) -> Sampler:
 def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: int) -> Tensor:
     """One batch forward and back, one step of the optimiser; the mean loss."""
     recipe, progress = plan.recipe.train, learner.progress
-    batch = plan.task.batch([plan.examples[index] for index in indices])
-    batch = type(batch)(*(part.to(plan.device, non_blocking=True) for part in batch))
+    batch = plan.batch(indices)
     finished = over(progress, plan.recipe, batches=batches)
     rate = learning_rate(plan.recipe, progress.step + 1, finished)
     for group in learner.optimiser.param_groups:

@@ -1,0 +1,78 @@
+"""Pictures as tensors: what a source names is loaded once and kept, as long as there is room."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from atento.data.pictures.loading import LARGEST, Pixels, load_picture
+from atento.data.pictures.sizes import guess_side
+from atento.errors import InputError
+from atento.spec import DataRecipe
+
+# Axes: B batch, S side; 3 channels: red, green, blue.
+
+ROOM = 2**29  # bytes of pictures kept in memory; what comes later is loaded each time
+SMALLEST_SIDE, LARGEST_SIDE = 8, 1024
+
+
+class PictureReader:
+    """Sources, paths or `drawn:` scenes, to pixels in [−1, 1] of one size."""
+
+    def __init__(
+        self, side: int, *, upright: bool = True, largest: float = LARGEST, room: int = ROOM, note: str = ""
+    ) -> None:
+        if not SMALLEST_SIDE <= side <= LARGEST_SIDE:
+            raise InputError(
+                f"pictures are brought to {SMALLEST_SIDE} to {LARGEST_SIDE} pixels a side.",
+                found=f"data.pixels={side}",
+                fix="--set data.pixels=32, or leave it out",
+            )
+        self.side, self.upright, self.largest, self.room, self.note = side, upright, largest, room, note
+        self.kept: dict[str, Pixels] = {}
+
+    @classmethod
+    def of(cls, sources: Sequence[str]) -> "PictureReader":
+        """As large as most of the pictures are."""
+        side, note = guess_side(sources)
+        return cls(side, note=note)
+
+    def suited(self, recipe: DataRecipe) -> "PictureReader":
+        """The same as a recipe wants it."""
+        note = f"pictures are read at {recipe.pixels} × {recipe.pixels}, as asked" if recipe.pixels else self.note
+        return PictureReader(
+            recipe.pixels or self.side, upright=recipe.upright == "yes", largest=recipe.largest, note=note
+        )
+
+    @classmethod
+    def load(cls, saved: Any) -> "PictureReader":
+        """What `to_json` wrote."""
+        known = isinstance(saved, Mapping) and type(saved.get("side")) is int and type(saved.get("upright")) is bool
+        largest = saved.get("largest") if known else None
+        if not known or not isinstance(largest, int | float):
+            raise InputError("this file does not say how pictures are read.", found=str(saved)[:80], fix="train again")
+        return cls(saved["side"], upright=saved["upright"], largest=float(largest))
+
+    def to_json(self) -> dict[str, Any]:
+        """How pictures are read; none of them."""
+        return {"side": self.side, "upright": self.upright, "largest": self.largest}
+
+    def read(self, source: str) -> Tensor:
+        """The pixels (3, S, S) of one picture."""
+        return self.read_all([source])[0]
+
+    def read_all(self, sources: Sequence[str]) -> Tensor:
+        """The pixels (B, 3, S, S) of several pictures."""
+        pixels = torch.from_numpy(np.stack([self.bytes_of(source) for source in sources]))  # (B, S, S, 3)
+        return pixels.permute(0, 3, 1, 2).contiguous().to(torch.get_default_dtype()) / 127.5 - 1.0
+
+    def bytes_of(self, source: str) -> Pixels:
+        """The pixels (S, S, 3) of one picture, as bytes."""
+        found = self.kept.get(source)
+        if found is None:
+            found = load_picture(source, side=self.side, upright=self.upright, largest=self.largest)
+            if (len(self.kept) + 1) * found.nbytes <= self.room:
+                self.kept[source] = found
+        return found
