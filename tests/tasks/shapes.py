@@ -6,6 +6,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.tasks.series_shapes import FORECAST
+
 WORDS = {
     "en": "the a film was very good bad boring great story and of in actor plot I loved hated it not so really awful",
     "es": "la el película fue muy buena mala aburrida historia y de en actor trama me gustó nada tan gran música",
@@ -382,5 +384,6 @@ SHAPES: dict[str, dict[str, Make]] = {
     "match": MATCH,
     "generate": GENERATE,
     "estimate": ESTIMATE,
+    "forecast": FORECAST,
     "": NONE,
 }

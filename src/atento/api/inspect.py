@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from atento.api.inspect_series import channels_of, series_problems
 from atento.api.problems import Problem, Subject, problems_of, refused_rows
 from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
@@ -15,6 +16,7 @@ from atento.data.chunks import head_of, is_large
 from atento.data.evidence import evidence_of
 from atento.data.histograms import label_histogram, length_histogram
 from atento.data.lists import join, split
+from atento.data.series import Series
 from atento.data.sources import read_source
 from atento.data.tables import Table
 from atento.errors import AtentoError
@@ -54,7 +56,7 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
         "notes": [*beside, *table.notes],
         "task": best if likely else None,
         "guesses": {task: guess._asdict() for task, guess in guesses.items()},
-        **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": []},
+        **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": [], "channels": []},
     }
     rows, problems = refused_rows(file, table.refused), []
     if likely:
@@ -63,18 +65,21 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
                 TASKS[best], {**values, "data.bad_rows": "skip"}, data=Path(values["data.train"]).name
             )
             reading = TASKS[best].read(recipe.data, recipe.split_seed)
-            parts = cast(table, best)
-            subject = subject_of(file, recipe, reading, table=table, cast=parts)
-            rows, problems = refused_rows(file, reading.refused), problems_of(subject)
+            rows = refused_rows(file, reading.refused)
             document |= {
                 "refused": len(reading.refused),
                 "notes": [*beside, *reading.notes],
-                "cast": {table.columns[at]: part for at, part in parts.items()},
                 "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
-                "lengths": lengths_of(subject),
-                **labels_of(subject),
                 "tokens": token_notes(TASKS[best], recipe, reading),
             }
+            if isinstance(reading.train[0][0], Series):
+                document["channels"], problems = channels_of(reading), series_problems(file, reading)
+            else:
+                parts = cast(table, best)
+                subject = subject_of(file, recipe, reading, table=table, cast=parts)
+                document["cast"] = {table.columns[at]: part for at, part in parts.items()}
+                document |= {"lengths": lengths_of(subject), **labels_of(subject)}
+                problems = problems_of(subject)
         except AtentoError as error:
             rows = rows or [Problem("rows", error.problem, error.fix)]
     skip = ["--set", "data.bad_rows=skip"] if document["refused"] else []

@@ -38,6 +38,7 @@ def plain(alignment: Alignment, references: Sequence[str] = ()) -> dict[str, Any
     return {
         "source": alignment.source,
         "output": alignment.output,
+        **({"picture": alignment.picture, "grid": list(alignment.grid)} if alignment.picture else {}),
         "text": alignment.text,
         "score": alignment.score,
         "reference": references[0] if references else "",

@@ -16,7 +16,9 @@ from atento.data.writing import find_writer, write_table
 from atento.errors import InputError
 from atento.looking.embeddings import ENDINGS as MAP_ENDINGS
 from atento.looking.page import render_alignment
+from atento.looking.phase import ENDINGS as PHASE_ENDINGS
 from atento.looking.pictures import alignment_picture
+from atento.looking.regions import of_a_picture, regions_picture
 from atento.spec import Recipe, parse_settings
 from atento.training.events import Watcher, no_watcher
 
@@ -28,6 +30,7 @@ LOOKS = {  # what --out may be called
     "embeddings": MAP_ENDINGS,
     "context": (".json",),
     "tokens": (".json",),
+    "phase": PHASE_ENDINGS,
 }
 
 
@@ -129,7 +132,7 @@ def look_step_by_step(run: Run, text: str) -> list[dict[str, Any]]:
 def save_look(alignment: dict[str, Any], out: Path) -> None:
     """A page or a picture, by the name given."""
     if out.suffix.lower() in PICTURES:
-        alignment_picture(alignment, out)
+        (regions_picture if of_a_picture(alignment) else alignment_picture)(alignment, out)
     else:
         write_atomically(out, render_alignment(alignment).encode())
 

@@ -1,6 +1,8 @@
 """Linear autoregression: each next value as a weighted sum of the last ones, in closed form."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,39 @@ from atento.errors import InputError
 
 ROWS = 1024  # windows multiplied at a time
 RIDGE = 1e-10  # enough for columns that depend on each other, too little to blur a smooth series
+
+Rows = Callable[[], Iterator[tuple[Numbers, Numbers]]]  # pasts (N, P) and futures (N, H), some at a time, from the start
+
+
+class Moments(NamedTuple):
+    """What a regression needs to know of rows, however many there are."""
+
+    past: Numbers  # (P,) the mean; zeros where nothing is centred
+    future: Numbers  # (H,)
+    gram: Numbers  # (P, P) X̃ᵀX̃
+    crossed: Numbers  # (P, H) X̃ᵀỹ
+
+    def solve(self, ridge: float) -> tuple[Numbers, Numbers]:
+        """Weights (P, H) and bias (H,): (X̃ᵀX̃ + α I) w = X̃ᵀỹ, α a share of the mean variance."""
+        gram = self.gram + ridge * self.gram.trace() / len(self.gram) * np.eye(len(self.gram))
+        weights = np.asarray(np.linalg.lstsq(gram, self.crossed, rcond=None)[0], dtype=np.float64)
+        return weights, self.future - self.past @ weights
+
+
+def moments_of(rows: Rows, *, centred: bool) -> Moments:
+    """In two passes over the rows: their means, then their products."""
+    past, future = (np.zeros(part.shape[1]) for part in next(rows()))
+    if centred:
+        count = 0
+        for some, ends in rows():
+            past, future, count = past + some.sum(axis=0), future + ends.sum(axis=0), count + len(some)
+        past, future = past / count, future / count
+    gram, crossed = np.zeros((len(past), len(past))), np.zeros((len(past), len(future)))
+    for some, ends in rows():
+        moved = some - past
+        gram += moved.T @ moved
+        crossed += moved.T @ (ends - future)
+    return Moments(past, future, gram, crossed)
 
 
 class Autoregression(Forecaster):
@@ -35,24 +70,13 @@ class Autoregression(Forecaster):
         self.weights: Numbers = np.zeros((0, 0))  # (P, H)
         self.bias: Numbers = np.zeros(0)  # (H,)
 
-    def learn(self, windows: list[Numbers], ends: Numbers) -> None:
-        """Solve (X̃ᵀX̃ + α I) w = X̃ᵀỹ, with centred X̃, ỹ unless anchored."""
+    def learn(self, windows: Sequence[Numbers], ends: Numbers) -> None:
+        """In closed form."""
         self.steps_read = self.order or min(map(len, windows))
-        pasts, futures = np.zeros(self.steps_read), np.zeros(ends.shape[1])
-        if not self.anchored:
-            count = len(windows) * ends.shape[2]
-            sums = [(past.sum(axis=0), future.sum(axis=0)) for past, future in self.rows(windows, ends)]
-            pasts, futures = (np.sum(part, axis=0) / count for part in zip(*sums, strict=True))
-        gram = np.zeros((self.steps_read, self.steps_read))
-        crossed = np.zeros((self.steps_read, ends.shape[1]))
-        for past, future in self.rows(windows, ends):
-            gram += (past - pasts).T @ (past - pasts)
-            crossed += (past - pasts).T @ (future - futures)
-        gram += self.ridge * gram.trace() / len(gram) * np.eye(len(gram))
-        self.weights = np.asarray(np.linalg.lstsq(gram, crossed, rcond=None)[0], dtype=np.float64)
-        self.bias = futures - pasts @ self.weights
+        found = moments_of(partial(self.rows, windows, ends), centred=not self.anchored)
+        self.weights, self.bias = found.solve(self.ridge)
 
-    def rows(self, windows: list[Numbers], ends: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    def rows(self, windows: Sequence[Numbers], ends: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
         """Some pasts (N·F, P) and futures (N·F, H) at a time; every feature of a window is a row."""
         for first in range(0, len(windows), ROWS):
             past = np.stack([self.recent(window) for window in windows[first : first + ROWS]])  # (N, P, F)

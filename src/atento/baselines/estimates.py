@@ -11,7 +11,7 @@ from atento.baselines.fitted import require_fitted, require_pairs
 # Axes: N sequences, T time, C channels, F features.
 
 Numbers = NDArray[np.float64]
-Read = Callable[[str], Sequence[Sequence[float]]]  # a text -> its steps (T, C)
+Read = Callable[[str], Sequence[Sequence[float]] | Numbers]  # a text -> its steps (T, C)
 
 
 class MeanTarget:

@@ -5,8 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from atento.checking.series_leaks import require_honest_series
 from atento.data.lists import BETWEEN
 from atento.errors import RunError
+from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.task import Codec, Reading
 
 SIGNS = "▁Ġ￭#"  # what a piece begins or ends with beside its letters
@@ -18,6 +20,9 @@ SHOWN = 5
 
 def require_no_leak(codec: Codec, reading: Reading) -> None:
     """Stop before a model is trained on what the test will ask for."""
+    if isinstance(codec, SeriesCodec):
+        require_honest_series(codec, reading)
+        return
     leaked = leaked_tokens(codec, reading)
     if leaked:
         examples = ", ".join(map(repr, leaked[:SHOWN]))

@@ -44,15 +44,16 @@ def data(
 def models(json: JsonOption = False) -> None:
     """List model families, and how a name composes one."""
     from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
-    from atento.models.build import FAMILIES, SUFFIXES
+    from atento.models.build import EYES, FAMILIES, FORECASTERS, SUFFIXES
     from atento.tasks.catalogue import TASKS
 
     compared = {name: list(task.models) for name, task in TASKS.items()}
+    families = {**FAMILIES, **FORECASTERS, **EYES}
     if json:
         composed = {"scores": list(SCORES), "distributions": list(DISTRIBUTIONS), "extents": list(EXTENTS)}
-        emit({"families": FAMILIES, **composed, "suffixes": SUFFIXES, "compared": compared})
+        emit({"families": families, **composed, "suffixes": SUFFIXES, "compared": compared})
         return
-    print_table(["family", "what it is"], [list(item) for item in FAMILIES.items()])
+    print_table(["family", "what it is"], [list(item) for item in families.items()])
     say("\nA name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names:")
     say(f"  scores         {', '.join(SCORES)}")
     say(f"  distributions  {', '.join(DISTRIBUTIONS)}")

@@ -38,7 +38,7 @@ def inspect(file: DataArgument, json: JsonOption = False) -> None:
         f"{'' if encoding in ('utf-8', 'ascii') else f', {encoding}'}"
     )
     show_guess(found)
-    show_columns(found)
+    show_channels(found) if found.get("channels") else show_columns(found)
     show_examples(found)
     show_histograms(found)
     show_notes(found)
@@ -93,6 +93,19 @@ def column_cells(column: dict[str, Any], cast: dict[str, str]) -> list[str]:
         f"{column['max_characters']:,}",
         shortened(example, LONGEST_CELL),
     ]
+
+
+def show_channels(found: dict[str, Any]) -> None:
+    """A line a channel of the series, with its course."""
+    say("")
+    print_table(
+        ["channel", "mean", "spread", "lowest", "highest", "course of the first series"],
+        [
+            [each["name"], *(f"{each[key]:.4g}" for key in ("mean", "spread", "low", "high")), each["line"]]
+            for each in found["channels"]
+        ],
+        numbers=("mean", "spread", "lowest", "highest"),
+    )
 
 
 def show_examples(found: dict[str, Any]) -> None:

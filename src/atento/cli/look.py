@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
+from atento.cli.look_series import show_phase
 from atento.cli.look_words import show_context, show_embeddings, show_tokens
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
 from atento.cli.say import emit, say
@@ -20,12 +21,12 @@ def look(
     run: RunArgument,
     text: Annotated[str, Argument(metavar="TEXT", help="what to read; one of the test sources when not given")] = "",
     what: Annotated[
-        Literal["attention", "steps", "gradients", "embeddings", "context", "tokens"],
+        Literal["attention", "steps", "gradients", "embeddings", "context", "tokens", "phase"],
         Option(
             "--what",
             help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach; "
             "embeddings: words near TEXT, a word or `king - man + woman`; context: what `one sentence | another` does "
-            "to a word; tokens: how TEXT is cut",
+            "to a word; tokens: how TEXT is cut; phase: where a forecaster goes on its own output",
         ),
     ] = "attention",
     device: DeviceOption = "auto",
@@ -38,6 +39,7 @@ def look(
     from atento import api
     from atento.api import use
     from atento.api.folders import require_place
+    from atento.looking.regions import of_a_picture, shade_regions
     from atento.looking.terminal import shade
 
     if out is not None:
@@ -51,6 +53,9 @@ def look(
         return
     if what == "context":
         show_context(trained, text, out=out, json=json)
+        return
+    if what == "phase":
+        show_phase(trained, out=out, json=json)
         return
     text = text or use.sample_text(trained)
     if what == "tokens":
@@ -76,7 +81,7 @@ def look(
         return
     say(f"{text} → {alignment['text']}")
     if alignment["weights"]:
-        say(shade(alignment, width=terminal_width()))
+        say((shade_regions if of_a_picture(alignment) else shade)(alignment, width=terminal_width()))
     else:
         say(f"{trained.recipe.model.name} has no attention to look at; --what steps shows its states")
     if out is not None:

@@ -15,6 +15,7 @@ LARGE = 200 * 2**20  # bytes; what is smaller is read whole
 PACKED = 8  # text is packed to about an eighth
 CHUNK = 4 * 2**20
 ROWS = 20_000  # of a Parquet file at a time
+WHOLE = ("conll", "ts", "arff", "npz")  # rows of many lines, or a head that all rows need
 
 
 class Chunk(NamedTuple):
@@ -28,7 +29,7 @@ class Chunk(NamedTuple):
 def is_large(source: str) -> bool:
     """Whether one file is too large to be read whole."""
     path = Path(source)
-    if not path.is_file() or kind_by_name(source) == "conll":  # whose rows are many lines
+    if not path.is_file() or kind_by_name(source) in WHOLE:
         return False
     size = path.stat().st_size
     return size > (LARGE // PACKED if path.suffix.lower() in (".gz", ".xz") else LARGE)

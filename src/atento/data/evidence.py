@@ -14,6 +14,8 @@ from atento.data.label_cells import cells_of_labels
 from atento.data.pairs import find_column, guess_columns, read_source
 from atento.data.records import Refusal
 from atento.data.roles import Roles, find_roles, look_at, text_column, two_texts, words_and_tags
+from atento.data.sequences.cases import Long, find_cases
+from atento.data.series.survey import Survey, survey
 from atento.data.tables import Table
 
 SAMPLE = 500  # rows whose two texts are held beside each other
@@ -36,6 +38,8 @@ class Evidence:
     duplicates: int  # rows that say what an earlier row said
     sources_with_several_targets: int  # in the two columns that would be source and target of a pair
     notes: tuple[str, ...]
+    long: Long | None = None  # the columns of a table with a row a step, where several rows are one case
+    series: Survey | None = None  # what the table says as numbers in the course of time
 
     def column(self, at: int) -> Column | None:
         """The column in a role, where there is one."""
@@ -83,6 +87,8 @@ def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
         duplicates=len(table.rows) - len(set(table.rows)),
         sources_with_several_targets=count_several(table),
         notes=table.notes,
+        long=find_cases(table) if table.header else None,
+        series=survey(table),
     )
 
 

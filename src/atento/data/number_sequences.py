@@ -4,10 +4,18 @@ import math
 import re
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from atento.data.records import excerpt
 from atento.errors import InputError
 
-Steps = list[list[float]]  # (time, channels)
+# Axes: T time, C channels.
+
+Steps = list[list[float]]  # (T, C)
+Numbers = NDArray[np.float64]
+WRITTEN = b"0123456789+-.eE, \t\n\r"  # whatever else stands in a text, it is read with care
+MISSING = frozenset({"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""})  # in small letters, without a sign
 
 
 class Problem(NamedTuple):
@@ -40,6 +48,31 @@ def read_steps(text: str, *, channels: int = 0) -> Steps | Problem:
     return steps
 
 
+def read_numbers(text: str, *, channels: int = 0) -> Numbers | Problem:
+    """The same as an array (T, C), all at once; where that fails, number by number, to say what is wrong where."""
+    quick = read_quickly(text, channels=channels)
+    if quick is not None:
+        return quick
+    steps = read_steps(text, channels=channels)
+    return steps if isinstance(steps, Problem) else np.array(steps, dtype=np.float64)
+
+
+def read_quickly(text: str, *, channels: int = 0) -> Numbers | None:
+    """The numbers (T, C) of a text in which nothing is odd; None: it must be read with care."""
+    if not text.isascii() or text.encode().translate(None, WRITTEN):
+        return None
+    steps = text.split()
+    width = channels or (steps[0].count(",") + 1 if steps else 1)
+    cells = text.replace(",", " ").split()  # an empty cell would leave fewer of them
+    if not steps or len(cells) != width * len(steps) or any(step.count(",") != width - 1 for step in steps):
+        return None
+    try:
+        numbers = np.array(list(map(float, cells)), dtype=np.float64).reshape(-1, width)
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
 def as_number(text: str) -> float | None:
     """A finite number, or nothing."""
     if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, flags=re.ASCII):
@@ -56,7 +89,26 @@ def require_steps(text: str, *, channels: int = 0) -> Steps:
     return steps
 
 
+def require_numbers(text: str, *, channels: int = 0) -> Numbers:
+    """The same as an array (T, C)."""
+    quick = read_quickly(text, channels=channels)
+    return np.array(require_steps(text, channels=channels), dtype=np.float64) if quick is None else quick
+
+
 def is_sequence(text: str) -> bool:
-    """Whether a text is numbers of two steps or more."""
-    steps = read_steps(text)
-    return not isinstance(steps, Problem) and len(steps) > 1
+    """Whether a text is numbers of two steps or more, some of which may be missing."""
+    quick = read_quickly(text)
+    if quick is not None:
+        return len(quick) > 1
+    steps = text.split()
+    cells = [cell for step in steps for cell in step.split(",")]
+    return (
+        len(steps) > 1
+        and all(as_number(cell) is not None or is_missing(cell) for cell in cells)
+        and not all(map(is_missing, cells))
+    )
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell stands for a number that is not there."""
+    return cell.strip().lower().lstrip("+-") in MISSING

@@ -109,7 +109,7 @@ def grouped(names: Iterable[str]) -> list[list[str]]:
     return list(alike.values())
 
 
-FORMATS = frozenset({"csv", "tsv", "txt", "tab", "bio", "iob", "zip", "pq", "ner", "pos"})
+FORMATS = frozenset({"csv", "tsv", "txt", "tab", "bio", "iob", "zip", "pq", "ner", "pos", "ts", "npz"})
 
 
 def partner(main: Sequence[str], groups: Sequence[list[str]], part: Part) -> list[str]:

@@ -53,6 +53,7 @@ class Place(NamedTuple):
 
 
 Locate = Callable[[int, int], Place]  # the line a row begins on, the number of a cell from 0
+Inside = Callable[[int, int, int], Place]  # the line a row begins on, step and channel of a number in its sequence
 
 
 class Records(NamedTuple):
@@ -64,6 +65,7 @@ class Records(NamedTuple):
     refused: list[Refusal]
     locate: Locate
     notes: tuple[str, ...] = ()
+    inside: Inside | None = None  # where the numbers of a sequence stand, where a format says it apart from its cell
 
 
 def stop_or_skip(refused: Iterable[Refusal], bad_rows: BadRows) -> tuple[Refusal, ...]:

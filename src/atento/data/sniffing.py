@@ -9,7 +9,9 @@ from atento.data.delimited import read_delimited
 from atento.data.files import inner_name
 from atento.data.line_kinds import LineKind, is_conllu, line_kind
 
-Kind = Literal["csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder"]
+Kind = Literal[
+    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "arff", "npz", "sequences"
+]
 
 SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
@@ -26,6 +28,9 @@ SUFFIXES: dict[str, Kind] = {
     ".bio": "conll",
     ".iob": "conll",
     ".iob2": "conll",
+    ".ts": "ts",
+    ".arff": "arff",
+    ".npz": "npz",
 }
 
 KIND_WORDS: dict[Kind, str] = {

@@ -1,7 +1,7 @@
 """A path to rows of text with named columns; no row is lost: each is in `rows` or in `refused`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
@@ -13,11 +13,17 @@ from atento.data.headers import Header, name_columns
 from atento.data.jsonl import read_jsonl
 from atento.data.label_lines import read_label_lines
 from atento.data.list_cells import unfold_lists
-from atento.data.records import BadRows, Locate, Place, Records, excerpt, in_words, stop_or_skip
+from atento.data.records import BadRows, Inside, Locate, Place, Records, excerpt, in_words, stop_or_skip
 from atento.data.records import Refusal as Refusal
+from atento.data.sequences.arff import read_arff
+from atento.data.sequences.arrays import read_arrays
+from atento.data.sequences.ts import read_ts
+from atento.data.sequences.wide import fold_steps
 from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, form_of, kind_by_content, kind_by_name
 from atento.data.word_rows import fold_words
 from atento.errors import InputError
+
+WRITTEN_SEQUENCES: dict[Kind, Callable[[str, str], Records]] = {"ts": read_ts, "arff": read_arff}
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class Table:
     kind: Kind
     encoding: str
     locate: Locate = field(repr=False, compare=False)
+    inside: Inside | None = field(default=None, repr=False, compare=False)
 
     def place(self, row: int, column: int) -> Place:
         """Where a cell begins in its file; `row` and `column` count from 0."""
@@ -47,6 +54,8 @@ def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop"
         from atento.data.parquet import read_parquet  # pyarrow loads only when it is needed
 
         return table_of(read_parquet(read_bytes(path), file), file, "parquet", "", True, bad_rows)
+    if kind_by_name(path) == "npz":
+        return table_of(read_arrays(read_bytes(path), file), file, "npz", "", False, bad_rows)
     return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
 
 
@@ -60,6 +69,9 @@ def table_from_text(
     if kind is None:
         kind = kind_by_content(text)
         notes += (f"{file} is read as {KIND_WORDS[kind]}",)
+    if kind in WRITTEN_SEQUENCES:
+        records = WRITTEN_SEQUENCES[kind](text, file)
+        return table_of(records._replace(notes=notes + records.notes), file, kind, encoding, False, bad_rows)
     form = form_of(text, kind)
     if form is not None:
         read_form = {"conll": read_conll, "conllu": read_conllu}.get(form)
@@ -76,6 +88,9 @@ def table_from_text(
         folded = fold_words(records)
         if folded is not None:
             return table_of(folded, file, "conll", encoding, named, bad_rows)
+        steps = fold_steps(records, named=named)
+        if steps is not None:
+            return table_of(steps, file, "sequences", encoding, named, bad_rows)
         records = unfold_lists(records)
     return table_of(records, file, kind, encoding, named, bad_rows)
 
@@ -111,6 +126,7 @@ def table_of(records: Records, file: str, kind: Kind, encoding: str, header: boo
         kind=kind,
         encoding=encoding,
         locate=records.locate,
+        inside=records.inside,
     )
 
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from atento.looking.markup import Markup, joined, tag
 
-SCRIPTS = ("viewer.js", "gallery.js")  # one module, in this order
+SCRIPTS = ("viewer.js", "regions.js", "gallery.js")  # one module, in this order
 STYLES = "report.css"
 
 

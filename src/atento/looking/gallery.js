@@ -13,7 +13,7 @@ function openGallery(place, { examples, scale }) {
   function show() {
     open.forEach((view) => view.remove());
     const example = examples[Number(chooser.value)];
-    words.replaceChildren(...fact("Source", example.source), ...(example.reference ? fact("Reference", example.reference) : []));
+    words.replaceChildren(...(example.picture ? pictured(example.picture) : fact("Source", example.source)), ...(example.reference ? fact("Reference", example.reference) : []));
     const panels = example.panels.filter((panel) => example.panels.length === 1 || shown.has(panel.model));
     tiles.classList.toggle("single", panels.length === 1);
     tiles.replaceChildren();
@@ -22,7 +22,8 @@ function openGallery(place, { examples, scale }) {
       const stage = make("div", { className: "stage" });
       tile.append(make("h3", { textContent: panel.model || "Attention", dir: "auto" }), outcome(panel, example), stage);
       tiles.append(tile);
-      return showAttention(stage, { ...panel, weights: scaled(panel.weights, scale), label: `Attention of ${panel.model}` });
+      const view = example.picture ? showRegions : showAttention;
+      return view(stage, { ...panel, picture: example.picture, weights: scaled(panel.weights, scale), label: `Attention of ${panel.model}` });
     });
     if (!panels.length) tiles.append(make("p", { textContent: "None of the ticked models has this example." }));
   }
@@ -91,6 +92,12 @@ function outcome(panel, example) {
 
 function fact(name, text) {
   return [make("dt", { textContent: name }), make("dd", { textContent: text, dir: "auto" })];
+}
+
+function pictured(picture) {
+  const shown = make("dd");
+  shown.append(make("img", { src: picture, alt: "the picture that was read", className: "read-picture" }));
+  return [make("dt", { textContent: "Picture" }), shown];
 }
 
 function scaled(weights, scale) {

@@ -56,10 +56,12 @@ def grouped(alignments: Sequence[Alignment], *, order: Sequence[str]) -> list[di
     """One entry a source text, chosen ones first; in it a panel a model, in the order of the table."""
     examples: dict[tuple[str, str], dict[str, Any]] = {}
     for alignment in alignments:
-        source, kind = spelled(alignment["source"]), alignment.get("kind", "chosen")
-        key = (kind, "".join(source.split()))  # models may cut the same text at other places
+        picture, kind = alignment.get("picture", ""), alignment.get("kind", "chosen")
+        reference = alignment.get("reference", "")
+        source = (reference or "a picture") if picture else spelled(alignment["source"])
+        key = (kind, picture or "".join(source.split()))  # models may cut the same text at other places
         example = examples.setdefault(
-            key, {"kind": kind, "source": source, "reference": alignment.get("reference", ""), "panels": []}
+            key, {"kind": kind, "source": source, "picture": picture, "reference": reference, "panels": []}
         )
         example["panels"].append(packed(alignment))
     places = {model: place for place, model in enumerate(order)}
@@ -80,4 +82,5 @@ def packed(alignment: Alignment) -> dict[str, Any]:
         "wrote": written(alignment),
         "correct": alignment.get("correct"),
         "weights": thousandths.tolist(),
+        "grid": list(alignment.get("grid", ())),
     }

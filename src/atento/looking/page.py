@@ -9,7 +9,8 @@ from atento.looking.markup import tag
 def render_alignment(alignment: Alignment) -> str:
     """A single HTML file that shows where the model looked while it wrote."""
     weights_of(alignment)  # says what is wrong before a page without a picture is written
-    source, output, model = spelled(alignment["source"]), written(alignment), alignment.get("model", "")
+    output, model = written(alignment), alignment.get("model", "")
+    source = "a picture" if alignment.get("picture") else spelled(alignment["source"])
     header = tag(
         "header",
         tag("p", f"atento · where {model or 'the model'} looked", class_="kicker"),

@@ -79,13 +79,15 @@ def fate_of(run: Numbers, truth: Numbers) -> str:
     end = run[-max(len(run) // 4, 2) :]
     if (end.std(axis=0) < STILL * truth.std(axis=0)).all():
         moving = np.abs(run - run[-1]).max(axis=1) > STILL * truth.std(axis=0).max()
-        return f"{STOPS} at step {len(run) - int(moving[::-1].argmax()) if moving.any() else 1}"
+        return f"{STOPS} at step {len(run) - int(moving[::-1].argmax()) + 1 if moving.any() else 1}"
     return STAYS
 
 
 def histogram_distance(run: Numbers, truth: Numbers) -> float:
     """½ Σ |p − q|, the total variation of two histograms (T,), (T',)."""
-    edges = np.concatenate([[-np.inf], np.linspace(truth.min(), truth.max(), BINS + 1), [np.inf]])
+    inner = np.linspace(truth.min(), truth.max(), BINS + 1)
+    inner[-1] = np.nextafter(inner[-1], np.inf)  # the highest of the truth is inside
+    edges = np.concatenate([[-np.inf], inner, [np.inf]])
     mine, wanted = (np.histogram(values, edges)[0] / len(values) for values in (run, truth))
     return float(np.abs(mine - wanted).sum() / 2)
 

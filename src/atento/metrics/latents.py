@@ -3,6 +3,7 @@
 Both are judged on the last part of the time, by what the time before it teaches.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +17,16 @@ Numbers = NDArray[np.float64]
 
 HELD = 0.3  # the last share of the time is what is judged
 LANDMARKS = 400
-RIDGE = 1e-6
+RIDGE = 1e-4
+TINY = 1e-13  # of the largest eigenvalue: below it there is only rounding
 
 
 class Steps(NamedTuple):
-    """Steps of a path in held-out time, how well each was foretold, and how much there was to foretell."""
+    """The held-out steps, path after path: how far each was from what was foretold, and from their mean."""
 
     errors: Numbers  # squared lengths of step − foretold
     spreads: Numbers  # squared lengths of step − mean step
+    counts: tuple[int, ...]  # how many are of each path: its last ones
 
 
 def next_step_r2(latents: ArrayLike, *, neighbours: int = 10, held: float = HELD) -> float:
@@ -31,25 +34,30 @@ def next_step_r2(latents: ArrayLike, *, neighbours: int = 10, held: float = HELD
 
     The step, not the place, is foretold: a slow path is always near where it was. A path that never moves explains 0.
     """
-    steps = foretell_steps(latents, neighbours=neighbours, held=held)
+    steps = foretell_steps([as_path("latents", latents)], neighbours=neighbours, held=held)
     return share_explained(float(steps.errors.sum()), float(steps.spreads.sum()))
 
 
-def foretell_steps(latents: ArrayLike, *, neighbours: int = 10, held: float = HELD) -> Steps:
-    """Each held-out step by the mean step of the nearest places of the time before (Lorenz, 1969: analogues)."""
-    path = as_path("latents", latents)
-    cut = cut_at(len(path) - 1, held)
-    if cut < neighbours or neighbours < 1:
+def foretell_steps(paths: Sequence[Numbers], *, neighbours: int = 10, held: float = HELD) -> Steps:
+    """Each held-out step by the mean step of the nearest places of the time before, of any of the paths (T, Z).
+
+    (Lorenz, 1969: analogues.)
+    """
+    cuts = [cut_at(len(path) - 1, held) for path in paths]
+    if not 1 <= neighbours <= sum(cuts):
         raise InputError(
             "a step is foretold from neighbours in the time before it.",
-            found=f"neighbours={neighbours}, {cut} steps before the held-out time",
-            fix=f"a longer path, or neighbours from 1 to {cut}",
+            found=f"neighbours={neighbours}, {sum(cuts)} steps before the held-out time",
+            fix=f"a longer path, or neighbours from 1 to {sum(cuts)}",
         )
-    places, steps = path[:-1], np.diff(path, axis=0)
-    nearest = nearest_places(places[:cut], places[cut:], neighbours)  # (T', K)
-    came = steps[cut:]
-    foretold = steps[:cut][nearest].mean(axis=1)
-    return Steps(np.square(came - foretold).sum(axis=1), np.square(came - came.mean(axis=0)).sum(axis=1))
+    steps = [np.diff(path, axis=0) for path in paths]
+    before = np.concatenate([path[:cut] for path, cut in zip(paths, cuts, strict=True)])
+    after = np.concatenate([path[cut:-1] for path, cut in zip(paths, cuts, strict=True)])
+    known = np.concatenate([some[:cut] for some, cut in zip(steps, cuts, strict=True)])
+    came = np.concatenate([some[cut:] for some, cut in zip(steps, cuts, strict=True)])
+    foretold = known[nearest_places(before, after, neighbours)].mean(axis=1)  # (T', K, Z) -> (T', Z)
+    errors, spreads = np.square(came - foretold).sum(axis=1), np.square(came - came.mean(axis=0)).sum(axis=1)
+    return Steps(errors, spreads, tuple(len(some) - cut for some, cut in zip(steps, cuts, strict=True)))
 
 
 def nearest_places(known: Numbers, asked: Numbers, neighbours: int) -> NDArray[np.intp]:
@@ -91,10 +99,13 @@ def smooth_map_shares(
 
 
 def ridge_on_landmarks(path: Numbers, truth: Numbers, chosen: Numbers) -> Numbers:
-    """The weights (M, D) of the landmarks' kernels."""
-    crossed, own = gaussian(path, chosen), gaussian(chosen, chosen)
-    gram = crossed.T @ crossed + RIDGE * own
-    return np.asarray(np.linalg.lstsq(gram, crossed.T @ truth, rcond=None)[0], dtype=np.float64)
+    """The weights (M, D) of the landmarks' kernels; K_mm = U Λ Uᵀ, and β = U Λ^−½ w by ridge regression for w."""
+    values, vectors = np.linalg.eigh(gaussian(chosen, chosen))
+    kept = values > TINY * values[-1]
+    turned = vectors[:, kept] / np.sqrt(values[kept])  # (M, R)
+    features = gaussian(path, chosen) @ turned
+    gram = features.T @ features + RIDGE * np.eye(features.shape[1])
+    return np.asarray(turned @ np.linalg.solve(gram, features.T @ truth), dtype=np.float64)
 
 
 def gaussian(left: Numbers, right: Numbers) -> Numbers:

@@ -43,6 +43,12 @@ FAMILIES: dict[str, str] = {
     "transformer": "attention only (Vaswani et al. 2017)",
 }
 
+EYES: dict[str, str] = {  # encoders of pictures; `atento.models.build_pictures` takes them off a name
+    "conv": "small convolutional network over a picture, a state a region: conv/DECODER, conv+SCORE (Xu et al. 2015)",
+}
+FORECASTERS: dict[str, str] = {  # of series alone; `atento.models.build_forecaster` takes them off a name
+    "linear": "forecast: a weighted sum of the past (NLinear of Zeng et al. 2023)",
+}
 
 LINFORMER = "linformer"
 
@@ -51,6 +57,7 @@ SUFFIXES: dict[str, str] = {  # of one task alone; its own build takes them off 
     "hierarchical": "classify, label: words make sentences, sentences a document",
     "one-each": "label: a network of its own for each label",
     "co": "match: each sequence looks at the other",
+    "patches": "forecast: a Transformer reads pieces of model.patch steps",
 }
 
 
@@ -91,6 +98,18 @@ def without_suffixes(name: str) -> str:
 def parse_half(name: str, whole: str) -> Half:
     """`lstm+additive` -> its family and its attention."""
     family, *parts = name.split("+")
+    if family in EYES:
+        raise InputError(
+            f"model {whole!r}: {family} reads pictures, and cannot stand here.",
+            found=name,
+            fix=f"take another family ({', '.join(FAMILIES)}), or a task of pictures (caption, classify-pictures)",
+        )
+    if family in FORECASTERS:
+        raise InputError(
+            f"model {whole!r}: {family} forecasts series, and cannot stand here.",
+            found=name,
+            fix=f"take another family ({', '.join(FAMILIES)}), or the task forecast",
+        )
     if family not in FAMILIES:
         raise unknown_name("model", family, FAMILIES, where=f"model {whole!r}" if whole != family else "")
     foreign = next((part for part in parts if part in SUFFIXES), "")

@@ -147,6 +147,7 @@ class ModelRecipe(Section):
         description="what is taken off a window before it is read, and added to its forecast; change: the last value "
         "is added alone",
     )
+    highway: bool = Field(True, description="forecasts: a weighted sum of the window goes beside the network")
     patch: int = Field(0, ge=0, description="steps of a series that are read together; 0: chosen")
     latent: int = Field(0, ge=0, description="width an autoencoder presses its input to; 0: chosen")
 

@@ -5,20 +5,41 @@ from atento.data.evidence import Evidence, gather
 from atento.data.records import stop_or_skip
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
+from atento.tasks.autoencode import AUTOENCODE
 from atento.tasks.caption import CAPTION
 from atento.tasks.classify import CLASSIFY
+from atento.tasks.classify_pictures import CLASSIFY_PICTURES
+from atento.tasks.classify_series import CLASSIFY_SERIES
 from atento.tasks.embed import EMBED
 from atento.tasks.estimate import ESTIMATE
+from atento.tasks.forecast import FORECAST
 from atento.tasks.generate import GENERATE
 from atento.tasks.label import LABEL
 from atento.tasks.match import MATCH
+from atento.tasks.match_pictures import MATCH_PICTURES
 from atento.tasks.recognising import heed, ranked
 from atento.tasks.tag import TAG
 from atento.tasks.task import Recognition, Task
 from atento.tasks.translate import TRANSLATE
 
 TASKS: dict[str, Task] = {
-    task.name: task for task in (TRANSLATE, TAG, ESTIMATE, CLASSIFY, LABEL, MATCH, GENERATE, EMBED, CAPTION)
+    task.name: task
+    for task in (
+        TRANSLATE,
+        TAG,
+        ESTIMATE,
+        FORECAST,
+        AUTOENCODE,
+        CLASSIFY,
+        CLASSIFY_SERIES,
+        LABEL,
+        MATCH,
+        GENERATE,
+        EMBED,
+        CAPTION,
+        CLASSIFY_PICTURES,
+        MATCH_PICTURES,
+    )
 }
 
 LIKELY = 0.5

@@ -21,7 +21,7 @@ from atento.tasks.channels import pad_sequences
 from atento.tasks.estimate_defaults import MODELS, defaults
 from atento.tasks.number_codec import EncodedSequence, NumberCodec
 from atento.tasks.read_estimates import ESTIMATES
-from atento.tasks.recognising import number_sequences
+from atento.tasks.recognising_sequences import estimate_sequences
 from atento.tasks.task import Alignment, Answer, Task
 from atento.tasks.traces import entry
 
@@ -133,7 +133,7 @@ def metrics(codec: NumberCodec) -> tuple[Metric, ...]:
 ESTIMATE = Task(
     name="estimate",
     summary="Give a number to each sequence of numbers.",
-    recognise=number_sequences,
+    recognise=estimate_sequences,
     read=ESTIMATES.read,
     ask=ESTIMATES.ask,
     open=ESTIMATES.open_file,

@@ -116,7 +116,7 @@ class SeriesCodec:
         frame = self.frame
         return {
             **{key: getattr(frame, key) for key in ("look_back", "horizon", "season")},
-            **{"step": list(frame.step), "channels": list(frame.channels), "covariates": list(frame.covariates)},
+            **{"step": [frame.step.count, frame.step.unit], "channels": list(frame.channels), "covariates": list(frame.covariates)},
             **{"names": list(self.names), "known": [part.tolist() for part in self.covariates]},
             **{key: part.tolist() for key, part in self.scales._asdict().items()},
             **{"levels": list(self.levels), "steps": self.steps, "noise": self.noise},

@@ -14,6 +14,8 @@ from atento.tasks.task import Alignment
 
 # Axes: L layers, H heads, O outputs, R regions, S side.
 
+SHOWN = 3  # regions that evidence names
+
 
 def over_regions(
     reader: PictureReader,
@@ -41,3 +43,11 @@ def as_png(pixels: NDArray[np.uint8]) -> str:
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, format="PNG", optimize=True)
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
+
+
+def evidence_in(weights: Tensor, grid: tuple[int, int]) -> str:
+    """The regions (R,) that were looked at most, in words: `regions 3·5 (61 %), 3·6 (20 %) of 8 × 8`."""
+    most = weights.topk(min(SHOWN, len(weights)))
+    names = region_names(grid)
+    told = [f"{names[at]} ({share:.0%})" for share, at in zip(most.values.tolist(), most.indices.tolist(), strict=True)]
+    return f"regions {', '.join(told)} of {grid[0]} × {grid[1]}"

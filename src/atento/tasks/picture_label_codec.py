@@ -53,8 +53,8 @@ class PictureLabelCodec:
         return PictureLabelCodec(pictures, self.labels, self.counts, notes=(*self.notes[:1], pictures.note))
 
     def encode(self, pair: tuple[str, str]) -> EncodedPicture:
-        """A training example."""
-        return EncodedPicture(self.pictures, pair[0], self.numbers[pair[1]])
+        """A training example; a label that training never met counts as the first."""
+        return EncodedPicture(self.pictures, pair[0], self.numbers.get(pair[1], 0))
 
     def balanced(self, balance: float) -> Tensor:
         """Weights (C,) of the labels: rare ones weigh more."""

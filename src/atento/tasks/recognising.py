@@ -20,8 +20,8 @@ VARIED = 0.2  # of the cells are different
 SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
-ORDER = ("tag", "match", "label", "classify", "translate", "estimate", "generate")
-LABELLED = frozenset({"tag", "match", "label", "classify"})
+ORDER = ("tag", "match", "label", "classify", "classify-series", "transcribe", "translate", "estimate", "generate")
+LABELLED = frozenset({"tag", "match", "label", "classify", "classify-series"})
 
 
 def ranked(guesses: Mapping[str, Recognition]) -> dict[str, Recognition]:
@@ -174,18 +174,6 @@ def plain_text(evidence: Evidence) -> Recognition:
     if all(column.is_aside or is_identifier(column, text) for column in others):
         return Recognition(FAIR, f"{text.name!r} is the only column of text, and no other is a label")
     return Recognition(HARDLY, f"there is more than text: {counted(len(others), 'column')} beside {text.name!r}")
-
-
-def number_sequences(evidence: Evidence) -> Recognition:
-    """A column of number sequences beside a column of numbers: estimate."""
-    sequences = [column for column in evidence.columns if column.examples and column.share_sequences > 0.95]
-    numbers = [column for column in evidence.columns if column.share_numeric > 0.95 and column not in sequences]
-    if sequences and numbers:
-        names = f"{sequences[0].name!r} holds sequences of numbers and {most_varied(numbers).name!r} numbers"
-        return Recognition(SURE if len(evidence.columns) == 2 else FAIR, f"column {names}")
-    return Recognition(
-        NO, f"{len(sequences)} columns of number sequences, {len(numbers)} of numbers; one each is needed"
-    )
 
 
 def is_plain(evidence: Evidence) -> bool:

@@ -8,6 +8,8 @@ from atento.spec import Recipe
 WIDTHS = (64, 128, 256, 384, 512)
 BATCHES = (0.5, 1.0, 2.0, 4.0)  # times the default
 TEXT_IN = ("classify", "label", "tag", "match")  # tasks that read a text and write none
+LABELS_OUT = (*TEXT_IN, "classify-series", "classify-pictures", "match-pictures")
+WRITTEN = ("translate", "transcribe", "caption")
 
 
 class Between(NamedTuple):
@@ -38,9 +40,12 @@ def space_around(recipe: Recipe, *, fixed: Mapping[str, object]) -> dict[str, Be
         "train.batch_tokens": Among(tuple(max(64, int(recipe.train.batch_tokens * share)) for share in BATCHES)),
         "train.weight_decay": Between(1e-4, 0.3, steep=True),
     }
+    if family == "linear":  # has neither width nor depth
+        for key in ("model.hidden", "model.layers"):
+            del space[key]
     if recipe.task in TEXT_IN:
         space["train.word_dropout"] = Between(0.0, 0.3)
-    if recipe.task in (*TEXT_IN, "translate"):
+    if recipe.task in (*LABELS_OUT, *WRITTEN):
         space["train.label_smoothing"] = Among((0.0, 0.05, 0.1))
     return {key: choice for key, choice in space.items() if key not in fixed}
 

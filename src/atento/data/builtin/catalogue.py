@@ -8,13 +8,20 @@ from atento.data.builtin.cook import cook
 from atento.data.builtin.copying import copy
 from atento.data.builtin.dna import dna
 from atento.data.builtin.evidence import evidence
+from atento.data.builtin.film import film
 from atento.data.builtin.grammar import grammar
+from atento.data.builtin.lorenz import lorenz_series
+from atento.data.builtin.heartbeats import heartbeats
 from atento.data.builtin.meaning import meaning
 from atento.data.builtin.number_words import LANGUAGES
 from atento.data.builtin.numbers import number_pairs
 from atento.data.builtin.opinions import opinions
-from atento.data.builtin.parts import Builtin, BuiltinParts, refuse_keys
+from atento.data.builtin.parts import Builtin, BuiltinParts, refuse_keys, series_builtin
 from atento.data.builtin.recall import recall
+from atento.data.builtin.rossler import rossler_series
+from atento.data.builtin.scene_kinds import scene_kinds
+from atento.data.builtin.scene_questions import scene_questions
+from atento.data.builtin.scenes import scenes
 from atento.data.builtin.stories import stories
 from atento.errors import unknown_name
 from atento.spec import DataRecipe
@@ -125,6 +132,48 @@ BUILTIN: dict[str, Builtin] = {
         stories,
         model="lstm",
         passes=("nats_per_char", 0.14),
+    ),
+    "scenes": Builtin(
+        "caption",
+        "drawn scenes of 1 to 3 shapes and what is said of them, decided by the picture alone; --set data.length=",
+        scenes,
+        passes=("exact", 0.95),
+    ),
+    "scenes-kinds": Builtin(
+        "classify-pictures",
+        "drawn scenes and the kind of their largest shape; which shape decides is known; --set data.length=",
+        scene_kinds,
+        passes=("accuracy", 0.95),
+    ),
+    "scenes-questions": Builtin(
+        "match-pictures",
+        "drawn scenes with a question each, yes or no; the question alone says nothing; --set data.length=",
+        scene_questions,
+        passes=("accuracy", 0.9),
+    ),
+    "rossler": series_builtin(
+        "forecast",
+        "Rössler's attractor, 50 000 steps of 0.1; --set data.target=x for one coordinate, data.length= for the steps",
+        rossler_series,
+    ),
+    "lorenz": series_builtin(
+        "forecast",
+        "Lorenz's attractor, 10 000 steps of 0.02; --set data.target=x for one coordinate, data.length= for the steps",
+        lorenz_series,
+    ),
+    "film": series_builtin(
+        "autoencode",
+        "6 000 frames of two spots of light that move as Rössler's x, y and z do",
+        film,
+        model="mlp",
+        models=("linear", "mlp", "conv"),
+        passes=("r2", 0.97),
+    ),
+    "heartbeats": Builtin(
+        "classify-series",
+        "strips of heartbeats, steady or with an odd one; --set data.length=, data.source= how many leads, 1 to 3",
+        heartbeats,
+        passes=("accuracy", 0.9),
     ),
     "adding": Builtin(
         "estimate",

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from atento.data.series.series import SeriesSet
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
 Pairs = tuple[tuple[str, str], ...]  # (source, target)
+SHOWN = 1000  # rows of a series that can be looked at as pairs
 
 
 class BuiltinParts(NamedTuple):
@@ -48,6 +50,31 @@ class Builtin(NamedTuple):
     model: str = ""  # what `train` takes
     models: tuple[str, ...] = ()  # what `compare` takes
     passes: tuple[str, float] = ("", 0.0)  # a metric, and what its recipe reaches in about a minute on two cores
+    series: Callable[[DataRecipe, int], SeriesSet] | None = None  # a set of series: what `make` only shows rows of
+
+
+def series_builtin(
+    task: str,
+    summary: str,
+    series: Callable[[DataRecipe, int], SeriesSet],
+    *,
+    model: str = "",
+    models: tuple[str, ...] = (),
+    passes: tuple[str, float] = ("", 0.0),
+) -> Builtin:
+    """A generated set of series, which its task splits by time."""
+    return Builtin(task, summary, partial(shown_rows, series), model, models, passes, series)
+
+
+def shown_rows(series: Callable[[DataRecipe, int], SeriesSet], recipe: DataRecipe, seed: int) -> BuiltinParts:
+    """The first rows of the first series as pairs: when, and what."""
+    made = series(recipe, seed)
+    first = made.series[0]
+    rows = tuple(
+        (first.when(row), "  ".join(f"{name} {value:.4g}" for name, value in zip(made.channels, values, strict=True)))
+        for row, values in enumerate(first.values[:SHOWN])
+    )
+    return BuiltinParts(rows, (), (), made.notes)
 
 
 def any_length(generator: random.Random, most: int) -> int:

@@ -42,7 +42,7 @@ def read_numbers(cells: Sequence[str]) -> NumberCells:
         values = np.array([float(cell) for cell in cells], np.float64)
     except ValueError:
         return read_carefully(cells)
-    if np.isfinite(values).all() and not any("_" in cell for cell in cells):
+    if np.isfinite(values).all() and "_" not in "".join(cells):
         return NumberCells(values, np.zeros(count, bool), np.zeros(count, bool))
     return read_carefully(cells)
 

@@ -62,6 +62,7 @@ class SeriesSet:
     season: int  # rows of the likeliest season; 1: none is likely
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]
+    keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.data.series.number_cells import NumberCells, read_numbers
-from atento.data.series.stamps import is_stamp
+from atento.data.series.stamps import are_stamps
 from atento.data.tables import Table
 
 SAMPLE = 200  # cells by which the form of a column is told
@@ -50,7 +50,7 @@ class Sheet:
 
     def distinct(self, at: int) -> int:
         """How many different cells a column has."""
-        return int(self.codes(at).max()) + 1 if len(self) else 0
+        return len(set(self.columns[at]))
 
     def sample(self, at: int) -> list[str]:
         """Cells of a column from all over it, those that hold anything."""
@@ -60,7 +60,7 @@ class Sheet:
     def is_dates(self, at: int) -> bool:
         """Whether a column is written as dates are."""
         cells = [cell for cell in self.sample(at) if not cell.strip().isdigit()]
-        return bool(cells) and sum(map(is_stamp, cells)) >= SHARE * len(self.sample(at))
+        return are_stamps(cells, SHARE) and len(cells) >= SHARE * len(self.sample(at))
 
     def is_numeric(self, at: int) -> bool:
         """Whether a column holds numbers; by a sample first, for a column of texts costs most."""

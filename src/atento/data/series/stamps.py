@@ -22,7 +22,7 @@ DATES = (
     r"(?P<y>0000)(?P<p>[-/.])(?P<m>00?)(?P=p)(?P<d>00?)",
     r"(?P<a>00?)(?P<p>[-/.])(?P<b>00?)(?P=p)(?P<y>0000|00)",  # day or month first: by the whole column
     r"(?P<y>0000)(?P<m>00)(?P<d>00)",
-    r"(?P<y>0000)[-/.Mm](?P<m>00?)",
+    r"(?P<y>0000)[-/Mm](?P<m>00?)",
     r"(?P<m>00?)[-/](?P<y>0000)",
     r"(?P<y>0000)[-/ ]?[QqTt](?P<q>0)",
     r"[QqTt](?P<q>0)[-/ ](?P<y>0000)",
@@ -62,10 +62,10 @@ def shape_of(cell: str) -> str:
     return cell.strip().translate(DIGITS)
 
 
-def is_stamp(cell: str) -> bool:
-    """Whether a cell has the shape of a date, with or without a time of day."""
-    shape = shape_of(cell)
-    return any(pattern.fullmatch(shape) for pattern in PATTERNS)
+def are_stamps(cells: Sequence[str], share: float) -> bool:
+    """Whether so many of these cells are dates that exist, with or without a time of day."""
+    stamps = read_stamps(cells)
+    return max(int(stamps.good.sum()), int(stamps.other_good.sum())) >= share * len(cells) > 0
 
 
 def read_stamps(cells: Sequence[str]) -> Stamps:

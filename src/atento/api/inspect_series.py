@@ -1,0 +1,110 @@
+"""What a set of series looks like: each channel in numbers and as a line, and what may mislead."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from atento.api.problems import FEW_TESTED, Problem
+from atento.data.records import counted
+from atento.data.series import Series
+from atento.data.series.leaks import shifted_targets
+from atento.data.series.series import Numbers
+from atento.tasks.forecast_frame import Frame
+from atento.tasks.task import Reading
+
+MOST_CHANNELS = 24  # that are listed
+LEVELS = "▁▂▃▄▅▆▇█"
+POINTS = 40  # of a line
+FAR = 20.0  # spreads between quartiles that make a number an outlier
+FEW_WINDOWS = 200  # to train on
+
+
+def channels_of(reading: Reading) -> list[dict[str, Any]]:
+    """Each channel over the training parts of all series; the line is the first series'."""
+    series, frame = [one for one, _ in reading.train], reading.train[0][1]
+    return [channel_facts(frame.channels[at], series, at) for at in range(min(len(frame.channels), MOST_CHANNELS))]
+
+
+def channel_facts(name: str, series: Sequence[Series], at: int) -> dict[str, Any]:
+    """One channel in numbers."""
+    values = np.concatenate([one.values[:, at] for one in series])
+    return {
+        "name": name,
+        "mean": float(values.mean()),
+        "spread": float(values.std()),
+        "low": float(values.min()),
+        "high": float(values.max()),
+        "line": line_of(series[0].values[:, at]),
+    }
+
+
+def line_of(values: Numbers) -> str:
+    """The course of (T,) in block characters."""
+    pieces = [piece.mean() for piece in np.array_split(values, min(POINTS, len(values)))]
+    low, high = min(pieces), max(pieces)
+    reach = (high - low) or 1.0
+    return "".join(LEVELS[min(len(LEVELS) - 1, int((piece - low) / reach * len(LEVELS)))] for piece in pieces)
+
+
+def series_problems(file: str, reading: Reading) -> list[Problem]:
+    """Leaks first, for they make every score a lie."""
+    series, frame = [one for one, _ in reading.train], reading.train[0][1]
+    found: list[Problem] = []
+    for look in (told_beforehand, never_changing, far_away, too_few):
+        found += look(file, series, frame, reading)
+    return found
+
+
+def told_beforehand(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+    """Covariates that are the target."""
+    for leak in shifted_targets(series, frame.horizon) if frame.covariates else ():
+        covariate, channel = frame.covariates[leak.covariate], frame.channels[leak.channel]
+        where = f"the covariate {covariate!r} is {channel!r}, moved by {counted(abs(leak.ahead), 'step')}"
+        rest = [name for name in frame.covariates if name != covariate]
+        known = command_of(file, f"data.known={','.join(rest)}")
+        yield Problem("leak", where, "a model would read the answer; leave it out of data.known", known)
+
+
+def never_changing(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+    """Channels with one value in all of the training part."""
+    still = [
+        name
+        for at, name in enumerate(frame.channels)
+        if all(np.ptp(one.values[:, at]) == 0 for one in series)  # quick: most channels move in the first series
+    ]
+    if still:
+        moving = [name for name in frame.channels if name not in still]
+        where = f"{counted(len(still), 'channel')} never changes in the training part: {', '.join(still[:5])}"
+        yield Problem("columns", where, "leave it out", command_of(file, f"data.target={','.join(moving)}"))
+
+
+def far_away(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+    """Numbers that lie so far from all others that they may be marks of what is missing, such as -9999."""
+    for at, name in enumerate(frame.channels[:MOST_CHANNELS]):
+        values = np.concatenate([one.values[:, at] for one in series])
+        low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        far = np.abs(values - middle) > FAR * (high - low) if high > low else np.zeros(len(values), dtype=bool)
+        if 0 < far.sum() <= len(values) // 100:
+            where = f"{counted(int(far.sum()), 'number')} of {name!r} lie far from all others, e.g. {values[far][0]:g}"
+            yield Problem(
+                "rows", where, "where it stands for a missing number, leave the cell empty: data.gaps fills it"
+            )
+
+
+def too_few(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+    """Little to learn from, or little to judge by."""
+    windows = sum(max(0, len(one) - frame.window + 1) for one in series)
+    if windows < FEW_WINDOWS:
+        shorter = command_of(file, f"data.look_back={max(1, frame.look_back // 2)}")
+        where = f"only {counted(windows, 'window')} of {frame.window} steps to train on"
+        yield Problem("size", where, "a shorter past leaves more of them", shorter)
+    if len(reading.test) < FEW_TESTED:
+        where = f"only {counted(len(reading.test), 'forecast')} to test on: one more moves the score by percents"
+        yield Problem("size", where, "give the test a larger share", command_of(file, "data.split=60/10/30"))
+
+
+def command_of(file: str, setting: str) -> str:
+    """What a user types to mend it."""
+    return shlex.join(["atento", "compare", file, "--set", setting])

@@ -1,0 +1,207 @@
+"""Nearest neighbour under time warping: sequences are compared after one was stretched to fit the other.
+
+D(i, j) = |x_i − y_j|² + min(D(i−1, j), D(i, j−1), D(i−1, j−1)), all channels warped together, and only |i − j| ≤ r
+(Sakoe & Chiba, 1978, eq. 19 with symmetric steps of equal weight). Distances to all candidates are taken at once, one
+anti-diagonal i + j after the other; a bound from below leaves out those that cannot be nearest (Keogh, 2002, eq. 10).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.baselines.fitted import require_fitted, require_pairs
+
+# Axes: K candidates, T time of the question, U time of the candidates, C channels.
+
+Numbers = NDArray[np.float64]
+Read = Callable[[str], Any]  # a text -> its steps (T, C)
+
+BANDS = (0.0, 0.03, 0.1, 0.2)  # of the longer length, tried on the training part
+TRIED = 60  # training sequences whose neighbours are looked for, to choose the band
+TRIED_AMONG = 300  # so many
+LONGEST = 256  # steps; longer sequences are shortened by taking means of neighbours
+MOST_CELLS = 3e9  # of all distance tables; beyond, a sample of each label stands for all
+AT_ONCE = 256  # candidates that are compared before the bound is asked again
+
+
+class Candidates(NamedTuple):
+    """Sequences side by side, zeros after the end of the shorter ones."""
+
+    values: Numbers  # (U, C, K)
+    lengths: NDArray[np.int64]  # (K,)
+
+    @classmethod
+    def of(cls, rows: Sequence[Numbers]) -> "Candidates":
+        """From sequences (U, C)."""
+        lengths = np.array([len(row) for row in rows])
+        values = np.zeros((int(lengths.max()), rows[0].shape[1], len(rows)))
+        for place, row in enumerate(rows):
+            values[: len(row), :, place] = row
+        return cls(values, lengths)
+
+    def some(self, places: NDArray[np.int64]) -> "Candidates":
+        """A few of them, no longer than the longest of those."""
+        lengths = self.lengths[places]
+        return Candidates(np.ascontiguousarray(self.values[: lengths.max(), :, places]), lengths)
+
+
+class NearestWarped:
+    """The target of the training sequence that is nearest once time is warped."""
+
+    name = "warping"
+    summary = "target of the training sequence nearest under time warping"
+
+    def __init__(self, read: Read) -> None:
+        self.read = read
+        self.known: Candidates | None = None
+        self.targets: list[str] = []
+        self.scale: tuple[Numbers, Numbers] = (np.zeros(1), np.ones(1))
+        self.band, self.stride = 0.0, 1
+
+    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "NearestWarped":
+        """Remember all sequences, each channel on one scale, and choose the band by leaving one out."""
+        require_pairs(self.name, sources, targets)
+        rows = [np.asarray(self.read(source), dtype=np.float64) for source in sources]
+        steps = np.concatenate(rows)
+        spread = steps.std(axis=0)
+        self.scale = steps.mean(axis=0), np.where(spread > 0, spread, 1.0)
+        self.stride = -(-int(np.median([len(row) for row in rows])) // LONGEST)
+        self.known = Candidates.of([self.prepare(row) for row in rows])
+        self.targets = list(targets)
+        self.band = self.choose_band()
+        self.summary = self.said()
+        return self
+
+    def said(self, kept: int = 0) -> str:
+        """What was chosen and what was left out, in words."""
+        said = f"target of the training sequence nearest under time warping, band {self.band:.0%}"
+        said += f", means of {self.stride} steps" * (self.stride > 1)
+        return said + (f", {kept} of {len(self.targets)} training sequences" if kept else "")
+
+    def prepare(self, steps: Numbers) -> Numbers:
+        """On the scale of the training part; long ones shortened."""
+        scaled = (steps - self.scale[0]) / self.scale[1]
+        if self.stride == 1:
+            return scaled
+        starts = np.arange(0, len(scaled), self.stride)
+        counts = np.diff(np.append(starts, len(scaled)))
+        means: Numbers = np.add.reduceat(scaled, starts, axis=0) / counts[:, None]
+        return means
+
+    def choose_band(self) -> float:
+        """Of the training part, the band under which most sequences have a neighbour of their own label."""
+        among = spread_out(self.targets, TRIED_AMONG)
+        asked = among[:: -(-len(among) // TRIED)]
+        if self.known is None or len(among) < 2:
+            return 0.0
+        some, right = self.known.some(among), Counter[float]()
+        for band in BANDS:
+            for place in np.flatnonzero(np.isin(among, asked)):
+                query = some.values[: some.lengths[place], :, place]
+                near = among[nearest(query, some, band, without=int(place))]
+                right[band] += self.targets[near] == self.targets[among[place]]
+        return max(BANDS, key=lambda band: (right[band], -band))
+
+    def predict(self, sources: Sequence[str]) -> list[str]:
+        """The nearest sequence's target; of equally near ones the first."""
+        require_fitted(self.name, self.known)
+        if self.known is None or not len(sources):
+            return []
+        rows = [self.prepare(np.asarray(self.read(source), dtype=np.float64)) for source in sources]
+        length = float(np.mean(self.known.lengths))
+        cells = len(rows) * length * (1 + 2 * self.band * length)  # against one candidate each
+        most = max(1, int(MOST_CELLS / cells))
+        places = spread_out(self.targets, most)
+        self.summary = self.said(len(places) if len(places) < len(self.targets) else 0)
+        known = self.known if len(places) == len(self.targets) else self.known.some(places)
+        return [self.targets[places[nearest(row, known, self.band)]] for row in rows]
+
+
+def spread_out(targets: Sequence[str], most: int) -> NDArray[np.int64]:
+    """The numbers of at most so many examples, the labels in turn, so that each has its share."""
+    if len(targets) <= most:
+        return np.arange(len(targets))
+    seen: Counter[str] = Counter()
+    turns = []
+    for target in targets:
+        turns.append(seen[target])
+        seen[target] += 1
+    share = [turn / seen[target] for turn, target in zip(turns, targets, strict=True)]
+    return np.sort(np.argsort(share, kind="stable")[:most])
+
+
+def nearest(query: Numbers, known: Candidates, band: float, *, without: int = -1) -> int:
+    """The number of the candidate nearest to a question (T, C); of equally near ones the first."""
+    bounds = lower_bounds(query, known, band)
+    if without >= 0:
+        bounds[without] = np.inf
+    order = np.argsort(bounds, kind="stable")
+    best, place = np.inf, int(order[0])
+    for first in range(0, len(order), AT_ONCE):
+        some = order[first : first + AT_ONCE]
+        some = np.sort(some[bounds[some] <= best])
+        some = some[bounds[some] < np.inf]
+        if not len(some):
+            break
+        distances = warped_distances(query, known.some(some), band)
+        found = int(distances.argmin())
+        if (distances[found], some[found]) < (best, place) or best == np.inf:
+            best, place = float(distances[found]), int(some[found])
+    return place
+
+
+def radius(time: int, lengths: NDArray[np.int64], band: float) -> NDArray[np.int64]:
+    """How far i and j may lie apart (K,): a share of the longer length, and never less than the lengths differ."""
+    longer = np.maximum(time, lengths)
+    return np.maximum(np.ceil(band * longer).astype(np.int64), np.abs(time - lengths))
+
+
+def warped_distances(query: Numbers, known: Candidates, band: float) -> Numbers:
+    """D(T, U) between a question (T, C) and each candidate: (K,)."""
+    time, reach = len(query), radius(len(query), known.lengths, band)
+    longest, widest = len(known.values), int(reach.max())
+    alike = bool((reach == widest).all())
+    ends: dict[int, list[int]] = {}
+    for place, last in enumerate((time - 1 + known.lengths - 1).tolist()):
+        ends.setdefault(last, []).append(place)
+    found = np.full(len(known.lengths), np.inf)
+    before, last = (np.full((time + 1, len(reach)), np.inf) for _ in range(2))  # diagonals d − 2 and d − 1, from i = −1
+    for diagonal in range(time + longest - 1):
+        low = max(0, diagonal - longest + 1, -(-(diagonal - widest) // 2))
+        high = min(time - 1, diagonal, (diagonal + widest) // 2)
+        now = np.full_like(last, np.inf)
+        if low <= high:
+            steps = np.arange(low, high + 1)
+            gaps = query[low : high + 1, :, None] - known.values[diagonal - steps]  # (i, C, K)
+            costs = np.einsum("ick,ick->ik", gaps, gaps)
+            if diagonal:
+                ways = np.minimum(last[low : high + 1], last[low + 1 : high + 2])  # from i − 1, and from j − 1
+                costs += np.minimum(ways, before[low : high + 1])
+            if not alike:
+                costs[np.abs(2 * steps - diagonal)[:, None] > reach] = np.inf
+            now[low + 1 : high + 2] = costs
+        for place in ends.get(diagonal, ()):
+            found[place] = now[time, place]
+        before, last = last, now
+    return found
+
+
+def lower_bounds(query: Numbers, known: Candidates, band: float) -> Numbers:
+    """No distance is smaller (K,): each step of a candidate meets one of the question's within the band."""
+    reach = int(radius(len(query), known.lengths, band).max())
+    longest = len(known.values)
+    highest, lowest = (np.full((longest, query.shape[1]), fill) for fill in (-np.inf, np.inf))
+    for shift in range(-reach, reach + 1):  # step u of a candidate beside step u + shift of the question
+        first, last = max(0, -shift), min(longest, len(query) - shift)
+        if first < last:
+            beside = query[first + shift : last + shift]
+            highest[first:last] = np.maximum(highest[first:last], beside)
+            lowest[first:last] = np.minimum(lowest[first:last], beside)
+    above, below = known.values - highest[:, :, None], lowest[:, :, None] - known.values
+    apart = np.maximum(np.maximum(above, below), 0.0)  # (U, C, K)
+    real = np.arange(longest)[:, None] < known.lengths
+    sums: Numbers = (np.where(real, np.einsum("uck,uck->uk", apart, apart), 0.0)).sum(axis=0)
+    return sums

@@ -1,0 +1,20 @@
+"""What `atento look` shows of series: the phase portrait of a free run."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from atento.cli.look_words import tell
+
+if TYPE_CHECKING:
+    from atento.api.run import Run
+
+
+def show_phase(trained: "Run", *, out: Path | None, json: bool) -> None:
+    """Where a free run goes, beside where the truth went."""
+    from atento.api.dynamics import look_at_phase
+    from atento.looking.phase import phase_text, save_phase
+
+    view = look_at_phase(trained)
+    if out is not None:
+        save_phase(view, out)
+    tell(trained, view, phase_text, out=out, json=json)

@@ -1,0 +1,1 @@
+"""Labelled numeric sequences: the formats they come in, and how each becomes a row of a sequence and its label."""

@@ -1,0 +1,134 @@
+"""Arrays that numpy saved (.npz): X of (cases, time), (cases, time, channels) or (cases, channels, time), and y."""
+
+import io
+import zipfile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.data.records import Place, Records, counted, in_words
+from atento.data.sequences.written import GAP, LABEL, SEQUENCE
+from atento.errors import InputError
+
+# Axes: N cases, T time, C channels.
+
+VALUES = ("x", "x_train", "data", "values", "series", "signals", "inputs", "x_test")
+LABELS = ("y", "y_train", "label", "labels", "target", "targets", "classes", "y_test")
+NUMBERS = "biuf"  # kinds of numpy's types
+
+
+def read_arrays(data: bytes, file: str, *, time: str = "") -> Records:
+    """A sequence and its label for each case; `time` is the axis of time, 1 or 2; empty: the longer one."""
+    arrays = load(data, file)
+    name, values = find(arrays, VALUES, file, sides=(2, 3), what="numbers of shape (cases, time, channels)")
+    values, said = with_time_first(values, time, file, name)
+    notes = [f"{file}: {name} of {counted(len(values), 'case')}, {said}"]
+    ends = [last_step(case) for case in values]
+    shorter = sum(end < values.shape[1] for end in ends)
+    if shorter:
+        notes.append(f"{counted(shorter, 'case')} with missing numbers at the end: read as shorter sequences")
+    columns: list[tuple[str, ...]] = [tuple(write(case[:end]) for case, end in zip(values, ends, strict=True))]
+    suffix = name.lower().removeprefix("x")
+    named = [one for one in LABELS if not suffix or one.removeprefix("y") == suffix or not one.startswith("y")]
+    if any(array.ndim == 1 and len(array) == len(values) for array in arrays.values()):
+        beside, labels = find(arrays, named, file, sides=(1,), what="labels", rows=len(values))
+        columns.append(tuple(map(plain, labels.tolist())))
+        notes.append(f"{beside} holds the labels")
+        name = f"{name} and {beside}"
+    unread = [other for other in arrays if other not in name.split(" and ")]
+    if unread:
+        notes.append(f"{in_words(unread)} {'is' if len(unread) == 1 else 'are'} not read")
+    rows = list(zip(*columns, strict=True))
+    lines = list(range(1, len(rows) + 1))
+    return Records(
+        (SEQUENCE, LABEL)[: len(columns)],
+        rows,
+        lines,
+        [],
+        lambda line, at: Place(file, line, at + 1),
+        tuple(notes),
+        lambda line, step, channel: Place(file, line, step + 1),
+    )
+
+
+def load(data: bytes, file: str) -> dict[str, NDArray[np.generic]]:
+    """All arrays of the file; objects, which only pickle could read, are refused."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, AttributeError, TypeError) as error:
+        objects = "pickle" in str(error).lower() and data[:2] == b"PK"
+        raise InputError(
+            f"{file}:1:1: this cannot be read as arrays of numpy.",
+            found="an array of objects" if objects else str(error).split("\n")[0][:120] or type(error).__name__,
+            fix="save arrays of numbers and texts: np.savez(FILE, X=values, y=labels); ragged ones as JSONL or Parquet",
+        ) from None
+
+
+def find(
+    arrays: dict[str, NDArray[np.generic]],
+    names: tuple[str, ...] | list[str],
+    file: str,
+    *,
+    sides: tuple[int, ...],
+    what: str,
+    rows: int = 0,
+) -> tuple[str, NDArray[np.generic]]:
+    """The array that is named so, else the only one of that shape."""
+    fits = {
+        name: array
+        for name, array in arrays.items()
+        if array.ndim in sides and array.size and (not rows or len(array) == rows)
+    }
+    if 2 in sides:
+        fits = {name: array for name, array in fits.items() if array.dtype.kind in NUMBERS}
+    known = [name for wanted in names for name in fits if name.lower() == wanted]
+    if known or len(fits) == 1:
+        chosen = known[0] if known else next(iter(fits))
+        return chosen, fits[chosen]
+    shapes = in_words([f"{name} {array.shape}" for name, array in arrays.items()])
+    raise InputError(
+        f"{file}:1:1: which array holds {what}?",
+        found=shapes or "no array",
+        fix="name them X and y: np.savez(FILE, X=values, y=labels)",
+    )
+
+
+def with_time_first(
+    values: NDArray[np.generic], time: str, file: str, name: str
+) -> tuple[NDArray[np.generic], str]:
+    """(N, T, C), and what was guessed."""
+    if values.ndim == 2:
+        return values[:, :, None], f"{counted(values.shape[1], 'step')} of one channel"
+    if time not in ("", "1", "2"):
+        raise InputError(
+            f"{file}: data.time is the axis of time in {name}.",
+            found=f"data.time={time}, and {name} has the shape {values.shape}",
+            fix="--set data.time=1 or --set data.time=2",
+        )
+    axis = int(time) if time else 1 if values.shape[1] >= values.shape[2] else 2
+    turned = values if axis == 1 else values.swapaxes(1, 2)
+    said = f"{counted(turned.shape[1], 'step')} of {counted(turned.shape[2], 'channel')}"
+    guess = "" if time else f" (axis {axis} is time; --set data.time={3 - axis} takes the other)"
+    return turned, said + guess
+
+
+def last_step(case: NDArray[np.generic]) -> int:
+    """How many steps (T, C) there are up to the last one of which any number is there."""
+    if case.dtype.kind != "f":
+        return len(case)
+    there = np.flatnonzero(~np.isnan(case).all(axis=1))
+    return int(there[-1]) + 1 if len(there) else len(case)
+
+
+def write(case: NDArray[np.generic]) -> str:
+    """A case (T, C) as one text, every number in full."""
+    steps = (case.astype(np.int64) if case.dtype.kind == "b" else case).tolist()
+    if case.shape[1] == 1:
+        return " ".join(repr(step[0]) if step[0] == step[0] else GAP for step in steps)
+    return " ".join(",".join(repr(number) if number == number else GAP for number in step) for step in steps)
+
+
+def plain(label: object) -> str:
+    """A label as text; a whole number without its point."""
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -1,0 +1,153 @@
+"""Long tables: a row a step, a column that says to which case it belongs, and what is true of the case in every row."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from atento.data.number_sequences import as_number, is_missing
+from atento.data.records import Place, Refusal, counted, excerpt, in_words
+from atento.data.role_names import LABEL, is_named
+from atento.data.sequences.written import GAP, SEQUENCE, write_channels
+from atento.data.tables import Table
+
+STEPS = 3  # of a case, on average, at least
+CASES = ("id", "case", "sample", "instance", "subject", "series", "sequence", "recording", "trial", "window", "segment")
+TIMES = ("time", "t", "step", "timestamp", "date", "ds", "second", "seconds", "ms", "frame", "index", "tick")
+
+
+class Long(NamedTuple):
+    """The columns of a long table, from 0; -1: there is none."""
+
+    case: int
+    time: int
+    channels: list[int]
+    label: int
+
+
+def find_cases(table: Table, *, case: int = -1, time: int = -1, label: int = -1) -> Long | None:
+    """The columns of a long table, those that are given and those that fit; nothing where it is none."""
+    if case < 0:
+        case = next((at for at in by_name(table, CASES) if comes_again(table, at)), -1)
+    if case < 0:
+        return None
+    if time < 0:
+        time = next((at for at in by_name(table, TIMES) if at not in (case, label)), -1)
+    free = [at for at in range(len(table.columns)) if at not in (case, time)]
+    if label < 0:
+        fixed = [at for at in free if is_fixed(table, case, at)]
+        label = next((at for at in fixed if is_named(table.columns[at], LABEL)), fixed[-1] if fixed else -1)
+    channels = [at for at in free if at != label and all(is_cell(row[at]) for row in table.rows)]
+    return Long(case, time, channels, label) if channels else None
+
+
+def by_name(table: Table, names: Sequence[str]) -> list[int]:
+    """The columns that go by one of these names, also as in `case_id`."""
+    return [at for at, name in enumerate(table.columns) if is_named(name, frozenset(names))]
+
+
+def comes_again(table: Table, column: int) -> bool:
+    """Whether a column names cases of several rows each, and of several cases."""
+    distinct = len({row[column] for row in table.rows})
+    return 2 <= distinct and STEPS * distinct <= len(table.rows)
+
+
+def is_fixed(table: Table, case: int, column: int) -> bool:
+    """Whether a column says the same in all rows of a case, of few things to say, and not the same in all cases."""
+    said: dict[str, str] = {}
+    if any(said.setdefault(row[case], row[column]) != row[column] for row in table.rows):
+        return False
+    return 2 <= len(set(said.values())) <= max(2, len(said) // 2)
+
+
+def is_cell(cell: str) -> bool:
+    """Whether a cell is a number or says that one is missing."""
+    return as_number(cell.strip()) is not None or is_missing(cell)
+
+
+def fold_cases(table: Table, long: Long, *, order: str) -> Table:
+    """One row a case: its sequence, then the case and its label. Rows that are not in order of time are refused, or
+    sorted where `order` says so.
+    """
+    members: dict[str, list[int]] = {}
+    for at, row in enumerate(table.rows):
+        members.setdefault(row[long.case].strip(), []).append(at)
+    rows: list[tuple[str, ...]] = []
+    lines: list[int] = []
+    refused = list(table.refused)
+    places: dict[int, list[int]] = {}  # line of a case -> its rows in order
+    unordered = 0
+    for case, steps in members.items():
+        wrong = other_label(table, long, steps)
+        late = -1 if long.time < 0 else first_late(table, long.time, steps)
+        if wrong is None and late >= 0 and order == "sort":
+            steps, unordered = sorted(steps, key=time_of(table, long.time)), unordered + 1
+        elif wrong is None and late >= 0:
+            fix = "sort the rows, or pass --set data.order=sort"
+            found = excerpt(table.rows[late][long.time])
+            wrong = Refusal(*table.place(late, long.time), f"case {case!r} goes back in time here.", found, fix)
+        if wrong is not None:
+            refused.append(wrong)
+            continue
+        cells = [[GAP if is_missing(table.rows[at][c]) else table.rows[at][c].strip() for at in steps] for c in long.channels]
+        label = [table.rows[steps[0]][long.label].strip()] if long.label >= 0 else []
+        rows.append((write_channels(cells), case, *label))
+        lines.append(table.lines[steps[0]])
+        places[table.lines[steps[0]]] = steps
+
+    def locate(line: int, column: int) -> Place:
+        first = (long.channels[0], long.case, long.label)[column]
+        return table.place(places[line][0], first)
+
+    def inside(line: int, step: int, channel: int) -> Place:
+        return table.place(places[line][step], long.channels[channel])
+
+    names = in_words([table.columns[at] for at in long.channels])
+    clock = f" in order of {table.columns[long.time]!r}" if long.time >= 0 else " in the order of the file"
+    notes = (f"column {table.columns[long.case]!r} names {counted(len(members), 'case')} of {names},{clock}",)
+    if unordered:
+        notes += (f"{counted(unordered, 'case')} sorted by time",)
+    columns = (SEQUENCE, table.columns[long.case], *([table.columns[long.label]] if long.label >= 0 else []))
+    return replace(
+        table,
+        columns=columns,
+        rows=tuple(rows),
+        lines=tuple(lines),
+        refused=tuple(refused),
+        notes=table.notes + notes,
+        kind="sequences",
+        locate=locate,
+        inside=inside,
+    )
+
+
+def other_label(table: Table, long: Long, steps: Sequence[int]) -> Refusal | None:
+    """The refusal of a case whose rows say different labels, at the first that does."""
+    if long.label < 0:
+        return None
+    first = table.rows[steps[0]][long.label]
+    odd = next((at for at in steps if table.rows[at][long.label] != first), -1)
+    if odd < 0:
+        return None
+    return Refusal(
+        *table.place(odd, long.label),
+        f"the label of case {table.rows[odd][long.case]!r} changes here.",
+        found=f"{excerpt(table.rows[odd][long.label])} after {excerpt(first)}",
+        fix="give all rows of a case one label",
+    )
+
+
+def first_late(table: Table, time: int, steps: Sequence[int]) -> int:
+    """The first row whose time is not after the one before; -1: all are."""
+    key = time_of(table, time)
+    return next((now for before, now in zip(steps, steps[1:], strict=False) if key(now) <= key(before)), -1)
+
+
+def time_of(table: Table, time: int) -> Callable[[int], tuple[float, str]]:
+    """A row's time: as a number where it is one, else as it is written."""
+
+    def key(row: int) -> tuple[float, str]:
+        cell = table.rows[row][time].strip()
+        number = as_number(cell)
+        return (0.0, cell) if number is None else (number, "")
+
+    return key

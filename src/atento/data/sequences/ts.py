@@ -1,0 +1,135 @@
+"""Files of the UCR and UEA archives as sktime and aeon write them (.ts): a head of @tags, then one case a line.
+
+Channels are parted by colons, the numbers of a channel by commas, and the last part is the label; `?` is a number that
+is missing. With time stamps a step is `(time,number)`.
+"""
+
+import re
+from typing import NamedTuple
+
+from atento.data.records import Place, Records, Refusal, blank, counted, excerpt, in_words, without_blank_end
+from atento.data.sequences.written import LABEL, SEQUENCE, TARGET, cells_of, write_channels
+from atento.errors import InputError
+
+COLON = re.compile(r":(?![^()]*\))")  # of a time stamp within brackets none parts channels
+STAMPED = re.compile(r"\(([^,()]*),([^()]*)\)")
+TRUE = "true"
+
+
+class Head(NamedTuple):
+    """What the tags say."""
+
+    tags: dict[str, list[str]]  # in small letters -> the words after them
+    first: int  # line of the first case, from 0
+
+    def says(self, tag: str) -> bool:
+        """Whether a tag is true."""
+        return [word.lower() for word in self.tags.get(tag, [])[:1]] == [TRUE]
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels there are; none where the file does not list them."""
+        return self.tags.get("classlabel", [])[1:] if self.says("classlabel") else []
+
+    @property
+    def last_column(self) -> str:
+        """What the last part of a case is; empty: there is none but channels."""
+        return LABEL if self.says("classlabel") else TARGET if self.says("targetlabel") else ""
+
+    @property
+    def channels(self) -> int:
+        """How many; 0: as many as the first case has."""
+        number = next(iter(self.tags.get("dimensions") or self.tags.get("dimension") or [""]), "")
+        return int(number) if number.isdigit() else int(self.says("univariate"))
+
+
+def read_ts(text: str, file: str) -> Records:
+    """A sequence and its label, or its number, from each case."""
+    lines = without_blank_end(text.split("\n"))
+    head = read_head(lines, file)
+    channels, stamped = head.channels, head.says("timestamps")
+    rows: list[tuple[str, ...]] = []
+    numbers: list[int] = []
+    refused: list[Refusal] = []
+    for at in range(head.first, len(lines)):
+        if not lines[at].strip():
+            refused.append(blank(file, at + 1))
+            continue
+        if lines[at].lstrip().startswith("#"):
+            continue
+        case = read_case(lines[at], file, at + 1, head, channels)
+        if isinstance(case, Refusal):
+            refused.append(case)
+            continue
+        parts, label = case
+        channels = channels or len(parts)
+        rows.append((write_channels(parts), *([label] if head.last_column else [])))
+        numbers.append(at + 1)
+
+    def inside(line: int, step: int, channel: int) -> Place:
+        return Place(file, line, start_of(lines[line - 1], step, channel, stamped=stamped))
+
+    def locate(line: int, column: int) -> Place:
+        if column == 0 or not head.last_column:
+            return Place(file, line, 1)
+        return Place(file, line, len(lines[line - 1]) - len(COLON.split(lines[line - 1])[-1].lstrip()) + 1)
+
+    columns = (SEQUENCE, *([head.last_column] if head.last_column else []))
+    notes = (f"{file} is read as a .ts file: {counted(len(rows), 'sequence')} of {counted(channels, 'channel')}",)
+    if stamped:
+        notes += ("time stamps are not read: steps are taken in the order they stand",)
+    return Records(columns, rows, numbers, refused, locate, notes, inside)
+
+
+def read_head(lines: list[str], file: str) -> Head:
+    """The tags before @data; a file without it is refused."""
+    tags: dict[str, list[str]] = {}
+    for at, line in enumerate(lines):
+        words = line.strip().split()
+        if not words or words[0].startswith("#"):
+            continue
+        if not words[0].startswith("@"):
+            break
+        if words[0].lower() == "@data":
+            return Head(tags, at + 1)
+        tags[words[0][1:].lower()] = words[1:]
+    raise InputError(
+        f"{file}:1:1: this is no .ts file: no line says @data.",
+        found=excerpt(lines[0] if lines else ""),
+        fix="write the tags of a .ts file before the cases, @data last, or give the file as CSV or JSONL",
+    )
+
+
+def read_case(line: str, file: str, number: int, head: Head, channels: int) -> tuple[list[list[str]], str] | Refusal:
+    """The cells of each channel, and the label."""
+    parts = [part.strip() for part in COLON.split(line)]
+    label = parts.pop() if head.last_column else ""
+    if channels and len(parts) != channels:
+        problem = f"the case has {counted(len(parts), 'channel')} where {channels} are read."
+        return Refusal(file, number, 1, problem, found=excerpt(line), fix="part channels by colons, the label last")
+    if head.labels and label not in head.labels:
+        fix = f"write one of {in_words(head.labels)}, or add it to @classLabel"
+        return Refusal(file, number, len(line) - len(label) + 1, "the label is not in @classLabel.", repr(label), fix)
+    stamped = head.says("timestamps")
+    cells = [cells_of(",".join(value for _, value in STAMPED.findall(part)) if stamped else part) for part in parts]
+    odd = next((at for at, channel in enumerate(cells) if len(channel) != len(cells[0])), -1)
+    if odd >= 0 or not cells:
+        lengths = in_words([str(len(channel)) for channel in cells])
+        problem = f"channel {odd + 1} has {len(cells[odd])} steps where channel 1 has {len(cells[0])}."
+        at = start_of(line, 0, odd, stamped=stamped)
+        return Refusal(file, number, at, problem, f"channels of {lengths} steps", "give all channels as many steps")
+    return cells, label
+
+
+def start_of(line: str, step: int, channel: int, *, stamped: bool) -> int:
+    """The column, from 1, where a number of a case begins."""
+    parts = COLON.split(line)
+    begin = sum(len(part) + 1 for part in parts[:channel])
+    part = parts[channel]
+    if stamped:
+        found = [match.start(2) for match in STAMPED.finditer(part)]
+        return begin + (found[step] if step < len(found) else 0) + 1
+    cells = part.split(",")
+    inner = sum(len(cell) + 1 for cell in cells[:step])
+    blank_before = len(cells[step]) - len(cells[step].lstrip()) if step < len(cells) else 0
+    return begin + inner + blank_before + 1

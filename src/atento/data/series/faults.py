@@ -1,0 +1,100 @@
+"""Cells of a table of series that cannot be used: where, why, and what would mend them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.data.records import Refusal, excerpt, in_words, stop_or_skip
+from atento.data.series.casting import Cast
+from atento.data.series.clock import Clock
+from atento.data.series.covariates import Covariates
+from atento.data.series.grid import fault
+from atento.data.series.number_cells import advise
+from atento.data.series.sheet import Sheet
+from atento.data.tables import Table
+from atento.errors import InputError
+from atento.spec import DataRecipe
+
+Whole = NDArray[np.int64]
+TIME_FIX = "write it as 2016-07-31 or 2016-07-31 14:00"
+
+
+def judge(
+    sheet: Sheet, cast: Cast, clock: Clock | None, known: Covariates, recipe: DataRecipe
+) -> tuple[Whole, tuple[Refusal, ...]]:
+    """The rows whose cells can all be read, and a refusal for each of the others; the first one stops."""
+    wrong: dict[int, int] = {}  # row -> its first wrong column
+
+    def note(rows: NDArray[np.bool_], column: int) -> None:
+        for row in np.flatnonzero(rows):
+            wrong.setdefault(int(row), column)
+
+    if clock is not None:
+        note(~clock.good, cast.time[0])
+    for at in (*cast.series, *([cast.variable] if cast.variable >= 0 else ())):
+        note(np.array([not cell.strip() for cell in sheet.columns[at]]), at)
+    for at in (*cast.channels, *(at for at, name in zip(known.columns, known.names, strict=True) if name == sheet.name(at))):
+        note(sheet.numbers(at).wrong, at)
+    stopping = recipe.bad_rows == "stop" and len(wrong) > 1
+    listed = sorted(wrong)[:1] if stopping else sorted(wrong)
+    refused = [*sheet.table.refused, *(refusal(sheet, row, wrong[row], cast) for row in listed)]
+    if refused and stopping:
+        first = min(refused, key=lambda each: (each.line, each.column))
+        raise first.error(others=len(sheet.table.refused) + len(wrong) - 1)
+    ordered = stop_or_skip(refused, recipe.bad_rows)
+    usable = np.ones(len(sheet), bool)
+    usable[list(wrong)] = False
+    if not usable.any():
+        raise InputError(
+            f"{sheet.table.file}: none of the {len(sheet)} rows can be used.",
+            found=f"first {ordered[0]}",
+            fix=ordered[0].fix,
+        )
+    return np.flatnonzero(usable), ordered
+
+
+def refusal(sheet: Sheet, row: int, column: int, cast: Cast) -> Refusal:
+    """What is wrong in a cell, at its place."""
+    cell, name = sheet.columns[column][row], sheet.name(column)
+    if column in cast.time:
+        problem = f"the column {name!r} holds no time that can be read." if cell.strip() else "there is no time here."
+        return Refusal(*sheet.table.place(row, column), problem, found=repr(written(sheet, cast, row)), fix=TIME_FIX)
+    if not cell.strip():
+        problem, fix = f"the column {name!r} tells series apart and is empty here.", "write the name of the series"
+    else:
+        problem, fix = f"the column {name!r} holds no number here.", advise(cell)
+    return Refusal(*sheet.table.place(row, column), problem, found=excerpt(cell), fix=fix)
+
+
+def written(sheet: Sheet, cast: Cast, row: int) -> str:
+    """The time of a row as it is written, its number where none is."""
+    return " ".join(sheet.columns[at][row].strip() for at in cast.time) if cast.time else f"row {row + 1}"
+
+
+def refuse_unclear(sheet: Sheet, cast: Cast, clock: Clock) -> None:
+    """Times of several zones, or dates that could begin with the day or with the month."""
+    if clock.mixed >= 0:
+        first = int(np.argmax(clock.good))
+        raise fault(
+            sheet.table.place(clock.mixed, cast.time[0]),
+            "this time is told in another zone than those above it.",
+            found=f"{written(sheet, cast, clock.mixed)!r} after {written(sheet, cast, first)!r}",
+            fix="write all in one zone, or pass --set data.zone=UTC to bring them together",
+        )
+    if clock.unclear:
+        row = int(np.argmax(clock.good))
+        text = written(sheet, cast, row)
+        raise fault(
+            sheet.table.place(row, cast.time[0]),
+            "nothing in this column tells whether its dates begin with the day or with the month.",
+            found=f"{text!r}; both readings are as even",
+            fix="write dates as year-month-day, e.g. 2016-07-31",
+        )
+
+
+def no_channels(table: Table) -> InputError:
+    """The refusal of a table with nothing to forecast."""
+    return InputError(
+        f"{table.file}:1: no column holds numbers to forecast.",
+        found=f"the columns {in_words(table.columns)}, e.g. {excerpt(' | '.join(table.rows[0]))}",
+        fix="name it: --set data.target=...",
+    )

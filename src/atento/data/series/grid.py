@@ -1,0 +1,180 @@
+"""Rows of all series onto their grids of equal distances: order, twins and gaps, each as the recipe says, never in silence.
+
+Axes: M usable rows, C channels, K covariates.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.data.records import Place, Refusal, counted
+from atento.data.series.series import Numbers
+from atento.errors import InputError
+from atento.spec import DataRecipe
+
+Whole = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Rows(NamedTuple):
+    """Rows in the order of the file, or sorted by series and time."""
+
+    row: Whole  # (M,) the row of the table
+    code: Whole  # (M,) the number of its series
+    at: Whole  # (M,) at which step of its series it stands
+    values: Numbers  # (M, C) NaN: empty
+    known: Numbers  # (M, K)
+    fits: Mask  # (M,) whether it stands at a step at all
+
+    def take(self, which: Whole | Mask) -> "Rows":
+        """Some of the rows, or all in another order."""
+        return Rows(*(each[which] for each in self))
+
+    @property
+    def follows(self) -> Mask:
+        """(M - 1,) whether a row is of the same series as the row before it."""
+        return np.diff(self.code) == 0
+
+
+class Telling(NamedTuple):
+    """How a fault names a row."""
+
+    place: Callable[[int], Place]  # row of the table -> where its time stands
+    when: Callable[[int], str]  # row of the table -> its time in words
+
+
+class Grid(NamedTuple):
+    """All series one behind the other, a row at every step."""
+
+    first: Whole  # (S + 1,) where each series begins, and the end
+    start: Whole  # (S,) the row of the table that each begins with
+    row: Whole  # (R,) the row of the table; -1: missing
+    values: Numbers  # (R, C) NaN where a row is missing or empty
+    known: Numbers  # (R, K)
+
+
+def in_order(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Rows, tuple[str, ...]]:
+    """Rows by series and time; a row that comes before the one above it stops, or all are sorted."""
+    by_series = rows.take(np.argsort(rows.code, kind="stable"))
+    back = np.flatnonzero(by_series.follows & (np.diff(by_series.at) < 0)) + 1
+    if not len(back):
+        return by_series, ()
+    if recipe.order == "stop":
+        at = int(back[np.argmin(by_series.row[back])])
+        here, above = int(by_series.row[at]), int(by_series.row[at - 1])
+        raise fault(
+            telling.place(here),
+            "this time comes before that of the row above it.",
+            found=f"{telling.when(here)} after {telling.when(above)}{others(len(back))}",
+            fix="sort the rows by time, or pass --set data.order=sort",
+        )
+    ordered = by_series.take(np.lexsort((by_series.row, by_series.at, by_series.code)))
+    moved = f"{counted(len(back), 'time')} came before the row above"
+    return ordered, (f"rows are sorted by time (data.order=sort): {moved}",)
+
+
+def without_twins(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Rows, list[Refusal], tuple[str, ...]]:
+    """One row a time; several stop, or one of them or their mean is kept."""
+    again = np.concatenate([[False], rows.follows & (np.diff(rows.at) == 0)])
+    if not again.any():
+        return rows, [], ()
+    count = int(again.sum())
+    if recipe.twins == "stop":
+        at = int(np.argmax(again))
+        here, before = int(rows.row[at]), int(rows.row[at - 1])
+        raise fault(
+            telling.place(here),
+            "a row of this time was there before.",
+            found=f"{telling.when(here)} in line {telling.place(before).line} too{others(count)}",
+            fix="delete one, or pass --set data.twins=first, last or mean; --set data.series=... tells series apart",
+        )
+    if recipe.twins == "mean":
+        starts = np.flatnonzero(~again)
+        values, known = means(rows.values, starts), means(rows.known, starts)
+        kept = rows.take(~again)._replace(values=values, known=known)
+        return kept, [], (f"{counted(count, 'row')} of a time that was there before: means are used (data.twins=mean)",)
+    keep = ~again if recipe.twins == "first" else ~np.concatenate([again[1:], [False]])
+    refused = [
+        Refusal(
+            *telling.place(int(row)),
+            f"another row of this time is used, the {recipe.twins} one.",
+            found=telling.when(int(row)),
+            fix="delete one of the rows",
+        )
+        for row in rows.row[~keep]
+    ]
+    return rows.take(keep), refused, (f"of several rows of one time the {recipe.twins} is used: {count} are left out",)
+
+
+def means(values: Numbers, starts: Whole) -> Numbers:
+    """The mean of what is there in each group of rows; NaN where nothing is."""
+    there = np.isfinite(values)
+    total = np.add.reduceat(np.where(there, values, 0), starts, axis=0) if values.size else values[starts]
+    number = np.add.reduceat(there.astype(float), starts, axis=0) if values.size else np.ones_like(total)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+
+def lay_out(rows: Rows, recipe: DataRecipe, telling: Telling, step: str) -> tuple[Grid, tuple[str, ...]]:
+    """Every row at its step; missing rows stop, or become rows of NaN to be filled."""
+    apart = np.diff(rows.at)
+    missing = np.where(rows.follows, apart - 1, 0)
+    total = int(missing.sum())
+    if total and recipe.gaps == "stop":
+        at = int(np.argmax(missing > 0)) + 1
+        here, above = int(rows.row[at]), int(rows.row[at - 1])
+        gap = int(missing[at - 1])
+        raise fault(
+            telling.place(here),
+            f"{counted(gap, 'row')} {'is' if gap == 1 else 'are'} missing before this one.",
+            found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual"
+            + (f" ({total - gap:,} more rows missing in the file)" if total > gap else ""),
+            fix="add them, or pass --set data.gaps=linear or previous to fill them",
+        )
+    begins = np.concatenate([[0], np.flatnonzero(~rows.follows) + 1]).astype(np.int64)
+    place = np.concatenate([[0], np.cumsum(np.where(rows.follows, apart, 1))]).astype(np.int64)
+    size = int(place[-1]) + 1
+    if size > MOST * len(rows.row) + LEAST:
+        at = int(np.argmax(missing)) + 1
+        raise fault(
+            telling.place(int(rows.row[at])),
+            f"{int(missing[at - 1]):,} rows are missing before this one.",
+            found=f"{telling.when(int(rows.row[at]))} after {telling.when(int(rows.row[at - 1]))}, where {step} is usual",
+            fix="mend the time, or name the distance of rows: --set data.frequency=...",
+        )
+    row = np.full(size, -1, np.int64)
+    row[place] = rows.row
+    values, known = (np.full((size, each.shape[1]), np.nan) for each in (rows.values, rows.known))
+    values[place], known[place] = rows.values, rows.known
+    first = np.concatenate([place[begins], [size]])
+    notes = (f"{counted(total, 'missing row')} added and filled (data.gaps={recipe.gaps})",) if total else ()
+    return Grid(first, rows.row[begins], row, values, known), notes
+
+
+MOST, LEAST = 20, 10_000  # rows of a grid for each row of a file
+
+
+def on_steps(rows: Rows, telling: Telling, step: str) -> None:
+    """Refuse a row that stands between two steps."""
+    if rows.fits.all():
+        return
+    at = int(np.argmin(rows.fits))
+    here, above = int(rows.row[at]), int(rows.row[at - 1])
+    raise fault(
+        telling.place(here),
+        "this time is at another distance than the others.",
+        found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual"
+        + others(int((~rows.fits).sum())),
+        fix="mend the time, or name the distance of rows: --set data.frequency=...",
+    )
+
+
+def fault(place: Place, problem: str, *, found: str, fix: str) -> InputError:
+    """A fault at a place in a file."""
+    return InputError(f"{place.file}:{place.line}:{place.column}: {problem}", found=found, fix=fix)
+
+
+def others(count: int) -> str:
+    """How many faults of the kind there are besides."""
+    return f" ({count - 1:,} more in the file)" if count > 1 else ""

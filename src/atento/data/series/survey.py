@@ -1,0 +1,92 @@
+"""What a table says as series: which columns, at what distances, and how smoothly numbers go from row to row."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from atento.data.series.casting import Cast, combined, find_cast, read_clock
+from atento.data.series.clock import Clock
+from atento.data.series.series import Numbers
+from atento.data.series.sheet import Sheet
+from atento.data.series.steps import find_count, find_step, said
+from atento.data.tables import Table
+from atento.spec import DataRecipe
+
+KINDS = frozenset({"csv", "tsv", "jsonl", "parquet", "text"})
+LEAST = 8  # rows that say anything of time
+MOST_ROWS = 100_000
+
+
+class Survey(NamedTuple):
+    """A table as series, by the names of its columns."""
+
+    time: tuple[str, ...]
+    series: tuple[str, ...]
+    channels: tuple[str, ...]
+    unused: tuple[str, ...]
+    calendar: bool  # whether the time is one of a calendar
+    step: str  # the distance of two rows in words; empty: they are at no equal ones
+    rising: float  # share of rows whose time comes after that of the row above in its series
+    smooth: float  # mean correlation of a number with the one a row before, of the channel that has least
+
+
+def survey(table: Table) -> Survey | None:
+    """The table as series; None where it holds no numbers or is no table of rows."""
+    if table.kind not in KINDS or len(table.rows) < LEAST:
+        return None
+    sheet = Sheet(table)
+    if not any(sheet.is_numeric(at) for at in range(len(table.columns))):
+        return None
+    cast = find_cast(sheet, DataRecipe())
+    if not cast.channels:
+        return None
+    clock = read_clock(sheet, cast.time, to_utc=True)
+    code = combined([sheet.codes(at) for at in cast.series]) if cast.series else np.zeros(len(sheet), np.int64)
+    if cast.variable >= 0:
+        code = combined([code, sheet.codes(cast.variable)])
+    step, rising = distances(clock, code) if clock is not None else ("1 row", 1.0)
+
+    def names(columns: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(table.columns[at] for at in columns)
+
+    return Survey(
+        names(cast.time),
+        names((*cast.series, *([cast.variable] if cast.variable >= 0 else ()))),
+        names(cast.channels),
+        names(cast.unused),
+        clock is not None and clock.calendar,
+        step,
+        rising,
+        smoothness(sheet, cast, code),
+    )
+
+
+def distances(clock: Clock, code: np.ndarray) -> tuple[str, float]:
+    """The usual distance of rows in words, and the share of rows that come after the one above."""
+    good = clock.good
+    times, code = clock.at[good], code[good]
+    by_series = np.argsort(code, kind="stable")
+    same = np.diff(code[by_series]) == 0
+    rising = float((np.diff(times[by_series])[same] > 0).mean()) if same.any() else 0.0
+    order = np.lexsort((times, code))
+    if clock.calendar:
+        step = find_step(times[order].astype(np.int64), code[order])
+        return said(step) if step else "", rising
+    return "1 row" if find_count(times[order].astype(np.float64), code[order]) else "", rising
+
+
+def smoothness(sheet: Sheet, cast: Cast, code: np.ndarray) -> float:
+    """The least correlation of neighbouring rows among the channels."""
+    order = np.argsort(code[:MOST_ROWS], kind="stable")
+    same = np.diff(code[order]) == 0
+    found = [neighbours(sheet.numbers(at).values[:MOST_ROWS][order], same) for at in cast.channels]
+    return min((one for one in found if one is not None), default=0.0)
+
+
+def neighbours(values: Numbers, same: np.ndarray) -> float | None:
+    """The correlation of a number with the one before it in its series; None where nothing varies."""
+    both = same & np.isfinite(values[1:]) & np.isfinite(values[:-1])
+    one, other = values[:-1][both], values[1:][both]
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    return float(np.corrcoef(one, other)[0, 1])

@@ -1,0 +1,82 @@
+// The viewer of pictures: the picture once for each word, bright where the weight was. It stands after viewer.js.
+
+const PANEL = 132; // side of a picture on the page
+const VEIL = 0.85; // how much is hidden where nothing was looked at
+
+/**
+ * Show a model's attention over the regions of a picture.
+ * weights: [layers][heads][words][regions], regions row by row; grid: [rows, columns]; picture: a data URI.
+ * Returns { choose(layer, head), redraw(), remove() }, as showAttention does.
+ */
+function showRegions(element, { output, weights, picture, grid, label = "Attention", layer, head = "mean" }) {
+  const chosen = { layer: layer ?? weights.length - 1, head };
+  const [rows, columns] = grid;
+  const image = make("img", { src: picture, alt: "" });
+  const readout = make("p", { className: "attention-readout", role: "status" });
+  const panels = output.map((word, row) => {
+    const canvas = make("canvas", { role: "img" });
+    canvas.addEventListener("pointermove", (event) => describe(row, regionAt(canvas, event)));
+    canvas.addEventListener("pointerleave", () => { readout.textContent = ""; });
+    const figure = make("figure", { className: "region-panel" });
+    figure.append(make("figcaption", { textContent: visible(word), dir: "auto" }), canvas);
+    return { canvas, figure, word };
+  });
+  const place = make("div", { className: "region-panels" });
+  place.append(...panels.map((panel) => panel.figure));
+  const controls = makeControls(weights, chosen, redraw);
+  element.replaceChildren(...(controls ? [controls] : []), place, readout);
+  image.decode().then(redraw, () => { readout.textContent = "the picture cannot be shown"; });
+
+  function redraw() {
+    if (!image.naturalWidth) return;
+    const matrix = matrixOf(weights, chosen);
+    panels.forEach(({ canvas, word }, row) => {
+      drawRegions(canvas, image, matrix[row] ?? [], grid);
+      const most = matrix[row].indexOf(Math.max(...matrix[row]));
+      canvas.setAttribute("aria-label", `${label} for ${visible(word)}: most at ${named(most)}`);
+    });
+  }
+
+  function named(region) {
+    return `row ${Math.floor(region / columns) + 1}, column ${(region % columns) + 1}`;
+  }
+
+  function describe(row, region) {
+    const value = matrixOf(weights, chosen)[row]?.[region];
+    const said = Number.isFinite(value) ? value.toFixed(3) : "no number";
+    const quoted = make("bdi", { textContent: `“${visible(output[row])}”` });
+    readout.replaceChildren(make("strong", { textContent: said }), " for ", quoted, ` on ${named(region)}`);
+  }
+
+  function regionAt(canvas, event) {
+    const box = canvas.getBoundingClientRect();
+    const row = clamp(Math.floor(((event.clientY - box.top) / box.height) * rows), rows);
+    return row * columns + clamp(Math.floor(((event.clientX - box.left) / box.width) * columns), columns);
+  }
+
+  return {
+    redraw,
+    choose(layer, head = "mean") {
+      Object.assign(chosen, { layer, head });
+      controls?.show(chosen);
+      redraw();
+    },
+    remove: () => element.replaceChildren(),
+  };
+}
+
+function drawRegions(canvas, image, weights, [rows, columns]) {
+  const side = Math.round(PANEL * Math.max(devicePixelRatio, 2));
+  [canvas.width, canvas.height] = [side, side];
+  const context = canvas.getContext("2d");
+  context.imageSmoothingEnabled = image.naturalWidth > side;
+  context.drawImage(image, 0, 0, side, side);
+  weights.forEach((weight, region) => {
+    const [row, column] = [Math.floor(region / columns), region % columns];
+    const [left, top] = [Math.round((column * side) / columns), Math.round((row * side) / rows)];
+    const [right, bottom] = [Math.round(((column + 1) * side) / columns), Math.round(((row + 1) * side) / rows)];
+    const seen = Number.isFinite(weight) ? Math.min(Math.max(weight, 0), 1) : 0;
+    context.fillStyle = `rgba(0, 0, 0, ${VEIL * (1 - Math.sqrt(seen))})`; // the root lets small weights be seen
+    context.fillRect(left, top, right - left, bottom - top);
+  });
+}

@@ -1,0 +1,187 @@
+"""Forecasters by the names of a recipe.
+
+`linear` sums the window up. `rnn`, `gru`, `lstm` read it and write the horizon at once; with an attention after the name
+(`lstm+additive`) they walk the horizon and look back from each of its steps. `transformer` takes step by step,
+`transformer+patches` pieces of the window.
+"""
+
+from typing import NamedTuple
+
+from torch import nn
+
+from atento.attention.presets import Composition, Sizes
+from atento.blocks.stack import TransformerStack
+from atento.blocks.transformer import EncoderLayer
+from atento.errors import InputError
+from atento.models.build import FORECASTERS, Half, cells_of
+from atento.models.build_one_sided import parse_one, require_defaults, require_no_linformer
+from atento.models.build_recurrent import require_between, require_even
+from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
+from atento.models.forecast_attentive import LookingBack
+from atento.models.forecast_linear import Beside, WeightedSums
+from atento.models.forecast_next import NextStep
+from atento.models.forecast_pieces import Asking, Reading, Writing
+from atento.models.forecast_recurrent import AtOnce, FromLastState
+from atento.models.forecast_transformer import Patches, StepByStep
+from atento.models.forecaster import (
+    Anchor,
+    Forecaster,
+    Network,
+    SeriesBatch,
+    SeriesSizes,
+    last_value,
+    mean_value,
+    no_anchor,
+    silent,
+)
+from atento.models.summaries import end_states, find_summary
+from atento.recurrent.stack import Stack
+from atento.spec import ModelRecipe
+
+__all__ = ["Forecaster", "SeriesBatch", "SeriesSizes", "build_forecaster", "parse_forecaster", "parse_levels"]
+
+ANCHORS: dict[str, Anchor] = {"auto": last_value, "last": last_value, "mean": mean_value, "none": no_anchor, "change": last_value}
+PATCHES = "patches"
+PIECES = 7  # of a window, where the recipe leaves open how long they are
+
+
+class Named(NamedTuple):
+    """A forecaster by its name; a weighted sum has no half."""
+
+    half: Half | None
+    patches: bool
+
+
+def parse_forecaster(name: str) -> Named:
+    """`linear`, `gru`, `lstm+additive`, `transformer`, `transformer+patches`."""
+    family, *parts = name.split("+")
+    if family in FORECASTERS:
+        if parts:
+            raise InputError(f"model {name!r}: {family} has no parts.", found=name, fix=f"write {family}")
+        return Named(None, patches=False)
+    patches = PATCHES in parts
+    half = parse_one("+".join(part for part in (family, *parts) if part != PATCHES), "a forecaster")
+    if patches and half.family != "transformer":
+        raise InputError(
+            f"model {name!r}: a Transformer has patches; a recurrent model reads model.patch steps at a time as it is.",
+            found=name,
+            fix=f"leave +{PATCHES} out, or name transformer+{PATCHES}",
+        )
+    require_no_linformer(half, name, "a window is short enough for all its keys")
+    return Named(half, patches)
+
+
+def build_forecaster(recipe: ModelRecipe, sizes: SeriesSizes, *, noise: float = 0.0) -> Forecaster:
+    """The forecaster of a recipe; a recursive one looks one step ahead. `noise` falls on what it reads in training."""
+    named, levels = parse_forecaster(recipe.name), parse_levels(recipe.quantiles)
+    if recipe.strategy == "recursive":
+        sizes = sizes._replace(horizon=1)
+    each = recipe.channels != "joint"
+    inner, quantiles = sizes._replace(channels=1) if each else sizes, max(1, len(levels))
+    network = build_network(named, recipe, inner, quantiles=quantiles)
+    return Forecaster(
+        network,
+        sizes,
+        anchor=ANCHORS[recipe.anchor],
+        whole=recipe.anchor == "change",
+        effect=effect_of(named, recipe, sizes),
+        each=each,
+        levels=levels,
+        noise=noise,
+    )
+
+
+def build_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int) -> Network:
+    """What reads the window, by its family; weighted sums go beside any other."""
+    sums = WeightedSums(sizes, quantiles=quantiles)
+    if named.half is None:
+        return sums
+    require_defaults(recipe, "handover", "attend")
+    if named.half.family == "transformer":
+        network = transformer_network(named, recipe, sizes, quantiles=quantiles)
+    else:
+        network = recurrent_network(named.half, recipe, sizes, quantiles=quantiles)
+    return Beside(network, sums) if recipe.highway else network
+
+
+def recurrent_network(half: Half, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int) -> Network:
+    """Without a composition the horizon is written at once from the last state."""
+    size, cells, patch = recipe.hidden, cells_of(half.family, recipe), patch_of(recipe, sizes)
+    if half.attention is None and recipe.strategy == "recursive" and recipe.patch <= 1:
+        require_defaults(recipe, "summary")
+        stack = Stack(cells, sizes.channels + sizes.covariates, size, layers=recipe.layers, dropout=recipe.dropout)
+        return NextStep(stack, sizes, quantiles=quantiles, dropout=recipe.dropout)
+    reading, asking = Reading(sizes, patch, size), Asking(sizes, patch, size)
+    writing = Writing(sizes, patch, size, quantiles=quantiles, dropout=recipe.dropout)
+    decoder = Stack(cells, size, size, layers=recipe.layers, dropout=recipe.dropout)
+    if half.attention is None:
+        require_defaults(recipe, "summary")
+        return AtOnce(reading, decoder, asking, writing)
+    require_even(recipe)
+    both = recipe.directions == 2
+    encoder = Stack(
+        cells, size, size // recipe.directions, layers=recipe.layers, bidirectional=both, dropout=recipe.dropout
+    )
+    summarise = end_states if both and recipe.summary in ("auto", "last") else find_summary(recipe.summary, auto="last")
+    attention = half.attention.build(
+        Sizes(
+            query=size, key=size, reach=recipe.reach, block=recipe.block, longest=recipe.longest, alpha=recipe.alpha
+        )
+    )
+    require_between(half.attention, attention, recipe)
+    return LookingBack(reading, encoder, summarise, asking, decoder, attention, writing)
+
+
+def transformer_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int) -> Network:
+    """One stack of self-attention; over pieces that overlap by half, or over single steps."""
+    require_defaults(recipe, "summary")
+    composition = (named.half.attention if named.half else None) or Composition("scaled-dot")
+    layers = [
+        EncoderLayer(
+            own_heads(composition, recipe, causal=recipe.directions == 1),
+            feed_forward_of(recipe),
+            order=recipe.norm,
+            dropout=recipe.dropout,
+        )
+        for _ in range(recipe.layers)
+    ]
+    stack, size, dropout = TransformerStack(layers), recipe.hidden, recipe.dropout
+    positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
+    if named.patches:
+        patch = patch_of(recipe, sizes)
+        reading = Reading(sizes, patch, size)
+        return Patches(reading, positions, stack, sizes, quantiles=quantiles, dropout=dropout)
+    patch = recipe.patch or 1
+    reading, asking = Reading(sizes, patch, size), Asking(sizes, patch, size)
+    writing = Writing(sizes, patch, size, quantiles=quantiles)
+    return StepByStep(reading, asking, positions, stack, writing, dropout=dropout)
+
+
+def patch_of(recipe: ModelRecipe, sizes: SeriesSizes) -> int:
+    """How many steps are read together, the whole window at most."""
+    return min(recipe.patch or -(-sizes.look_back // PIECES), sizes.look_back)
+
+
+def effect_of(named: Named, recipe: ModelRecipe, sizes: SeriesSizes) -> nn.Module | None:
+    """What covariates (..., K) do to each channel (..., C) at the same time; nothing at the start."""
+    if not sizes.covariates:
+        return None
+    last = silent(nn.Linear(sizes.covariates if named.half is None else recipe.hidden, sizes.channels))
+    return last if named.half is None else nn.Sequential(nn.Linear(sizes.covariates, recipe.hidden), nn.ReLU(), last)
+
+
+def parse_levels(text: str) -> tuple[float, ...]:
+    """`0.1,0.5,0.9` -> levels that rise, each between 0 and 1."""
+    if not text.strip():
+        return ()
+    try:
+        levels = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        levels = ()
+    if not levels or not all(low < high for low, high in zip((0.0, *levels), (*levels, 1.0), strict=True)):
+        raise InputError(
+            "model.quantiles are levels between 0 and 1 that rise.",
+            found=f"model.quantiles={text}",
+            fix="--set model.quantiles=0.1,0.5,0.9",
+        )
+    return levels

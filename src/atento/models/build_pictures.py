@@ -1,0 +1,37 @@
+"""Encoders of pictures by the names of a recipe, for every task that reads pictures."""
+
+import math
+
+from atento.attention.presets import compose
+from atento.errors import InputError, unknown_name
+from atento.models.build import EYES, Half
+from atento.models.pictures import PictureEncoder, small_convolutions
+from atento.models.summaries import find_summary
+from atento.spec import ModelRecipe
+
+REGIONS = 8  # a side, about: fine enough for a region to be a place, few enough to look at one by one
+
+
+def parse_eye(name: str, whole: str) -> Half:
+    """`conv` or `conv+additive` -> its family and what it pools its regions by."""
+    family, *parts = name.split("+")
+    if family not in EYES:
+        raise unknown_name("encoder of pictures", family, EYES, where=f"model {whole!r}")
+    return Half(family, compose(parts, default_score="additive") if parts else None)
+
+
+def picture_encoder(recipe: ModelRecipe, side: int) -> PictureEncoder:
+    """Our own convolutional network for pictures of this side: about 8 × 8 regions, as wide as the recipe says.
+
+    `model.layers` of it look around among the regions, after those that halve the picture.
+    """
+    if side < REGIONS:
+        raise InputError(
+            f"pictures must have a side of at least {REGIONS} pixels.",
+            found=f"data.pixels={side}",
+            fix="--set data.pixels=32",
+        )
+    halvings = max(1, round(math.log2(side / REGIONS)))
+    body = small_convolutions(recipe.hidden, halvings=halvings, deep=recipe.layers)
+    summarise = find_summary(recipe.summary, auto="mean")
+    return PictureEncoder(body, channels=recipe.hidden, size=recipe.hidden, summarise=summarise, dropout=recipe.dropout)

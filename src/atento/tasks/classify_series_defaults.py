@@ -1,0 +1,42 @@
+"""Recipes of the classify-series task, chosen by measurement. How stands in docs/defaults/classify-series.md."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from atento.spec import Recipe
+
+MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
+
+Values = dict[str, Any]
+
+COMMON: Values = {"model.hidden": 64, "model.dropout": 0.1, "train.validations": 20, "train.validation_examples": 1000}
+
+ANY_DATA: dict[str, Values] = {
+    "rnn": {**COMMON, "train.lr": 1e-3},
+    "gru": {**COMMON, "train.lr": 5e-3},
+    "lstm": {**COMMON, "train.lr": 5e-3},
+    "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
+}
+
+BUILTIN: dict[str, Values] = {"heartbeats": {"train.budget": 60}}
+
+READ = 64  # steps or patches that a sequence is cut to, about
+BATCH = 24  # sequences in a batch, about
+FEWEST, MOST = 1024, 65_536  # steps in a batch
+
+
+def defaults(data: str, model: str) -> Values:
+    """Recipe values for a model on a set; anything a user says goes before them."""
+    family, *parts = model.split("+")
+    summary = {"model.summary": "max"} if family != "transformer" and not parts else {}
+    return {**ANY_DATA.get(family, {}), **summary, **BUILTIN.get(data, {})}
+
+
+def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:
+    """Patches of long sequences, and batches of several sequences, by the length of the middle one."""
+    lengths = sorted(source.count(" ") + 1 for source, _ in train)
+    middle = lengths[len(lengths) // 2]
+    return {
+        "model.patch": max(1, middle // READ),
+        "train.batch_tokens": min(max(FEWEST, BATCH * middle), MOST),
+    }
