@@ -50,10 +50,11 @@ class Target(NamedTuple):
         return f"{self.metric} {sign} {self.value}"
 
 
-def arguments(summary: str, *, budget: str = "10m", seeds: int = 1) -> argparse.Namespace:
-    """The options that all scripts share."""
+def arguments(summary: str, *, budget: str = "10m", seeds: int = 1, folder: bool = True) -> argparse.Namespace:
+    """The options that all scripts share; a built-in set has no folder."""
     parser = argparse.ArgumentParser(description=summary)
-    parser.add_argument("folder", type=Path, help="the folder of the set")
+    if folder:
+        parser.add_argument("folder", type=Path, help="the folder of the set")
     parser.add_argument("--budget", default=budget, help="training time of each model")
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument("--seeds", type=int, default=seeds)

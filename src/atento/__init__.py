@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from atento.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from atento.api import Board, Run, Tuning, check, compare, fit, gradient_flow, load, tune
+    from atento.api import Backtest, Board, Run, Tuning, backtest, check, compare, fit, gradient_flow, load, tune
 
-__all__ = ["Board", "Run", "Tuning", "check", "compare", "fit", "gradient_flow", "load", "tune"]
+__all__ = ["Backtest", "Board", "Run", "Tuning", "backtest", "check", "compare", "fit", "gradient_flow", "load", "tune"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ FROZEN = {
     "compare": "--models --task --set --seed --seeds --budget --device --out --resume --json",
     "train": "--model --task --set --seed --budget --device --out --resume --from --json",
     "tune": "--model --task --set --seed --budget --device --out --resume --json",
+    "backtest": "--models --origins --refit --set --seed --budget --device --out --json",
     "evaluate": "--set --device --out --json",
     "predict": "--set --device --out --json",
     "try": "--device",

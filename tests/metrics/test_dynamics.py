@@ -17,7 +17,7 @@ def by_the_definition(runs, truth, variance, *, step, exponent):
         for number in range(STEPS):
             error = sum((run[number][c] - wanted[number][c]) ** 2 / variance[c] for c in range(COORDINATES))
             if (error / COORDINATES) ** 0.5 > 0.4:
-                valid = (number + 1) * step * exponent
+                valid = number * step * exponent
                 break
         found.append(valid)
     return found
@@ -42,12 +42,12 @@ def test_by_hand():
     truth = np.zeros((3, 4, 2))
     runs = truth.copy()
     runs[0, 2] = (2.0, 0.0)  # √((4/16 + 0)/2) = 0.354: still valid
-    runs[0, 3] = (2.4, 0.0)  # √((5.76/16)/2) = 0.424: lost at the fourth step
-    runs[1, 1, 0] = np.nan  # lost at the second
+    runs[0, 3] = (2.4, 0.0)  # √((5.76/16)/2) = 0.424: three steps were valid
+    runs[1, 1, 0] = np.nan  # one was
     found = valid_times(runs, truth, (16.0, 1.0), step=0.5, exponent=2.0)
-    assert found.times.tolist() == [4.0, 2.0, 4.0]
+    assert found.times.tolist() == [3.0, 1.0, 4.0]
     assert found.to_the_end == 1
-    assert str(found) == "4.00 Lyapunov times (quartiles 3.00 to 4.00 of 3, 1 to their end)"
+    assert str(found) == "3.00 Lyapunov times (quartiles 2.00 to 3.50 of 3, 1 to their end)"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from tests.tasks.shapes import SHAPES
 
 from atento.data.evidence import gather
 from atento.spec import DataRecipe
-from atento.tasks import recognising
+from atento.tasks import recognising, recognising_sequences
 from atento.tasks.catalogue import LIKELY, TASKS, recognise
 from atento.tasks.recognising import ORDER, heed, ranked
 from atento.tasks.task import Recognition
@@ -17,7 +17,7 @@ RECOGNISERS = {
     "translate": recognising.translate_texts,
     "match": recognising.match_texts,
     "generate": recognising.plain_text,
-    "estimate": recognising.number_sequences,
+    "estimate": recognising_sequences.estimate_sequences,
 }
 FILES = [(task, shape) for task, shapes in SHAPES.items() for shape in shapes]
 

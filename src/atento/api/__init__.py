@@ -1,5 +1,6 @@
 """What the command line, the server, the studio and Python users all call."""
 
+from atento.api.backtest import Backtest, backtest
 from atento.api.check import check
 from atento.api.compare import Board, compare
 from atento.api.fit import fit
@@ -7,4 +8,4 @@ from atento.api.gradients import gradient_flow
 from atento.api.run import Run, load
 from atento.api.tune import Tuning, tune
 
-__all__ = ["Board", "Run", "Tuning", "check", "compare", "fit", "gradient_flow", "load", "tune"]
+__all__ = ["Backtest", "Board", "Run", "Tuning", "backtest", "check", "compare", "fit", "gradient_flow", "load", "tune"]

@@ -12,6 +12,7 @@ from atento.api.card import versions
 from atento.api.entries import baseline_entry, trained_entry
 from atento.api.fit import is_begun, require_same_recipe
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
+from atento.api.forecasts import exhibited
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
 from atento.api.show import alignments
@@ -156,9 +157,10 @@ def compare(
                 rows,
                 outputs,
                 [question.references for question in reading.test],
-                metrics[0],
+                metrics[0].on([question.source for question in reading.test]),
                 writes=chosen.mix is not None,
             ),
+            "forecasts": exhibited(codec, reading.test, rows, outputs),
             "alignments": alignments(folder, [row for row in rows if not row["failed"]], reading.test),
         }
         write_atomically(folder / REPORT, render_report(facts).encode())

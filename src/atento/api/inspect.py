@@ -1,5 +1,6 @@
 """What a file is, what is wrong with it, and what to type next."""
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -59,6 +60,7 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
         **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": [], "channels": []},
     }
     rows, problems = refused_rows(file, table.refused), []
+    mend: list[str] = []
     if likely:
         try:
             recipe = fill_defaults(
@@ -81,14 +83,22 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
                 document |= {"lengths": lengths_of(subject), **labels_of(subject)}
                 problems = problems_of(subject)
         except AtentoError as error:
-            rows = rows or [Problem("rows", error.problem, error.fix)]
-    skip = ["--set", "data.bad_rows=skip"] if document["refused"] else []
+            mend = mending(error)
+            command = shlex.join(["atento", "compare", file, *mend]) if mend else ""
+            rows = rows or [Problem("rows", error.problem, error.fix, command)]
+    skip = ["--set", "data.bad_rows=skip"] if document["refused"] else mend
     return {
         **document,
         "problems": [problem._asdict() for problem in (*rows[:MOST_ROWS], *problems)],
         "more_problems": len(rows[MOST_ROWS:]),
         "next": [shlex.join(["atento", verb, file, *skip]) for verb in (VERBS if likely else ())] or ["atento data"],
     }
+
+
+def mending(error: AtentoError) -> list[str]:
+    """The first setting that an error's fix names, as it is typed."""
+    named = re.search(r"--set (data\.\w+=\w+)", error.fix)
+    return ["--set", named[1]] if named else []
 
 
 def subject_of(file: str, recipe: Recipe, reading: Reading, *, table: Table, cast: Cast) -> Subject:
@@ -120,6 +130,7 @@ def one_label(target: str) -> list[str]:
 
 
 CUT: dict[str, Callable[[str], list[str]]] = {"classify": one_label, "match": one_label, "label": split, "tag": split}
+CUT |= {"classify-pictures": one_label, "match-pictures": one_label}
 
 
 def lengths_of(subject: Subject) -> list[dict[str, Any]]:
@@ -129,6 +140,12 @@ def lengths_of(subject: Subject) -> list[dict[str, Any]]:
         sides = {"lines": [row[0] for row in subject.table.rows if row[0].strip()]}
     elif subject.task == "translate":
         sides = {"source": [split(source)[0] for source, _ in pairs], "target": [target for _, target in pairs]}
+    elif subject.task == "caption":
+        sides = {"captions": [target for _, target in pairs]}
+    elif subject.task == "match-pictures":
+        sides = {"questions": [split(source)[-1] for source, _ in pairs]}
+    elif subject.task == "classify-pictures":
+        sides = {}
     else:
         sides = {SIDES.get(subject.task, "text"): [source for source, _ in pairs]}
     found = []

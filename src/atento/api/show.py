@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from atento.api.outputs import plain as written
 from atento.predictor import Predictor
 from atento.tasks.task import Alignment, Question
 
@@ -16,7 +17,7 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
     if not questions:
         return []
     ordered = sorted(questions, key=lambda question: len(question.source))
-    chosen = [ordered[int(place * (len(ordered) - 1))] for place in PLACES]
+    chosen = [ordered[at] for at in sorted({int(place * (len(ordered) - 1)) for place in PLACES})]
     found = []
     for row in rows:
         if row["baseline"]:
@@ -25,7 +26,7 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
         if not predictor.look(chosen[0].source).weights.numel():
             continue
         wrong = [questions[line["number"]] for line in row["worst"][:WORST]]
-        for kind, asked in (("chosen", dict.fromkeys(chosen)), ("worst", dict.fromkeys(wrong))):
+        for kind, asked in (("chosen", chosen), ("worst", wrong)):
             found += [
                 {**plain(predictor.look(question.source), question.references), "model": row["model"], "kind": kind}
                 for question in asked
@@ -33,7 +34,13 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
     return found
 
 
-def plain(alignment: Alignment, references: Sequence[str] = ()) -> dict[str, Any]:
+def is_right(text: str, references: Sequence[Any]) -> bool | None:
+    """Whether a text is one of those that are right; None where nobody knows, or numbers are near or far instead."""
+    texts = [one.replace("\t", " ") for one in references if isinstance(one, str)]
+    return text in texts if texts else None
+
+
+def plain(alignment: Alignment, references: Sequence[Any] = ()) -> dict[str, Any]:
     """An alignment as JSON; weights to three digits."""
     return {
         "source": alignment.source,
@@ -41,8 +48,8 @@ def plain(alignment: Alignment, references: Sequence[str] = ()) -> dict[str, Any
         **({"picture": alignment.picture, "grid": list(alignment.grid)} if alignment.picture else {}),
         "text": alignment.text,
         "score": alignment.score,
-        "reference": references[0] if references else "",
-        "correct": alignment.text in [one.replace("\t", " ") for one in references] if references else None,
+        "reference": written(references[0]) if references else "",
+        "correct": is_right(alignment.text, references),
         "weights": [
             [[[round(weight, 3) for weight in row] for row in head] for head in layer]
             for layer in alignment.weights.tolist()

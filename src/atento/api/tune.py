@@ -157,7 +157,8 @@ def outcome(
     """What was found, and whether it is more than chance."""
     metric = task.metrics(runs[0].predictor.bundle.codec)[0]
     outputs = [read_outputs(run.folder) for run in runs]
-    same = tied(metric, outputs[0], outputs[1], [question.references for question in reading.test])
+    told = metric.on([question.source for question in reading.test])
+    same = tied(told, outputs[0], outputs[1], [question.references for question in reading.test])
     scores = [run.metrics["scores"][metric.name] for run in runs]
     return {
         "task": task.name,

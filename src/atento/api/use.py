@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from atento.api.forecasts import makes_forecasts, past_named
 from atento.api.gradients import ENDINGS
 from atento.api.recipes import Settings
 from atento.api.run import Run
@@ -15,6 +16,7 @@ from atento.data.pairs import BESIDE, read_source
 from atento.data.writing import find_writer, write_table
 from atento.errors import InputError
 from atento.looking.embeddings import ENDINGS as MAP_ENDINGS
+from atento.looking.forecast_view import ENDINGS as FORECAST_ENDINGS
 from atento.looking.page import render_alignment
 from atento.looking.phase import ENDINGS as PHASE_ENDINGS
 from atento.looking.pictures import alignment_picture
@@ -30,6 +32,7 @@ LOOKS = {  # what --out may be called
     "embeddings": MAP_ENDINGS,
     "context": (".json",),
     "tokens": (".json",),
+    "forecast": FORECAST_ENDINGS,
     "phase": PHASE_ENDINGS,
 }
 
@@ -80,7 +83,13 @@ def predict_file(
     opened = run.predictor.bundle.task.open(recipe.data, file, recipe.split_seed)
     for refusal in opened.refused:
         on_event({"event": "refused", "text": str(refusal)})
-    return finish_prediction(run, recipe, opened.columns, opened.sources, out)
+    tabulate = run.predictor.bundle.task.tabulate
+    if tabulate is None:
+        return finish_prediction(run, recipe, opened.columns, opened.sources, out)
+    table = tabulate(opened, run.predictor.answer(opened.sources, decode=recipe.decode))
+    if out is not None:
+        write_table(out, table)
+    return table
 
 
 def predict_lines(
@@ -118,15 +127,20 @@ def free_name(name: str, columns: Mapping[str, list[Any]]) -> str:
     return free
 
 
+def source_of(run: Run, text: str) -> Any:
+    """The text itself; of a forecaster the past of the test part that it names."""
+    return past_named(run, text) if makes_forecasts(run) else text
+
+
 def look(run: Run, text: str) -> dict[str, Any]:
     """One answer and where the model looked, as plain data."""
-    return {**plain(run.look(text)), "model": run.recipe.model.name}
+    return {**plain(run.look(source_of(run, text))), "model": run.recipe.model.name}
 
 
 def look_step_by_step(run: Run, text: str) -> list[dict[str, Any]]:
     """One pass, part by part, with its matrices."""
     bundle = run.predictor.bundle
-    return bundle.task.steps(run.module, bundle.codec, text, run.recipe.decode)
+    return bundle.task.steps(run.module, bundle.codec, source_of(run, text), run.recipe.decode)
 
 
 def save_look(alignment: dict[str, Any], out: Path) -> None:

@@ -1,7 +1,6 @@
 """Linear autoregression: each next value as a weighted sum of the last ones, in closed form."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,38 +13,55 @@ from atento.errors import InputError
 ROWS = 1024  # windows multiplied at a time
 RIDGE = 1e-10  # enough for columns that depend on each other, too little to blur a smooth series
 
-Rows = Callable[[], Iterator[tuple[Numbers, Numbers]]]  # pasts (N, P) and futures (N, H), some at a time, from the start
-
 
 class Moments(NamedTuple):
-    """What a regression needs to know of rows, however many there are."""
+    """What a regression needs to know of rows, however many there are; sums, so that parts add up."""
 
-    past: Numbers  # (P,) the mean; zeros where nothing is centred
-    future: Numbers  # (H,)
-    gram: Numbers  # (P, P) X̃ᵀX̃
-    crossed: Numbers  # (P, H) X̃ᵀỹ
+    rows: int
+    past: Numbers  # (P,) Σ x
+    future: Numbers  # (H,) Σ y
+    gram: Numbers  # (P, P) Σ x xᵀ
+    crossed: Numbers  # (P, H) Σ x yᵀ
+    squares: float  # Σ y²
 
-    def solve(self, ridge: float) -> tuple[Numbers, Numbers]:
+    def joined(self, other: "Moments") -> "Moments":
+        """Of both together."""
+        return Moments(
+            self.rows + other.rows,
+            self.past + other.past,
+            self.future + other.future,
+            self.gram + other.gram,
+            self.crossed + other.crossed,
+            self.squares + other.squares,
+        )
+
+    def solve(self, ridge: float, *, centred: bool) -> tuple[Numbers, Numbers]:
         """Weights (P, H) and bias (H,): (X̃ᵀX̃ + α I) w = X̃ᵀỹ, α a share of the mean variance."""
-        gram = self.gram + ridge * self.gram.trace() / len(self.gram) * np.eye(len(self.gram))
-        weights = np.asarray(np.linalg.lstsq(gram, self.crossed, rcond=None)[0], dtype=np.float64)
-        return weights, self.future - self.past @ weights
+        count = max(1, self.rows)
+        past, future = (self.past / count, self.future / count) if centred else (0 * self.past, 0 * self.future)
+        gram, crossed = self.gram - count * np.outer(past, past), self.crossed - count * np.outer(past, future)
+        gram = gram + ridge * gram.trace() / len(gram) * np.eye(len(gram))
+        weights = np.asarray(np.linalg.lstsq(gram, crossed, rcond=None)[0], dtype=np.float64)
+        return weights, future - past @ weights
+
+    def error(self, weights: Numbers, bias: Numbers) -> float:
+        """The mean of (y − wᵀx − b)² over these rows."""
+        said = np.einsum("ph,pq,qh->", weights, self.gram, weights, optimize=True)
+        said += 2 * float(self.past @ weights @ bias) + self.rows * float(bias @ bias)
+        both = float((weights * self.crossed).sum() + self.future @ bias)
+        return max(0.0, (self.squares - 2 * both + float(said)) / max(1, self.rows * len(bias)))
 
 
-def moments_of(rows: Rows, *, centred: bool) -> Moments:
-    """In two passes over the rows: their means, then their products."""
-    past, future = (np.zeros(part.shape[1]) for part in next(rows()))
-    if centred:
-        count = 0
-        for some, ends in rows():
-            past, future, count = past + some.sum(axis=0), future + ends.sum(axis=0), count + len(some)
-        past, future = past / count, future / count
-    gram, crossed = np.zeros((len(past), len(past))), np.zeros((len(past), len(future)))
-    for some, ends in rows():
-        moved = some - past
-        gram += moved.T @ moved
-        crossed += moved.T @ (ends - future)
-    return Moments(past, future, gram, crossed)
+def moments_of(
+    rows: Iterable[tuple[Numbers, Numbers]], *, past: Numbers | float = 0, future: Numbers | float = 0
+) -> Moments:
+    """In one pass over the rows, from a middle on; far from their middle, numbers lose digits."""
+    found: Moments | None = None
+    for x, y in rows:
+        x, y = x - past, y - future
+        more = Moments(len(x), x.sum(axis=0), y.sum(axis=0), x.T @ x, x.T @ y, float(np.square(y).sum()))
+        found = more if found is None else found.joined(more)
+    return found if found is not None else Moments(0, *(np.zeros(0),) * 2, *(np.zeros((0, 0)),) * 2, 0.0)
 
 
 class Autoregression(Forecaster):
@@ -73,8 +89,13 @@ class Autoregression(Forecaster):
     def learn(self, windows: Sequence[Numbers], ends: Numbers) -> None:
         """In closed form."""
         self.steps_read = self.order or min(map(len, windows))
-        found = moments_of(partial(self.rows, windows, ends), centred=not self.anchored)
-        self.weights, self.bias = found.solve(self.ridge)
+        past, future = np.zeros(self.steps_read), np.zeros(ends.shape[1])
+        if not self.anchored:
+            means = [(x.sum(axis=0), y.sum(axis=0)) for x, y in self.rows(windows, ends)]
+            past, future = (np.sum(part, axis=0) / (len(windows) * ends.shape[2]) for part in zip(*means, strict=True))
+        found = moments_of(self.rows(windows, ends), past=past, future=future)
+        self.weights, _ = found.solve(self.ridge, centred=False)
+        self.bias = future - past @ self.weights
 
     def rows(self, windows: Sequence[Numbers], ends: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
         """Some pasts (N·F, P) and futures (N·F, H) at a time; every feature of a window is a row."""

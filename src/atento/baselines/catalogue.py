@@ -14,7 +14,7 @@ from atento.baselines.ngrams import CharacterCounts
 from atento.baselines.overlap import Overlap
 from atento.baselines.perceptron import Perceptron
 from atento.baselines.rewrite import Rewrite
-from atento.baselines.series import Drift, LastValue, Seasonal
+from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
 from atento.errors import unknown_name
 
 Answers = Literal["text", "new text", "label", "labels", "tags", "number", "series", "surprise"]
@@ -54,6 +54,7 @@ BASELINES: dict[str, Entry] = {
     "last-value": Entry("series", LastValue),
     "seasonal": Entry("series", lambda: Seasonal(24)),
     "drift": Entry("series", Drift),
+    "last-step": Entry("series", LastStep),
     "autoregression": Entry("series", Autoregression),
     "autoregression-anchored": Entry("series", lambda: Autoregression(anchored=True)),
 }

@@ -115,6 +115,17 @@ class Drift(Forecaster):
         return window[-1] + slope * np.arange(1, steps + 1)[:, None]
 
 
+class LastStep(Forecaster):
+    """ŷ_{t+h} = y_t + h (y_t − y_{t−1}): on at the speed of the last step."""
+
+    name = "last-step"
+    summary = "goes on as the last step did"
+
+    def extend(self, window: Numbers, steps: int) -> Numbers:
+        """The last step again and again; one value alone made none."""
+        return window[-1] + (window[-1] - window[-2:][0]) * np.arange(1, steps + 1)[:, None]
+
+
 def as_numbers(given: Any, what: str) -> Numbers:
     """An array of finite numbers."""
     try:

@@ -23,7 +23,8 @@ BANDS = (0.0, 0.03, 0.1, 0.2)  # of the longer length, tried on the training par
 TRIED = 60  # training sequences whose neighbours are looked for, to choose the band
 TRIED_AMONG = 300  # so many
 LONGEST = 256  # steps; longer sequences are shortened by taking means of neighbours
-MOST_CELLS = 3e9  # of all distance tables; beyond, a sample of each label stands for all
+MOST_CELLS = 1e9  # of all distance tables; beyond, a sample of each label stands for all
+QUARTERS = (0.25, 0.5, 0.75, 1.0)
 AT_ONCE = 256  # candidates that are compared before the bound is asked again
 
 
@@ -164,44 +165,62 @@ def warped_distances(query: Numbers, known: Candidates, band: float) -> Numbers:
     time, reach = len(query), radius(len(query), known.lengths, band)
     longest, widest = len(known.values), int(reach.max())
     alike = bool((reach == widest).all())
+    turned = known.values[::-1]  # so that j falls while i rises
     ends: dict[int, list[int]] = {}
-    for place, last in enumerate((time - 1 + known.lengths - 1).tolist()):
-        ends.setdefault(last, []).append(place)
-    found = np.full(len(known.lengths), np.inf)
-    before, last = (np.full((time + 1, len(reach)), np.inf) for _ in range(2))  # diagonals d − 2 and d − 1, from i = −1
+    for place, last_cell in enumerate((time - 1 + known.lengths - 1).tolist()):
+        ends.setdefault(last_cell, []).append(place)
+    found = np.full(len(reach), np.inf)
+    before, last, now = (np.full((time + 2, len(reach)), np.inf) for _ in range(3))  # diagonals, i at row i + 1
     for diagonal in range(time + longest - 1):
         low = max(0, diagonal - longest + 1, -(-(diagonal - widest) // 2))
         high = min(time - 1, diagonal, (diagonal + widest) // 2)
-        now = np.full_like(last, np.inf)
-        if low <= high:
-            steps = np.arange(low, high + 1)
-            gaps = query[low : high + 1, :, None] - known.values[diagonal - steps]  # (i, C, K)
-            costs = np.einsum("ick,ick->ik", gaps, gaps)
-            if diagonal:
-                ways = np.minimum(last[low : high + 1], last[low + 1 : high + 2])  # from i − 1, and from j − 1
-                costs += np.minimum(ways, before[low : high + 1])
-            if not alike:
-                costs[np.abs(2 * steps - diagonal)[:, None] > reach] = np.inf
-            now[low + 1 : high + 2] = costs
+        costs = now[low + 1 : high + 2]  # (i, K)
+        now[low] = now[high + 2] = np.inf  # what was there is of an older diagonal
+        first = longest - 1 - diagonal + low
+        squared_gaps(query[low : high + 1], turned[first : first + high + 1 - low], costs)
+        if diagonal:
+            ways = np.minimum(last[low : high + 1], last[low + 1 : high + 2])  # from i − 1, and from j − 1
+            costs += np.minimum(ways, before[low : high + 1], out=ways)
+        if not alike:
+            costs[np.abs(2 * np.arange(low, high + 1) - diagonal)[:, None] > reach] = np.inf
         for place in ends.get(diagonal, ()):
             found[place] = now[time, place]
-        before, last = last, now
+        before, last, now = last, now, before
     return found
+
+
+def squared_gaps(query: Numbers, steps: Numbers, out: Numbers) -> None:
+    """|x_i − y_i|² of steps (i, C) and of every candidate's (i, C, K), written to (i, K)."""
+    np.subtract(query[:, :1], steps[:, 0], out=out)
+    out *= out
+    for channel in range(1, query.shape[1]):
+        gaps = query[:, channel, None] - steps[:, channel]
+        gaps *= gaps
+        out += gaps
 
 
 def lower_bounds(query: Numbers, known: Candidates, band: float) -> Numbers:
     """No distance is smaller (K,): each step of a candidate meets one of the question's within the band."""
-    reach = int(radius(len(query), known.lengths, band).max())
+    reach = radius(len(query), known.lengths, band)
     longest = len(known.values)
-    highest, lowest = (np.full((longest, query.shape[1]), fill) for fill in (-np.inf, np.inf))
+    real = np.arange(longest)[:, None] < known.lengths
+    bounds = np.zeros(len(reach))
+    for widest in np.unique(np.quantile(reach, QUARTERS, method="higher")):  # an envelope for candidates alike in it
+        places = np.flatnonzero((reach <= widest) & (bounds == 0))
+        lowest, highest = envelope(query, longest, int(widest))
+        values = known.values[:, :, places]
+        apart = np.maximum(np.maximum(values - highest, lowest - values), 0.0)  # (U, C, K)
+        bounds[places] = np.where(real[:, places], np.einsum("uck,uck->uk", apart, apart), 0.0).sum(axis=0)
+    return bounds
+
+
+def envelope(query: Numbers, longest: int, reach: int) -> tuple[Numbers, Numbers]:
+    """The least and the most (U, C, 1) of a question's steps that step u of a candidate may meet."""
+    lowest, highest = (np.full((longest, query.shape[1]), fill) for fill in (np.inf, -np.inf))
     for shift in range(-reach, reach + 1):  # step u of a candidate beside step u + shift of the question
         first, last = max(0, -shift), min(longest, len(query) - shift)
         if first < last:
             beside = query[first + shift : last + shift]
-            highest[first:last] = np.maximum(highest[first:last], beside)
-            lowest[first:last] = np.minimum(lowest[first:last], beside)
-    above, below = known.values - highest[:, :, None], lowest[:, :, None] - known.values
-    apart = np.maximum(np.maximum(above, below), 0.0)  # (U, C, K)
-    real = np.arange(longest)[:, None] < known.lengths
-    sums: Numbers = (np.where(real, np.einsum("uck,uck->uk", apart, apart), 0.0)).sum(axis=0)
-    return sums
+            np.minimum(lowest[first:last], beside, out=lowest[first:last])
+            np.maximum(highest[first:last], beside, out=highest[first:last])
+    return lowest[:, :, None], highest[:, :, None]

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.checking.finding import CLOSE, EXACT, Finding, apart, aside, judged, tried
+from atento.checking.pictures import all_there, check_seeing
 from atento.checking.places import why_sided
 from atento.checking.sequences import FUTURE, SEQUENCES, check_sequence
 from atento.checking.subject import (
@@ -23,6 +24,7 @@ from atento.checking.subject import (
     widths_that_fit,
 )
 from atento.layers.padding import clean, masked_mean
+from atento.models.pictures import PictureEncoder
 from atento.models.protocols import Decoder, Encoded, Encoder, reorder
 
 # Axes: B rows, N source time, T target time, V vocabulary, D size.
@@ -33,7 +35,9 @@ READS_ALL = "an encoder reads the whole source"
 
 
 def check_encoder(module: Encoder) -> list[Finding]:
-    """Tokens in, a state a token and a summary out."""
+    """Tokens in, a state a token and a summary out; or pixels in, a state a region."""
+    if isinstance(module, PictureEncoder):
+        return check_seeing(module, lambda one, pixels: one.encode(pixels, all_there(pixels)).states)
 
     def view(one: nn.Module) -> Subject:
         def read(tokens: Tensor, valid: Tensor) -> Outputs:

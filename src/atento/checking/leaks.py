@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from atento.checking.series_leaks import require_honest_series
+from atento.checking.window_leaks import require_honest_recreations
 from atento.data.lists import BETWEEN
 from atento.errors import RunError
+from atento.tasks.autoencode_codec import WindowCodec
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.task import Codec, Reading
 
@@ -22,6 +24,9 @@ def require_no_leak(codec: Codec, reading: Reading) -> None:
     """Stop before a model is trained on what the test will ask for."""
     if isinstance(codec, SeriesCodec):
         require_honest_series(codec, reading)
+        return
+    if isinstance(codec, WindowCodec):
+        require_honest_recreations(codec, reading)
         return
     leaked = leaked_tokens(codec, reading)
     if leaked:

@@ -25,6 +25,7 @@ from atento.models.classifier import Classifier, LabelledBatch, OneEach
 from atento.models.language_model import LanguageModel, TextBatch
 from atento.models.letters import WordEmbedding
 from atento.models.masked import MaskedModel
+from atento.models.patched_numbers import PatchedNumbers
 from atento.models.tagger import Tagger
 
 # Axes: B rows, N time, V vocabulary, M real tokens.
@@ -99,6 +100,8 @@ def drawing(encoder: nn.Module) -> Callable[[int, int], Tensor]:
     vocabulary = vocabulary_of(encoder)
     if vocabulary:
         return tokens_of(vocabulary, least=getattr(encoder, "end", 4))  # the end of a sentence too, where it is read
+    if isinstance(encoder, PatchedNumbers):
+        return numbers_of(encoder.channels)
     copy: Any = exact_copy(encoder)
 
     def attempt(size: int) -> None:

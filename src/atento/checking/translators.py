@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from atento.checking.decoders import NOT_AHEAD, check_decoder
 from atento.checking.finding import EXACT, SHORT, Finding, apart, judged, tried
+from atento.checking.one_sided import drawing
+from atento.checking.pictures import NUMBERS, all_there, check_seeing, some_pictures
 from atento.checking.places import why_sided
 from atento.checking.sequences import FUTURE, check_sequence
 from atento.checking.subject import ROWS, TIME, Outputs, Subject, chance, exact_copy, ragged, tokens_of, vocabulary_of
@@ -16,6 +18,8 @@ from atento.data.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Marks, beam, greedy
 from atento.decoding.hypothesis import log_probabilities
 from atento.layers.losses import Loss, token_cross_entropy
+from atento.models.patched_numbers import PatchedNumbers
+from atento.models.pictures import PictureEncoder
 from atento.models.translator import TranslationBatch, Translator
 
 # Axes: B rows, N source time, T target time, V vocabulary.
@@ -26,37 +30,62 @@ OF_A_DECODER = (*FUTURE, "cache", "state rows", "weights")
 
 
 def check_translator(module: Translator) -> list[Finding]:
-    """From source tokens to the logits of a target, then the decoder's own contracts, searches and losses."""
-
-    def view(one: nn.Module) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            encoded = one.encode(tokens, valid)  # type: ignore[operator]
-            with chance(1):
-                previous = tokens_of(vocabulary_of(one.decoder), least=4)(1, TARGET)  # type: ignore[arg-type]
-            logits = one.decoder(previous.expand(len(tokens), -1), encoded)  # type: ignore[operator]
-            return Outputs(encoded.states, logits)
-
-        draw = tokens_of(vocabulary_of(module.encoder), least=4)
-        return Subject(one, read, draw, over=view, sided=why_sided(module, ahead=module.decoder))
-
+    """From a source to the logits of a target, then the decoder's own contracts, searches and losses."""
     decoder = check_decoder(module.decoder, source_size=module.encoder.size)
     laws = {"beam": beam_scores, "beam of one": beam_of_one}
     return [
-        *check_sequence(module, view, only=NOT_AHEAD),
+        *(check_pictures(module) if isinstance(module.encoder, PictureEncoder) else check_tokens(module)),
         *(finding for finding in decoder if finding.contract in OF_A_DECODER),
         *(tried(name, partial(law, exact_copy(module))) for name, law in laws.items()),
         tried("micro-batches", partial(micro_batches, exact_copy(module), some_batch(module), token_loss)),
     ]
 
 
+def check_tokens(module: Translator) -> list[Finding]:
+    """From source tokens, or numbers, to the logits of a target."""
+    each = not isinstance(module.encoder, PatchedNumbers)  # whose states are not one a step
+
+    def view(one: nn.Module) -> Subject:
+        def read(tokens: Tensor, valid: Tensor) -> Outputs:
+            encoded = one.encode(tokens, valid)  # type: ignore[operator]
+            logits = one.decoder(some_beginning(one, len(tokens)), encoded)  # type: ignore[operator]
+            return Outputs(encoded.states if each else None, logits)
+
+        draw = drawing(module.encoder)
+        return Subject(one, read, draw, over=view, sided=why_sided(module, ahead=module.decoder))
+
+    return check_sequence(module, view, only=NOT_AHEAD)
+
+
+def check_pictures(module: Translator) -> list[Finding]:
+    """From pixels to the logits of a target."""
+
+    def logits(one: Any, pixels: Tensor) -> Tensor:
+        encoded = one.encode(pixels, all_there(pixels))
+        found: Tensor = one.decoder(some_beginning(one, len(pixels)), encoded)
+        return found
+
+    return [finding for finding in check_seeing(module, logits) if finding.contract in NOT_AHEAD]
+
+
+def some_beginning(module: Any, rows: int) -> Tensor:
+    """Target tokens (B, T) as a decoder reads them, alike in every row."""
+    with chance(1):
+        return tokens_of(vocabulary_of(module.decoder), least=4)(1, TARGET).expand(rows, -1)
+
+
 def some_batch(module: Translator) -> TranslationBatch:
     """Random sources and targets of unequal lengths."""
     with chance(5):
-        source = tokens_of(vocabulary_of(module.encoder), least=4)(ROWS, TIME)
+        if isinstance(module.encoder, PictureEncoder):
+            source = some_pictures(torch.randn(ROWS, NUMBERS, dtype=torch.float64))
+            source_valid = all_there(source)
+        else:
+            source, source_valid = drawing(module.encoder)(ROWS, TIME), ragged()
         target = tokens_of(vocabulary_of(module.decoder), least=4)(ROWS, TARGET)
     valid = torch.arange(TARGET) < torch.tensor([[3], [5], [4]])
     previous = torch.cat([torch.full((ROWS, 1), START), target[:, :-1]], dim=1)
-    return TranslationBatch(source, ragged(), previous, target, valid)
+    return TranslationBatch(source, source_valid, previous, target, valid)
 
 
 def token_loss(module: nn.Module, batch: TranslationBatch) -> Loss:

@@ -7,6 +7,7 @@ from types import FrameType
 
 import typer
 
+from atento.cli.backtest import backtest
 from atento.cli.catalogue import data, models, parts, schema
 from atento.cli.check import check
 from atento.cli.compare import compare
@@ -34,6 +35,7 @@ for command in (
     compare,
     train,
     tune,
+    backtest,
     evaluate,
     predict,
     look,

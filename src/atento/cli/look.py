@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from atento.cli.look_series import show_phase
+from atento.cli.look_series import show_forecast, show_phase
 from atento.cli.look_words import show_context, show_embeddings, show_tokens
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
 from atento.cli.say import emit, say
@@ -21,12 +21,13 @@ def look(
     run: RunArgument,
     text: Annotated[str, Argument(metavar="TEXT", help="what to read; one of the test sources when not given")] = "",
     what: Annotated[
-        Literal["attention", "steps", "gradients", "embeddings", "context", "tokens", "phase"],
+        Literal["attention", "steps", "gradients", "embeddings", "context", "tokens", "forecast", "phase"],
         Option(
             "--what",
             help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach; "
             "embeddings: words near TEXT, a word or `king - man + woman`; context: what `one sentence | another` does "
-            "to a word; tokens: how TEXT is cut; phase: where a forecaster goes on its own output",
+            "to a word; tokens: how TEXT is cut; forecast: beside what came, of a series or time that TEXT names; phase: "
+            "where a forecaster goes on its own output",
         ),
     ] = "attention",
     device: DeviceOption = "auto",
@@ -53,6 +54,9 @@ def look(
         return
     if what == "context":
         show_context(trained, text, out=out, json=json)
+        return
+    if what == "forecast":
+        show_forecast(trained, text, out=out, json=json)
         return
     if what == "phase":
         show_phase(trained, out=out, json=json)

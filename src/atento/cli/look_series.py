@@ -1,4 +1,4 @@
-"""What `atento look` shows of series: the phase portrait of a free run."""
+"""What `atento look` shows of series: a forecast beside what came, the phase portrait of a free run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,6 +7,17 @@ from atento.cli.look_words import tell
 
 if TYPE_CHECKING:
     from atento.api.run import Run
+
+
+def show_forecast(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
+    """One forecast of the test part: the one that a series or a time names, else the one in the middle."""
+    from atento.api.forecasts import look_at_forecast
+    from atento.looking.forecast_view import forecast_text, save_forecast
+
+    view = look_at_forecast(trained, asked)
+    if out is not None:
+        save_forecast(view, out)
+    tell(trained, view, forecast_text, out=out, json=json)
 
 
 def show_phase(trained: "Run", *, out: Path | None, json: bool) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from atento.data.labelled import text_and_label, text_at
 from atento.data.matches import two_texts_and_label
 from atento.data.pairs import choose_columns, choose_with_features
+from atento.data.pictures.folders import picture_column
+from atento.data.pictures.roles import caption_column, question_column
 from atento.data.roles import find_roles, label_column, look_at
 from atento.data.tables import Table
 from atento.data.tagged import word_and_tag_columns
@@ -56,6 +58,29 @@ def cast_text(table: Table) -> Cast:
     return {text_at(table, DataRecipe()): "text"}
 
 
+def cast_captions(table: Table) -> Cast:
+    """A picture and its caption."""
+    picture = picture_column(table)
+    return {picture: "picture", caption_column(table, {picture}): "caption"}
+
+
+def cast_picture_labels(table: Table) -> Cast:
+    """A picture and its label."""
+    picture = picture_column(table)
+    return {picture: "picture", label_column(look_at(table), {picture}): "label"}
+
+
+def cast_picture_questions(table: Table) -> Cast:
+    """A picture, a question about it and the answer."""
+    picture = picture_column(table)
+    question = question_column(table, {picture})
+    return {
+        picture: "picture",
+        question: "question",
+        label_column(look_at(table), {picture, question}): "answer",
+    }
+
+
 CASTS: dict[str, Callable[[Table], Cast]] = {
     "translate": cast_pair,
     "estimate": cast_numbers,
@@ -64,6 +89,9 @@ CASTS: dict[str, Callable[[Table], Cast]] = {
     "tag": cast_words,
     "match": cast_texts,
     "generate": cast_text,
+    "caption": cast_captions,
+    "classify-pictures": cast_picture_labels,
+    "match-pictures": cast_picture_questions,
 }
 
 

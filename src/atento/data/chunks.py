@@ -15,7 +15,7 @@ LARGE = 200 * 2**20  # bytes; what is smaller is read whole
 PACKED = 8  # text is packed to about an eighth
 CHUNK = 4 * 2**20
 ROWS = 20_000  # of a Parquet file at a time
-WHOLE = ("conll", "ts", "arff", "npz")  # rows of many lines, or a head that all rows need
+WHOLE = ("conll", "ts", "arff", "npz", "npy")  # rows of many lines, or a head that all rows need
 
 
 class Chunk(NamedTuple):

@@ -9,6 +9,7 @@ from itertools import pairwise
 from atento.data.headings import is_number
 from atento.data.lists import BETWEEN
 from atento.data.number_sequences import is_sequence
+from atento.data.pictures.names import is_picture_name
 from atento.data.role_names import NEITHER, is_named
 
 EXAMPLES = 3
@@ -36,6 +37,7 @@ class Column:
     share_sequences: float = 0.0  # several numbers in a cell
     share_dates: float = 0.0
     share_links: float = 0.0
+    share_pictures: float = 0.0  # names of pictures, or drawn scenes
     counts: bool = False  # whole numbers that rise from row to row
     one_size: bool = False  # single words, each another, all of one length, some with digits
 
@@ -72,6 +74,7 @@ def describe(name: str, cells: Sequence[str]) -> Column:
         share_sequences=share(sum(map(is_sequence, sample)), len(sample)),
         share_dates=share(sum(DATE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
         share_links=share(sum(LINK.match(cell.strip()) is not None for cell in sample), len(sample)),
+        share_pictures=share(sum(map(is_picture_name, sample)), len(sample)),
         counts=len(sample) > 1 and all(cell.strip().isdigit() for cell in sample) and rise(list(map(int, sample))),
         one_size=len(counts) == len(cells) and are_codes(sample),
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.pictures.loading import ENDINGS, load_picture
+from atento.data.pictures.loading import load_picture
+from atento.data.pictures.names import ENDINGS
 from atento.data.series.series import Series, SeriesSet, Step
 from atento.errors import InputError
 from atento.spec import DataRecipe

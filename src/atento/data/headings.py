@@ -74,6 +74,12 @@ def is_name(cell: str) -> bool:
     return NAME.fullmatch(cell) is not None and len(cell.split()) <= 4 and cell.lower() not in ABSENT
 
 
+def is_title(cell: str) -> bool:
+    """Whether a cell could stand above numbers: a few words with any signs, such as `Precio €/MWh` or `T [°C]`."""
+    words = cell.split()
+    return cell[0].isalpha() and len(cell) <= 40 and 0 < len(words) <= 5 and cell.lower() not in ABSENT
+
+
 def looks_like_header(
     first: Sequence[str], below: Sequence[Sequence[str]], *, wanted: Sequence[str] = (), csv: bool = False
 ) -> bool:
@@ -95,10 +101,10 @@ def looks_like_header(
         return False
     if all(is_known(cell) for cell in cells):
         return True
+    if any(are_numbers(values) for values in columns) and all(is_name(cell) or is_title(cell) for cell in cells):
+        return True
     if not below or not all(is_name(cell) for cell in cells):
         return False
-    if any(are_numbers(values) for values in columns):
-        return True
     above_text = any(stands_out(cell, values) for cell, values in zip(cells, columns, strict=True))
     if above_text and any(come_again(values) for values in columns):
         return True

@@ -11,6 +11,8 @@ from atento.errors import InputError
 
 UNFIT = re.compile(r"[\x00\ud800-\udfff]")  # NUL, and halves of characters that only an escape can write
 SPACE = re.compile(r"[ \t]*")
+NUMBER = re.compile(r"[+-]?(?:\d|\.\d|NaN|Infinity)\S*")
+MISSING = "nan"  # a number that is null in a list of lists
 
 
 class BadRow(Exception):
@@ -89,6 +91,8 @@ def cell_of(line: str, key: str | int, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
         return join(cell_of(line, key, item) for item in value)
+    if isinstance(value, list) and all(isinstance(item, list) and is_flat(item) for item in value):
+        return join(" ".join(MISSING if number is None else str(number) for number in item) for item in value)
     if not isinstance(value, str):
         kind = "an object" if isinstance(value, dict) else "a list of lists or objects"
         fix = "write it as one text, or as a list of texts"
@@ -98,6 +102,11 @@ def cell_of(line: str, key: str | int, value: object) -> str:
             value_column(line, key), "the text holds a character that cannot be written.", "remove its \\u escape"
         )
     return str(value)
+
+
+def is_flat(items: list[object]) -> bool:
+    """Whether a list holds numbers, some of which may be missing, and nothing else."""
+    return bool(items) and all(item is None or isinstance(item, str) and NUMBER.fullmatch(item) for item in items)
 
 
 def apart(

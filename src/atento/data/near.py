@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from atento.data.lists import join, split
+from atento.data.pictures.names import is_picture_name
 
 # A letter of a script written without spaces counts as a word: Thai to Khmer, kana, Han.
 WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
@@ -12,7 +13,11 @@ LEAST_WORDS = 4  # of fewer words, `Go!` and `go` are two texts, and `'cause` is
 
 
 def near_key(text: str) -> str:
-    """What is left of a text without case, spaces and punctuation; a text too short to judge has none."""
+    """What is left of a text without case, spaces and punctuation; a text too short to judge, or the name of a picture,
+    has none.
+    """
+    if is_picture_name(split(text)[0] if text else ""):
+        return ""
     items = [WORD.findall(unicodedata.normalize("NFKC", item).casefold()) for item in split(text)]
     words = [word for item in items for word in item]
     if len(words) < LEAST_WORDS or all(word.isdigit() for word in words):  # -1.5 and 1,5 are two numbers

@@ -38,7 +38,15 @@ def read_parquet(data: bytes, file: str) -> Records:
 
 def texts(values: list[object]) -> list[str]:
     """Values as texts, a list with tabs between its items."""
-    return [join(texts(value)) if isinstance(value, list) else text(value) for value in values]
+    return [items(value) if isinstance(value, list) else text(value) for value in values]
+
+
+def items(values: list[object]) -> str:
+    """A list with tabs between its items; of lists within it, spaces between theirs, and `nan` for what is absent."""
+    if not any(isinstance(value, list) for value in values):
+        return join(texts(values))
+    lists = [value if isinstance(value, list) else [value] for value in values]
+    return join(" ".join("nan" if item is None else text(item) for item in each) for each in lists)
 
 
 def text(value: object) -> str:

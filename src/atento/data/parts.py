@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from atento.data.files import file_names, inner_name
 from atento.data.parallel import split_paths
+from atento.data.pictures.names import is_picture_name
 from atento.data.records import in_words
 
 Part = Literal["train", "valid", "test"]
@@ -53,7 +54,7 @@ def parts_in(folder: str) -> Parts | None:
     inner = sub_parts(place)
     if inner is not None:
         return inner
-    names = [name for name in file_names(place) if not ASIDE.fullmatch(name.lower())]
+    names = data_names(place)
     groups = grouped(names)
     trained = [group for group in groups if part_of(group[0]) == "train"]
     if trained:
@@ -69,6 +70,11 @@ def parts_in(folder: str) -> Parts | None:
         main = groups[0]
         return named(place, ",".join(main), "", "", [f"{place.name or place}: {in_words(main)} is the data"])
     return None
+
+
+def data_names(place: Path) -> list[str]:
+    """The files of a folder that may be a part: neither about the set, nor pictures."""
+    return [name for name in file_names(place) if not (ASIDE.fullmatch(name.lower()) or is_picture_name(name))]
 
 
 def sub_parts(place: Path) -> Parts | None:
@@ -90,7 +96,7 @@ def parts_beside(source: str) -> tuple[str, str]:
     if any(part_of(path.name) != "train" for path in paths) or len({path.parent for path in paths}) > 1:
         return "", ""
     place = paths[0].parent
-    names = [name for name in file_names(place) if not ASIDE.fullmatch(name.lower())]
+    names = data_names(place)
     main = [path.name for path in paths]
     groups = grouped(names) if len(main) > 1 else [[name] for name in names]
     valid, test = (",".join(partner(main, groups, part)) for part in ("valid", "test"))

@@ -10,7 +10,7 @@ from atento.data.files import inner_name
 from atento.data.line_kinds import LineKind, is_conllu, line_kind
 
 Kind = Literal[
-    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "arff", "npz", "sequences"
+    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "arff", "npz", "npy", "sequences", "pictures"
 ]
 
 SUFFIXES: dict[str, Kind] = {
@@ -31,6 +31,7 @@ SUFFIXES: dict[str, Kind] = {
     ".ts": "ts",
     ".arff": "arff",
     ".npz": "npz",
+    ".npy": "npy",
 }
 
 KIND_WORDS: dict[Kind, str] = {

@@ -1,4 +1,4 @@
-"""What a user names as data to one table: a file, parallel files, a folder or an archive of texts."""
+"""What a user names as data to one table: a file, parallel files, a folder of texts or of pictures, an archive of texts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,8 @@ from atento.data.folders import read_archive, read_folder
 from atento.data.headers import Header
 from atento.data.parallel import read_parallel, split_paths
 from atento.data.parts import parts_in
+from atento.data.pictures.folders import holds_pictures, one_picture, read_picture_folder
+from atento.data.pictures.names import is_picture_name
 from atento.data.tables import Table, read_table
 
 
@@ -17,7 +19,13 @@ def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = 
         return read_parallel(paths, bad_rows="skip")
     if Path(source).is_dir():
         parts = parts_in(source)
-        return read_source(parts.train, header=header, names=names) if parts else read_folder(source, bad_rows="skip")
+        if parts is not None:
+            return read_source(parts.train, header=header, names=names)
+        if holds_pictures(Path(source)):
+            return read_picture_folder(source, header=header, names=names)
+        return read_folder(source, bad_rows="skip")
+    if is_picture_name(source) and Path(source).is_file():
+        return one_picture(source)
     if is_archive(source):
         return read_archive(source, header=header, bad_rows="skip", names=names)
     return read_table(source, header=header, bad_rows="skip", names=names)

@@ -22,7 +22,11 @@ class Split(NamedTuple):
 
 def split_by_key(keys: Sequence[str], *, shares: tuple[float, float, float], seed: int) -> Split:
     """Examples with equal keys stay together; the parts have their shares of the distinct keys."""
-    ranked = sorted(set(keys), key=lambda key: (rank(key, seed), key))
+    return cut(keys, sorted(set(keys), key=lambda key: (rank(key, seed), key)), shares=shares)
+
+
+def cut(keys: Sequence[str], ranked: Sequence[str], *, shares: tuple[float, float, float]) -> Split:
+    """Examples whose keys come first in a ranking are the test part, then validation, then training."""
     needed = sum(share > 0 for share in shares)
     if len(ranked) < needed:
         raise InputError(
@@ -36,6 +40,18 @@ def split_by_key(keys: Sequence[str], *, shares: tuple[float, float, float], see
     for number, key in enumerate(keys):
         split[part_of[key]].append(number)
     return split
+
+
+def split_by_label(keys: Sequence[str], labels: Sequence[str], *, shares: tuple[float, float, float], seed: int) -> Split:
+    """The same with every label's share in each part, as near as whole examples allow; a key that comes with several
+    labels goes by the first.
+    """
+    label_of = dict(zip(reversed(keys), reversed(labels), strict=True))
+    members: dict[str, list[str]] = {}
+    for key in sorted(label_of, key=lambda key: (rank(key, seed), key)):
+        members.setdefault(label_of[key], []).append(key)
+    place = {key: (at + 0.5) / len(some) for some in members.values() for at, key in enumerate(some)}
+    return cut(keys, sorted(place, key=lambda key: (place[key], rank(key, seed))), shares=shares)
 
 
 def rank(key: str, seed: int) -> bytes:

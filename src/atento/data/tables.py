@@ -19,6 +19,7 @@ from atento.data.sequences.arff import read_arff
 from atento.data.sequences.arrays import read_arrays
 from atento.data.sequences.ts import read_ts
 from atento.data.sequences.wide import fold_steps
+from atento.data.series.array_rows import read_array_rows
 from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, form_of, kind_by_content, kind_by_name
 from atento.data.word_rows import fold_words
 from atento.errors import InputError
@@ -54,6 +55,8 @@ def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop"
         from atento.data.parquet import read_parquet  # pyarrow loads only when it is needed
 
         return table_of(read_parquet(read_bytes(path), file), file, "parquet", "", True, bad_rows)
+    if kind_by_name(path) == "npy":
+        return table_of(read_array_rows(read_bytes(path), file), file, "npy", "", False, bad_rows)
     if kind_by_name(path) == "npz":
         return table_of(read_arrays(read_bytes(path), file), file, "npz", "", False, bad_rows)
     return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from atento.data.lists import split
 from atento.estimators.estimator import SequenceEstimator
 from atento.estimators.frames import columns_of, like, require_rows, table_like
-from atento.estimators.rows import couples_of, label_lists_of, texts_of
+from atento.estimators.rows import couples_of, holds_arrays, label_lists_of, sequences_of, texts_of
 from atento.metrics.label_sets import LABELS_MACRO_F1
 from atento.tasks.reading import compose
 
@@ -28,18 +28,20 @@ def known_classes(labels: list[Any], rows: int) -> tuple[np.ndarray, dict[str, A
 
 
 class SequenceClassifier(ClassifierMixin, SequenceEstimator):
-    """One label a text. A row of numbers is read as a text of numbers."""
+    """One label a sequence: of words, or of numbers, (N, T) or (N, T, C) or a list of arrays (T, C) of any lengths."""
 
     task = "classify"
+    task_of_numbers = "classify-series"
 
     def fit(self, X: Any, y: Any) -> "SequenceClassifier":
-        """Learn from texts and their labels."""
+        """Learn from texts, or from sequences of numbers, and their labels."""
         sources = self.sources(X, reset=True)
         labels = labels_of(y)
         self.classes_, self.by_text_ = known_classes(labels, len(sources))
         rows = [{"text": source, "label": str(label)} for source, label in zip(sources, labels, strict=True)]
         if len(self.classes_) > 1:
-            self.learn(rows, {"source": "text", "label": "label"})
+            task = self.task if holds_text(X) else self.task_of_numbers
+            self.learn(rows, {"source": "text", "label": "label"}, task=task)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -63,10 +65,12 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         return table_like(X, chances / chances.sum(axis=1, keepdims=True), self.classes_)
 
     def sources(self, X: Any, *, reset: bool = False) -> list[str]:
-        """Texts; arrays of numbers are checked as scikit-learn checks them."""
-        if not holds_text(X):
-            X = validate_data(self, X, reset=reset)
-        return texts_of(X)
+        """Texts, sequences of numbers as texts; arrays are checked as scikit-learn checks them."""
+        if holds_text(X):
+            return texts_of(X)
+        if holds_arrays(X):
+            return sequences_of(X)
+        return sequences_of(validate_data(self, X, reset=reset, allow_nd=True))
 
     def __sklearn_tags__(self) -> Tags:
         """Numbers will do, too."""

@@ -48,9 +48,9 @@ class SequenceEstimator(BaseEstimator):
         self.device = device
         self.out = out
 
-    def learn(self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+    def learn(self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, task: str = "") -> None:
         """Fit a run on rows; `columns` are the data.* keys that name their cells. Nine in ten rows are learned from,
-        the others choose the best step.
+        the others choose the best step. `task`: another than the estimator's own.
         """
         folder = Path(self.out) if self.out else own_folder(self) / "run"
         values = {
@@ -64,7 +64,7 @@ class SequenceEstimator(BaseEstimator):
             path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
             self.run_ = fit(
                 path,
-                task=self.task,
+                task=task or self.task,
                 model=self.model,
                 settings=values,
                 seed=int(self.random_state or 0),

@@ -30,6 +30,39 @@ def word_of(cell: Any) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
+def holds_arrays(rows: Any) -> bool:
+    """Whether the rows of a list or of a frame's columns are sequences by themselves, which may be of any lengths."""
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        return False
+    if isinstance(rows, str) or not hasattr(rows, "__len__") or hasattr(rows, "toarray") or not len(rows):
+        return False
+    first = columns_of(rows)[0][0]
+    ragged = isinstance(rows, list | tuple) and len({np.shape(row) for row in rows}) == 1
+    return isinstance(first, list | tuple | np.ndarray) and not (ragged and np.ndim(first) == 1)
+
+
+def sequences_of(rows: Any, *, what: str = "X") -> list[str]:
+    """One sequence of numbers a row as text: arrays (N, T), (N, T, C), or lists of arrays; columns of lists are
+    channels.
+    """
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        cells: list[Any] = list(rows)
+    else:
+        columns = columns_of(rows)
+        cells = [np.stack(row, axis=-1) if len(columns) > 1 else row[0] for row in zip(*columns, strict=True)]
+    texts = []
+    for at, cell in enumerate(cells):
+        steps = np.asarray(cell, dtype=np.float64)
+        if steps.ndim not in (1, 2) or not np.isfinite(steps).all():
+            raise InputError(
+                f"{what}[{at}] is no sequence of numbers.",
+                found=f"shape {steps.shape}" if steps.ndim not in (1, 2) else "NaN or infinity",
+                fix="give arrays (T,) or (T, C) of finite numbers",
+            )
+        texts.append(" ".join(",".join(map(repr, np.atleast_1d(step).tolist())) for step in steps))
+    return require_filled(texts, what)
+
+
 def word_lists_of(rows: Any, *, what: str = "X") -> list[str]:
     """One list of words a row, tabs between them; a text is cut at white space."""
     (cells,) = columns_of(rows)

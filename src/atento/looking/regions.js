@@ -1,7 +1,8 @@
-// The viewer of pictures: the picture once for each word, bright where the weight was. It stands after viewer.js.
+// The viewer of pictures: the picture once for each word, clear where the weight was. It stands after viewer.js.
 
 const PANEL = 132; // side of a picture on the page
-const VEIL = 0.85; // how much is hidden where nothing was looked at
+const VEIL = { most: 0.85, dark: "255, 255, 255", bright: "0, 0, 0" }; // where nothing was looked at; white on dark
+const MIDDLE = 127.5; // of brightness
 
 /**
  * Show a model's attention over the regions of a picture.
@@ -18,8 +19,11 @@ function showRegions(element, { output, weights, picture, grid, label = "Attenti
     canvas.addEventListener("pointermove", (event) => describe(row, regionAt(canvas, event)));
     canvas.addEventListener("pointerleave", () => { readout.textContent = ""; });
     const figure = make("figure", { className: "region-panel" });
-    figure.append(make("figcaption", { textContent: visible(word), dir: "auto" }), canvas);
-    return { canvas, figure, word };
+    const most = make("small");
+    const caption = make("figcaption", { dir: "auto" });
+    caption.append(make("bdi", { textContent: visible(word) }), " ", most);
+    figure.append(caption, canvas);
+    return { canvas, figure, word, most };
   });
   const place = make("div", { className: "region-panels" });
   place.append(...panels.map((panel) => panel.figure));
@@ -30,10 +34,13 @@ function showRegions(element, { output, weights, picture, grid, label = "Attenti
   function redraw() {
     if (!image.naturalWidth) return;
     const matrix = matrixOf(weights, chosen);
-    panels.forEach(({ canvas, word }, row) => {
-      drawRegions(canvas, image, matrix[row] ?? [], grid);
-      const most = matrix[row].indexOf(Math.max(...matrix[row]));
-      canvas.setAttribute("aria-label", `${label} for ${visible(word)}: most at ${named(most)}`);
+    const veil = brightness(image) < MIDDLE ? VEIL.dark : VEIL.bright;
+    panels.forEach(({ canvas, word, most }, row) => {
+      const weights = (matrix[row] ?? []).map((weight) => (Number.isFinite(weight) ? Math.max(weight, 0) : 0));
+      const largest = Math.max(...weights);
+      drawRegions(canvas, image, weights.map((weight) => weight / (largest || 1)), veil, grid);
+      most.textContent = largest.toFixed(2);
+      canvas.setAttribute("aria-label", `${label} for ${visible(word)}: most at ${named(weights.indexOf(largest))}`);
     });
   }
 
@@ -65,18 +72,25 @@ function showRegions(element, { output, weights, picture, grid, label = "Attenti
   };
 }
 
-function drawRegions(canvas, image, weights, [rows, columns]) {
+function drawRegions(canvas, image, clear, veil, [rows, columns]) {
   const side = Math.round(PANEL * Math.max(devicePixelRatio, 2));
   [canvas.width, canvas.height] = [side, side];
   const context = canvas.getContext("2d");
   context.imageSmoothingEnabled = image.naturalWidth > side;
   context.drawImage(image, 0, 0, side, side);
-  weights.forEach((weight, region) => {
+  clear.forEach((share, region) => {
     const [row, column] = [Math.floor(region / columns), region % columns];
     const [left, top] = [Math.round((column * side) / columns), Math.round((row * side) / rows)];
     const [right, bottom] = [Math.round(((column + 1) * side) / columns), Math.round(((row + 1) * side) / rows)];
-    const seen = Number.isFinite(weight) ? Math.min(Math.max(weight, 0), 1) : 0;
-    context.fillStyle = `rgba(0, 0, 0, ${VEIL * (1 - Math.sqrt(seen))})`; // the root lets small weights be seen
+    context.fillStyle = `rgba(${veil}, ${VEIL.most * (1 - share)})`;
     context.fillRect(left, top, right - left, bottom - top);
   });
+}
+
+function brightness(image) {
+  const { naturalWidth: width, naturalHeight: height } = image;
+  const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  context.drawImage(image, 0, 0);
+  const colours = context.getImageData(0, 0, width, height).data.filter((_, index) => index % 4 < 3);
+  return colours.reduce((sum, number) => sum + number, 0) / colours.length;
 }

@@ -1,4 +1,8 @@
-"""Where a model looked on a picture: the picture once for each word, bright where the weight was."""
+"""Where a model looked on a picture: the picture once for each word, clear where the weight was.
+
+The region with a word's largest weight is quite clear, and that weight stands beside the word; elsewhere a veil, white
+on a dark picture and black on a bright one, is the thicker the less weight there is.
+"""
 
 import base64
 import io
@@ -20,6 +24,7 @@ from atento.looking.wording import shortened
 
 PREFIX = "data:image/png;base64,"
 VEIL = 0.85  # how much of a picture is hidden where nothing was looked at
+MIDDLE = 0.5  # of brightness: darker pictures get a white veil
 ACROSS = 6  # pictures in a row
 LONGEST_WORD = 18
 CELL = 2  # columns of a terminal for each region: about a square
@@ -46,24 +51,30 @@ def maps_of(alignment: Alignment, *, layer: int = -1) -> NDArray[np.float64]:
 
 def pixels_of(alignment: Alignment) -> NDArray[np.float64]:
     """The picture (S, S, 3), numbers from 0 to 1."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
         data = base64.b64decode(str(alignment["picture"]).removeprefix(PREFIX), validate=True)
         with Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
             return np.asarray(picture.convert("RGB"), dtype=np.float64) / 255.0
-    except (ValueError, UnidentifiedImageError):
+    except (ValueError, OSError, SyntaxError):  # what PIL raises at what is no picture
         found = shortened(str(alignment["picture"]), 60)
         raise InputError("an alignment's picture must be a PNG.", found=found, fix=f"give {PREFIX}...") from None
 
 
 def veiled(pixels: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The picture (S, S, 3) under a veil that lifts with the root of each region's weight (h, w), all off at 1."""
+    """The picture (S, S, 3) under a veil that lifts with each region's weight (h, w), all off at the largest."""
     height, width = pixels.shape[:2]
     rows = np.arange(height) * weights.shape[0] // height  # (S,) the region each pixel lies in
     columns = np.arange(width) * weights.shape[1] // width
-    here = np.nan_to_num(weights, nan=0.0)[rows][:, columns]  # (S, S)
-    return pixels * (1.0 - VEIL * (1.0 - np.sqrt(here.clip(0.0, 1.0))))[..., None]
+    hidden = VEIL * (1.0 - lifted(weights))[rows][:, columns][..., None]  # (S, S, 1)
+    return pixels * (1.0 - hidden) + (hidden if pixels.mean() < MIDDLE else 0.0)
+
+
+def lifted(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each weight as a share of the largest, none below 0; what is no number is 0."""
+    seen = np.nan_to_num(weights, nan=0.0, posinf=0.0).clip(min=0.0)
+    return seen / (seen.max() or 1.0)
 
 
 def regions_picture(alignment: Alignment, path: str | Path) -> Path:
@@ -77,7 +88,8 @@ def regions_picture(alignment: Alignment, path: str | Path) -> Path:
 
     pixels, maps = pixels_of(alignment), maps_of(alignment)
     panels: list[tuple[str, NDArray[np.float64]]] = [("", pixels)]
-    panels += [(word, veiled(pixels, map_)) for word, map_ in zip(alignment["output"], maps, strict=True)]
+    for word, map_ in zip(alignment["output"], maps, strict=True):
+        panels.append((f"{shortened(shown(word), LONGEST_WORD)}  {map_.max():.2f}", veiled(pixels, map_)))
     across = min(ACROSS, len(panels))
     down = ceil(len(panels) / across)
     with mpl.rc_context(SETTINGS), warnings.catch_warnings():
@@ -97,7 +109,7 @@ def regions_picture(alignment: Alignment, path: str | Path) -> Path:
 def draw_panel(axes: Any, picture: NDArray[np.float64], word: str) -> None:
     """One picture with its word above it."""
     axes.imshow(picture, interpolation="nearest")
-    axes.set_title(shortened(shown(word), LONGEST_WORD) if word else "", fontsize=9, parse_math=False)
+    axes.set_title(word, fontsize=9, parse_math=False)
 
 
 def shade_regions(alignment: Alignment, *, width: int = 80) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from atento.looking.alignment import can_be_shown
 from atento.looking.charts import learning_curves, length_limits, length_panel
 from atento.looking.document import document
+from atento.looking.forecast_page import forecasts_of
 from atento.looking.gallery import gallery
 from atento.looking.markup import Markup, joined, tag
 from atento.looking.mistakes import mistakes
@@ -23,6 +24,7 @@ def render_report(board: Mapping[str, Any]) -> str:
         "results": ("Results", results),
         "learning": ("Learning", learning),
         "length": ("Short and long sources", lengths),
+        "forecasts": ("Forecasts", forecasts),
         "attention": ("Where the models looked", attention),
         "mistakes": ("Mistakes", worst_outputs),
         "repeat": ("Repeat it", repeating),
@@ -134,6 +136,11 @@ def lengths(board: Board) -> Markup:
     if len(rows) > 1:
         text += " Grey: the other models."
     return joined(tag("p", text), tag("div", *panels, class_="panels"))
+
+
+def forecasts(board: Board) -> Markup:
+    """A few forecasts beside what came, where the models forecast."""
+    return forecasts_of(board.get("forecasts") or ())
 
 
 def attention(board: Board) -> Markup:

@@ -105,7 +105,7 @@ def power_spectrum(values: Numbers) -> Numbers:
     power = np.square(np.abs(np.fft.rfft((values - values.mean()) * window)))[1:]
     smooth = np.convolve(power, np.ones(SMOOTHED), mode="same")
     total = smooth.sum()
-    return smooth / total if total > 0 else np.full(len(smooth), 1 / len(smooth))
+    return smooth / total if np.isfinite(total) and total > 0 else np.full(len(smooth), 1 / len(smooth))
 
 
 def maxima(values: Numbers) -> Numbers:

@@ -34,7 +34,7 @@ class ValidTimes(NamedTuple):
 def valid_times(
     runs: ArrayLike, truth: ArrayLike, variance: ArrayLike, *, step: float, exponent: float, threshold: float = THRESHOLD
 ) -> ValidTimes:
-    """λ times the first time at which √(mean over coordinates of (ŷ − y)² / variance) passes the threshold.
+    """λ times the time until √(mean over coordinates of (ŷ − y)² / variance) passes the threshold: the steps before it.
 
     runs, truth (R, T, D) begin one step after what was given; variance (D,) is the training part's. What is not a
     number has passed the threshold; a run that never does counts for all of its time.
@@ -51,5 +51,5 @@ def valid_times(
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sqrt((np.square(outputs - wanted) / spread).mean(axis=-1))  # (R, T)
     lost = ~(error <= threshold)
-    first = np.where(lost.any(axis=1), lost.argmax(axis=1) + 1, lost.shape[1])
+    first = np.where(lost.any(axis=1), lost.argmax(axis=1), lost.shape[1])
     return ValidTimes(first * step * exponent, int((~lost.any(axis=1)).sum()))

@@ -6,6 +6,7 @@ horizon, so that a bootstrap draws blocks, not windows, and its intervals are no
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from atento.metrics.metric import Metric, Sums, share
 Numbers = NDArray[np.float64]
 AT_ONCE = 2**21  # numbers judged together
 BANDS = 3
+FEWEST_BLOCKS = 8
 
 
 def mean_squared_error(outputs: ArrayLike, truth: ArrayLike) -> float:
@@ -94,8 +96,11 @@ def in_blocks(
 ) -> Sums:
     """(blocks, 2): what is measured, summed over a block of consecutive windows of one series, and how many numbers.
 
-    A source says its `series` and its `origin`; where only fewer steps are known or said, these are judged.
+    A source says its `series` and its `origin`; where only fewer steps are known or said, these are judged. Outputs of
+    several runs stand one after the other, each over all sources.
     """
+    length = block_length(sources, judging.horizon)
+    sources = list(sources) * (len(outputs) // max(1, len(sources)))
     totals = np.zeros((len(outputs), 2))
     size = max(1, AT_ONCE // max(1, np.asarray(outputs[0]).size)) if len(outputs) else 1
     for start in range(0, len(outputs), size):
@@ -106,13 +111,26 @@ def in_blocks(
         steps = min(said.shape[1], came.shape[1])
         found = measure(said[:, :steps], came[:, :steps], judging.scales(sources[some]), judging)
         totals[some, 0], totals[some, 1] = found.sum(axis=(1, 2)), found[0].size
-    return np.add.reduceat(totals, block_starts(sources, judging.horizon)) if len(totals) else totals
+    return np.add.reduceat(totals, block_starts(sources, length)) if len(totals) else totals
+
+
+def block_length(sources: Sequence[Any], horizon: int) -> int:
+    """The horizon; of a short test part less, for an interval of one block would be none."""
+    length = horizon
+    while length > 1 and len(block_starts(sources, length)) < min(FEWEST_BLOCKS, len(sources)):
+        length = -(-length // 2)
+    return length
 
 
 def block_starts(sources: Sequence[Any], length: int) -> list[int]:
     """Where a block begins: another series, or another stretch of so many rows."""
-    keys = [(source.series, source.origin // max(1, length)) for source in sources]
-    return [at for at, key in enumerate(keys) if not at or key != keys[at - 1]]
+    found: list[int] = []
+    for at, source in enumerate(sources):
+        before = sources[at - 1]
+        apart = source.series != before.series or source.origin // length != before.origin // length
+        if not at or apart or source.origin <= before.origin:  # the last: another run begins
+            found.append(at)
+    return found
 
 
 def without_sources(outputs: Sequence[Any], references: Sequence[Any]) -> Sums:
@@ -149,7 +167,7 @@ def by_steps_ahead(
     told, horizon = metric.on(sources), min(len(references[0][0]), len(runs[0][0]))
     borders = sorted({round(horizon * band / BANDS) for band in range(BANDS + 1)})
     found = []
-    for first, last in zip(borders, borders[1:], strict=False):
+    for first, last in pairwise(borders):
         some = [[output[first:last] for output in outputs] for outputs in runs]
         quality = interval_over(told, some, [(reference[0][first:last],) for reference in references])
         label = f"{first + 1}–{last}" if last > first + 1 else str(last)

@@ -132,7 +132,7 @@ class FrameReader(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """(B, L, H·W) -> (B, Z)."""
-        seen = values.unflatten(-1, self.frame)
+        seen = values.reshape(*values.shape[:2], *self.frame)
         for map_ in self.maps:
             seen = nn.functional.silu(map_(seen))
         latent: Tensor = self.press(seen.flatten(1))

@@ -55,7 +55,7 @@ def known_model(name: str) -> Half | None:
     """The half of a family's name; None for what is no family. Anything else is refused."""
     if name in PLAIN:
         return None
-    if name.partition("+")[0] not in FAMILIES:
+    if "/" not in name and name.partition("+")[0] not in FAMILIES:
         raise unknown_name("autoencoder", name, [*PLAIN, *FAMILIES])
     half = parse_one(name, "an autoencoder")
     require_no_attention(half, name, "a recurrent autoencoder presses the window to its last state")

@@ -1,10 +1,11 @@
 """Forecasters by the names of a recipe.
 
-`linear` sums the window up. `rnn`, `gru`, `lstm` read it and write the horizon at once; with an attention after the name
-(`lstm+additive`) they walk the horizon and look back from each of its steps. `transformer` takes step by step,
+`linear` sums the window up. `rnn`, `gru`, `lstm` read it and write the horizon at once; with an attention after their
+name (`lstm+additive`) they walk the horizon and look back from each of its steps. `transformer` takes step by step,
 `transformer+patches` pieces of the window.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from torch import nn
@@ -19,7 +20,6 @@ from atento.models.build_recurrent import require_between, require_even
 from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
 from atento.models.forecast_attentive import LookingBack
 from atento.models.forecast_linear import Beside, WeightedSums
-from atento.models.forecast_next import NextStep
 from atento.models.forecast_pieces import Asking, Reading, Writing
 from atento.models.forecast_recurrent import AtOnce, FromLastState
 from atento.models.forecast_transformer import Patches, StepByStep
@@ -40,7 +40,13 @@ from atento.spec import ModelRecipe
 
 __all__ = ["Forecaster", "SeriesBatch", "SeriesSizes", "build_forecaster", "parse_forecaster", "parse_levels"]
 
-ANCHORS: dict[str, Anchor] = {"auto": last_value, "last": last_value, "mean": mean_value, "none": no_anchor, "change": last_value}
+ANCHORS: dict[str, Anchor] = {
+    "auto": last_value,
+    "last": last_value,
+    "mean": mean_value,
+    "none": no_anchor,
+    "change": last_value,
+}
 PATCHES = "patches"
 PIECES = 7  # of a window, where the recipe leaves open how long they are
 
@@ -71,8 +77,12 @@ def parse_forecaster(name: str) -> Named:
     return Named(half, patches)
 
 
-def build_forecaster(recipe: ModelRecipe, sizes: SeriesSizes, *, noise: float = 0.0) -> Forecaster:
-    """The forecaster of a recipe; a recursive one looks one step ahead. `noise` falls on what it reads in training."""
+def build_forecaster(
+    recipe: ModelRecipe, sizes: SeriesSizes, *, noise: float = 0.0, pace: Sequence[float] = ()
+) -> Forecaster:
+    """The forecaster of a recipe; a recursive one looks one step ahead. `noise` falls on what it reads in training;
+    `pace` is how much each channel changes in a step, for a network that says the change.
+    """
     named, levels = parse_forecaster(recipe.name), parse_levels(recipe.quantiles)
     if recipe.strategy == "recursive":
         sizes = sizes._replace(horizon=1)
@@ -84,6 +94,7 @@ def build_forecaster(recipe: ModelRecipe, sizes: SeriesSizes, *, noise: float = 
         sizes,
         anchor=ANCHORS[recipe.anchor],
         whole=recipe.anchor == "change",
+        pace=pace if recipe.anchor == "change" else (),
         effect=effect_of(named, recipe, sizes),
         each=each,
         levels=levels,
@@ -107,10 +118,10 @@ def build_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *, quan
 def recurrent_network(half: Half, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int) -> Network:
     """Without a composition the horizon is written at once from the last state."""
     size, cells, patch = recipe.hidden, cells_of(half.family, recipe), patch_of(recipe, sizes)
-    if half.attention is None and recipe.strategy == "recursive" and recipe.patch <= 1:
+    if half.attention is None and patch == 1:
         require_defaults(recipe, "summary")
         stack = Stack(cells, sizes.channels + sizes.covariates, size, layers=recipe.layers, dropout=recipe.dropout)
-        return NextStep(stack, sizes, quantiles=quantiles, dropout=recipe.dropout)
+        return FromLastState(stack, sizes, quantiles=quantiles, dropout=recipe.dropout)
     reading, asking = Reading(sizes, patch, size), Asking(sizes, patch, size)
     writing = Writing(sizes, patch, size, quantiles=quantiles, dropout=recipe.dropout)
     decoder = Stack(cells, size, size, layers=recipe.layers, dropout=recipe.dropout)
@@ -124,9 +135,7 @@ def recurrent_network(half: Half, recipe: ModelRecipe, sizes: SeriesSizes, *, qu
     )
     summarise = end_states if both and recipe.summary in ("auto", "last") else find_summary(recipe.summary, auto="last")
     attention = half.attention.build(
-        Sizes(
-            query=size, key=size, reach=recipe.reach, block=recipe.block, longest=recipe.longest, alpha=recipe.alpha
-        )
+        Sizes(query=size, key=size, reach=recipe.reach, block=recipe.block, longest=recipe.longest, alpha=recipe.alpha)
     )
     require_between(half.attention, attention, recipe)
     return LookingBack(reading, encoder, summarise, asking, decoder, attention, writing)
@@ -158,8 +167,9 @@ def transformer_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *
 
 
 def patch_of(recipe: ModelRecipe, sizes: SeriesSizes) -> int:
-    """How many steps are read together, the whole window at most."""
-    return min(recipe.patch or -(-sizes.look_back // PIECES), sizes.look_back)
+    """How many steps are read together, the whole window at most; the next step alone follows from single steps."""
+    chosen = 1 if recipe.strategy == "recursive" else -(-sizes.look_back // PIECES)
+    return min(recipe.patch or chosen, sizes.look_back)
 
 
 def effect_of(named: Named, recipe: ModelRecipe, sizes: SeriesSizes) -> nn.Module | None:

@@ -24,9 +24,7 @@ def parse_picture_matcher(name: str) -> tuple[Half, bool]:
     seeing, _, reading = name.partition("/")
     if not reading:
         fix = f"write {next(iter(EYES))}/{'gru+dot+co' if seeing.split('+')[0] in EYES else name}"
-        raise InputError(
-            f"model {name!r}: one half sees the picture and one reads the question.", found=name, fix=fix
-        )
+        raise InputError(f"model {name!r}: one half sees the picture and one reads the question.", found=name, fix=fix)
     if parse_eye(seeing, name).attention is not None:
         raise InputError(
             f"model {name!r}: what sees has no attention; what reads has.",
@@ -62,12 +60,10 @@ def build_picture_matcher(
         opening, across, closing = (between(composition, recipe) for _ in range(3))
         asked = AlternatingCoAttention(size, size, opening=opening, across=across, closing=closing)
         return AskedPicture(eye, reader, asked, Verdict(size, head(size, width), dropout=recipe.dropout))
-    after = Stack(
-        cells_of(half.family, recipe), size, size // recipe.directions, bidirectional=recipe.directions == 2
-    )
+    looks, back = between(composition, recipe), between(composition, recipe)
+    after = Stack(cells_of(half.family, recipe), size, size // recipe.directions, bidirectional=recipe.directions == 2)
     verdict = Verdict(2 * size, head(size, width), dropout=recipe.dropout)
-    looks = [between(composition, recipe) for _ in range(2)]
-    return CoPicture(eye, reader, *looks, after, verdict, dropout=recipe.dropout)
+    return CoPicture(eye, reader, looks, back, after, verdict, dropout=recipe.dropout)
 
 
 def between(composition: Composition, recipe: ModelRecipe) -> Attention:

@@ -13,7 +13,10 @@ from atento.recurrent.stack import Stack
 
 
 class FromLastState(Network):
-    """A stack walks over the window step by step, its last state times a matrix is the horizon."""
+    """ŷ = W h_L + b, h_t = cell(x_t, h_{t−1}): nothing between the numbers and the cell (Elman, 1990).
+
+    What is known of a step beforehand is read with the step before it.
+    """
 
     def __init__(self, stack: Stack, sizes: SeriesSizes, *, quantiles: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
@@ -23,7 +26,7 @@ class FromLastState(Network):
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """One walk, one product."""
-        read = torch.cat([past, known[:, : past.size(1)]], dim=-1)
+        read = torch.cat([past, known[:, 1 : past.size(1) + 1]], dim=-1)
         said = self.stack(read).outputs[:, -1]
         outputs: Tensor = self.write(self.dropout(said)).unflatten(1, self.shape)
         return outputs

@@ -8,7 +8,7 @@ from atento.layers.positions import Positions
 from atento.models.forecast_pieces import Asking, Reading, Writing
 from atento.models.forecaster import Network, SeriesSizes, silent
 
-# Axes: N rows, L past, H horizon, C channels, K covariates, Q quantiles, S pieces of the past, J of the horizon, D size.
+# Axes: N rows, L past, H horizon, C channels, K covariates, S pieces of the past, J pieces of the horizon, D size.
 
 
 class StepByStep(Network):

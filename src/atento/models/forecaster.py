@@ -1,7 +1,7 @@
 """Forecasters: what is known at one time -> what comes after it. A network sees numbers from their anchor on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -11,7 +11,7 @@ from atento.errors import InputError
 from atento.layers.losses import Loss, squared_error
 from atento.layers.quantiles import in_order, median_shares, pinball
 
-# Axes: B windows, L past, H horizon, C channels, K covariates, Q quantiles (one number: 1), N windows or channels of them.
+# Axes: B windows, N windows or channels of them, L past, H horizon, C channels, K covariates, Q quantiles (else 1).
 
 
 class SeriesSizes(NamedTuple):
@@ -84,6 +84,7 @@ class Forecaster(nn.Module):
         *,
         anchor: Anchor = last_value,
         whole: bool = False,
+        pace: Sequence[float] = (),
         effect: nn.Module | None = None,
         each: bool = False,
         levels: tuple[float, ...] = (),
@@ -93,6 +94,8 @@ class Forecaster(nn.Module):
         self.network, self.sizes, self.anchor, self.effect = network, sizes, anchor, effect
         self.each, self.levels, self.noise = each, levels, noise
         self.whole = whole  # the network sees numbers as they are, and says how far from the anchor they go
+        self.pace: Tensor
+        self.register_buffer("pace", torch.tensor(pace or (1.0,) * sizes.channels))  # (C,) what an output of 1 means
 
     @property
     def look_back(self) -> int:
@@ -114,7 +117,7 @@ class Forecaster(nn.Module):
         if self.each:
             outputs = outputs.view(len(past), self.sizes.channels, self.horizon, -1).transpose(1, 2)
         base = level + (effects[:, self.look_back :] if self.effect is not None else effects)
-        return in_order(outputs + base.unsqueeze(-1))
+        return in_order(outputs * self.pace.unsqueeze(-1) + base.unsqueeze(-1))
 
     def parted(self, past: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
         """Channel by channel, each with what is known: (B, L, C) -> (B·C, L, 1); or all together, as they are."""

@@ -1,6 +1,8 @@
 """Long numeric sequences in pieces: several steps are read together, so that an encoder has fewer to walk over."""
 
-from torch import Tensor
+from collections.abc import Sequence
+
+from torch import Tensor, nn
 from torch.nn import functional
 
 from atento.errors import InputError
@@ -34,3 +36,11 @@ class PatchedNumbers(Encoder):
         real, lack = valid.gather(1, order), -values.size(1) % self.patch
         steps, real = functional.pad(steps, (0, 0, 0, lack)), functional.pad(real, (0, lack))
         return steps.unflatten(1, (-1, self.patch)).flatten(2), real.unflatten(1, (-1, self.patch)).any(dim=2)
+
+
+def steps_together(encoder: nn.Module, steps: Sequence[str]) -> list[str]:
+    """What each state was read from: the steps as they are; of patches, the numbers of the first and the last."""
+    if not isinstance(encoder, PatchedNumbers):
+        return list(steps)
+    firsts = range(0, len(steps), encoder.patch)
+    return [f"{first + 1}–{min(first + encoder.patch, len(steps))}" for first in firsts]

@@ -44,6 +44,7 @@ class PictureMatcher(nn.Module, ABC):
                 fix=f"make both with size={eye.size}",
             )
         self.eye, self.reader, self.verdict = eye, reader, verdict
+        self.even_regions, self.even_words = nn.LayerNorm(eye.size), nn.LayerNorm(reader.size)
 
     @property
     def head(self) -> Head:
@@ -64,8 +65,15 @@ class PictureMatcher(nn.Module, ABC):
         return outputs
 
     def encode(self, batch: PictureQuestions) -> tuple[Encoded, Encoded]:
-        """Both as they are read, before either looked at the other."""
-        return self.eye.encode(batch.pixels, batch.valid), self.reader.encode(batch.question, batch.valid)
+        """Both as they are read, before either looked at the other, on one scale: else products of the two are too
+        small for long to be learned from.
+        """
+        picture = self.eye.encode(batch.pixels, batch.valid)
+        question = self.reader.encode(batch.question, batch.valid)
+        return (
+            picture._replace(states=self.even_regions(picture.states), summary=self.even_regions(picture.summary)),
+            question._replace(states=self.even_words(question.states), summary=self.even_words(question.summary)),
+        )
 
     def weights(self, batch: PictureQuestions) -> Tensor:
         """Where the question looked, word by word or as a whole."""
@@ -97,9 +105,7 @@ class AskedPicture(PictureMatcher):
 
     attends = True
 
-    def __init__(
-        self, eye: PictureEncoder, reader: Encoder, across: AlternatingCoAttention, verdict: Verdict
-    ) -> None:
+    def __init__(self, eye: PictureEncoder, reader: Encoder, across: AlternatingCoAttention, verdict: Verdict) -> None:
         super().__init__(eye, reader, verdict)
         self.across = across
 

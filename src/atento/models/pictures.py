@@ -20,8 +20,9 @@ COLOURS = 3
 
 
 class PictureEncoder(Encoder):
-    """pixels (B, 3, S, S) -> a state for each region, row by row: W f + P p  (the annotation vectors of Xu et al.,
-    2015, sec. 3.1.1), f what the body sees there, p sine and cosine waves of its row and of its column.
+    """pixels (B, 3, S, S) -> a state for each region, row by row: max(0, W f + P p)  (the annotation vectors of Xu et
+    al., 2015, sec. 3.1.1), f what the body sees there, p sine and cosine waves of its row and of its column. Bent, so
+    that their mean still knows what stands where.
 
     body: (B, 3, S, S) -> (B, channels, h, w), any module. A picture has no padding: every region is real.
     """
@@ -50,7 +51,7 @@ class PictureEncoder(Encoder):
         seen = self.see(pixels)
         rows, columns = seen.shape[-2:]
         states = self.read(seen.flatten(2).transpose(1, 2)) + self.places(rows, columns).to(seen.dtype)  # (B, R, D)
-        states = self.dropout(states)
+        states = self.dropout(torch.relu(states))
         real = torch.ones(states.shape[:2], dtype=torch.bool, device=states.device)
         return Encoded(states, real, self.summarise(states, real))
 

@@ -96,17 +96,6 @@ def recreate(module: nn.Module, codec: WindowCodec, sources: Sequence[Past], rec
     return answers
 
 
-@torch.no_grad()
-def latent_path(module: nn.Module, codec: WindowCodec, sources: Sequence[Past]) -> Numbers:
-    """The latents (N, Z) of windows one after the other."""
-    autoencoder, like = as_autoencoder(module), next(module.parameters())
-    size = max(1, AT_ONCE // (codec.frame.look_back * len(codec.frame.channels)))
-    parts = [
-        autoencoder.encode(codec.read(sources[first : first + size]).to(like)) for first in range(0, len(sources), size)
-    ]
-    return as_numbers(torch.cat(parts))
-
-
 def as_numbers(values: Tensor) -> Numbers:
     """Numbers in memory, in full precision."""
     return values.double().cpu().numpy()

@@ -3,15 +3,15 @@
 An output is one row of numbers: the recreated window (L, C), row by row, then its latent (Z,).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from atento.data.series import Past
 from atento.data.series.series import Numbers
+from atento.metrics.forecasts import block_starts, without_sources
 from atento.metrics.latents import foretell_steps
 from atento.metrics.metric import Metric, Sums
 from atento.tasks.autoencode_codec import WindowCodec
@@ -20,6 +20,10 @@ from atento.tasks.autoencode_codec import WindowCodec
 
 NEIGHBOURS = 10
 SHORTEST = 4 * NEIGHBOURS  # windows in a row whose steps can be foretold
+BLOCK = 20  # rows that are drawn together for an interval, at least
+
+Judge = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sums]  # sources, outputs, references -> (N, S)
+Formula = Callable[[Sums], Sums]
 
 
 def pack(window: Numbers, latent: Numbers) -> Numbers:
@@ -34,28 +38,43 @@ def latent_of(output: Any, reference: Any) -> Numbers:
 
 def metrics(codec: WindowCodec) -> tuple[Metric, ...]:
     """The error first, in spreads of the training part."""
-    counted = partial(window_statistics, codec)
+
+    def made(name: str, summary: str, judge: Judge, formula: Formula, *, smaller: bool = False) -> Metric:
+        by_source = partial(in_blocks, judge, max(BLOCK, codec.frame.look_back))
+        return Metric(name, summary, without_sources, formula, smaller_is_better=smaller, by_source=by_source)
+
+    windows = partial(window_statistics, codec)
+    flow = f"share of the variance of the latent's next step that {NEIGHBOURS} neighbours in earlier time foretell"
     return (
-        Metric("mse", "mean squared error in spreads; smaller is better", counted, mean_error, smaller_is_better=True),
-        Metric("r2", "share of the windows' variance that is recreated; always the mean: 0", counted, recreated),
-        Metric(
-            "next_step",
-            f"share of the variance of the latent's next step foretold from {NEIGHBOURS} neighbours in earlier time",
-            no_statistics,
-            foretold,
-            by_source=step_statistics,
-        ),
+        made("mse", "mean squared error in spreads; smaller is better", windows, mean_error, smaller=True),
+        made("r2", "share of the windows' variance that is recreated; always the mean: 0", windows, recreated),
+        made("next_step", flow, step_statistics, foretold),
     )
 
 
-def window_statistics(codec: WindowCodec, outputs: Sequence[Any], references: Sequence[Sequence[Any]]) -> Sums:
+def in_blocks(
+    judge: Judge, length: int, sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]
+) -> Sums:
+    """(blocks, S): windows a step apart are nearly the same, so they are summed in blocks of so many rows; several
+    runs over the same sources come one after the other.
+    """
+    starts, count, sums = block_starts(sources, length), len(sources), []
+    for first in range(0, len(outputs), max(1, count)):
+        found = judge(sources, outputs[first : first + count], references[first : first + count])
+        sums.append(np.add.reduceat(found, starts))
+    return np.concatenate(sums) if sums else np.zeros((0, 3))
+
+
+def window_statistics(
+    codec: WindowCodec, sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]
+) -> Sums:
     """(N, 3): squared errors, squares of the window around the training mean, both on scale, and how many numbers."""
     rows = []
     for output, (window,) in zip(outputs, references, strict=True):
         truth = codec.to_scale(np.asarray(window))
         said = codec.to_scale(np.asarray(output, dtype=np.float64)[: truth.size].reshape(truth.shape))
         rows.append((np.square(truth - said).sum(), np.square(truth).sum(), truth.size))
-    return np.asarray(rows, dtype=np.float64).reshape(-1, 3)
+    return np.asarray(rows, dtype=np.float64)
 
 
 def mean_error(sums: Sums) -> Sums:
@@ -74,24 +93,16 @@ def foretold(sums: Sums) -> Sums:
     return np.asarray(np.where(sums[:, 1] > 0, 1 - sums[:, 0] / spreads, 0.0))
 
 
-def no_statistics(outputs: Sequence[Any], references: Sequence[Sequence[Any]]) -> Sums:
-    """(N, 2) of nothing: without sources nobody knows which window follows which."""
-    return np.zeros((len(outputs), 2))
-
-
-def step_statistics(sources: Sequence[Past], outputs: Sequence[Any], references: Sequence[Sequence[Any]]) -> Sums:
-    """(N, 2): squared errors and spreads of the held-out steps, zeros elsewhere; runs of the same sources in a row."""
-    sums = np.zeros((len(outputs), 2))
-    for first in range(0, len(outputs), max(1, len(sources))):
-        groups = [list(rows) for _, rows in groupby(range(len(sources)), key=lambda row: sources[row].series)]
-        groups = [rows for rows in groups if len(rows) >= SHORTEST]
-        if not groups:
-            return sums
-        paths = [
-            np.stack([latent_of(outputs[first + row], references[first + row][0]) for row in rows]) for rows in groups
-        ]
-        steps = foretell_steps(paths, neighbours=NEIGHBOURS)
-        held = [rows[-1 - count : -1] for rows, count in zip(groups, steps.counts, strict=True)]
-        places = first + np.concatenate([np.asarray(rows) for rows in held])  # the windows that these steps leave
-        sums[places, 0], sums[places, 1] = steps.errors, steps.spreads
+def step_statistics(sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]) -> Sums:
+    """(N, 2): squared errors and spreads of the held-out steps, zeros elsewhere and where paths are too short."""
+    sums = np.zeros((len(sources), 2))
+    groups = [list(rows) for _, rows in groupby(range(len(sources)), key=lambda row: sources[row].series)]
+    groups = [rows for rows in groups if len(rows) >= SHORTEST]
+    if not groups or not len(latent_of(outputs[0], references[0][0])):
+        return sums
+    paths = [np.stack([latent_of(outputs[row], references[row][0]) for row in rows]) for rows in groups]
+    steps = foretell_steps(paths, neighbours=NEIGHBOURS)
+    held = [rows[-1 - count : -1] for rows, count in zip(groups, steps.counts, strict=True)]
+    places = np.concatenate([np.asarray(rows) for rows in held])  # the windows that these steps leave
+    sums[places, 0], sums[places, 1] = steps.errors, steps.spreads
     return sums

@@ -49,9 +49,9 @@ def read_windows(recipe: DataRecipe, seed: int) -> Reading:
     found = find_windows(recipe, recipe.train, seed)
     frame, guesses = window_frame(found, recipe)
     own = [find_windows(recipe, file, seed) if file else None for file in (recipe.valid, recipe.test)]
-    for part in own:
-        if part is not None:
-            require_alike(part, found)
+    for other in own:
+        if other is not None:
+            require_alike(other, found)
     divided = divide(found.file, found.series, frame, recipe)
     train = tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True))
     notes = [*found.notes, *guesses, *divided.notes]

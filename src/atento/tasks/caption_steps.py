@@ -29,7 +29,7 @@ def trace_caption(
     return [
         entry("pixels", "the mean colour of each region, from −1 to 1", regions, colours, columns=COLOURS),
         entry("features", f"{type(encoder.body).__name__}: what is seen at each region", regions, seen),
-        entry("encoder states", "W f + P p: what is seen, and where", regions, encoded.states[0]),
+        entry("encoder states", "max(0, W f + P p): what is seen, and where", regions, encoded.states[0]),
         entry("summary", "the whole picture in one vector", ["summary"], encoded.summary),
         *trace_writing(module, encoded, codec.target, regions, written),
     ]

@@ -20,6 +20,7 @@ from atento.tasks.match_pictures import MATCH_PICTURES
 from atento.tasks.recognising import heed, ranked
 from atento.tasks.tag import TAG
 from atento.tasks.task import Recognition, Task
+from atento.tasks.transcribe import TRANSCRIBE
 from atento.tasks.translate import TRANSLATE
 
 TASKS: dict[str, Task] = {
@@ -32,6 +33,7 @@ TASKS: dict[str, Task] = {
         AUTOENCODE,
         CLASSIFY,
         CLASSIFY_SERIES,
+        TRANSCRIBE,
         LABEL,
         MATCH,
         GENERATE,

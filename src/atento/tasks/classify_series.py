@@ -20,7 +20,7 @@ from atento.models.build_series_classifier import build_series_classifier
 from atento.models.classifier import Classifier, LabelledBatch
 from atento.models.estimator import TransformerNumbers
 from atento.models.heads import LabelHead
-from atento.models.patched_numbers import PatchedNumbers
+from atento.models.patched_numbers import PatchedNumbers, steps_together
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.channels import pad_sequences
 from atento.tasks.classify_series_codec import EncodedSeries, SeriesCodec
@@ -101,25 +101,18 @@ def look_at(module: nn.Module, codec: SeriesCodec, source: str, recipe: DecodeRe
     """Which steps a pooling took, or where the steps of a Transformer looked; nothing for other models."""
     classifier, row = as_classifier(module), codec.read(source)
     (said,) = answer(module, codec, [source], recipe)
-    rows, steps, output = asked(module, [row]), read_together(classifier, source), [said.text]
+    rows, steps, output = asked(module, [row]), steps_together(classifier.encoder, source.split()), [said.text]
     weights = torch.zeros(0, 0, 1, len(steps))
-    inner = classifier.encoder.encoder if isinstance(classifier.encoder, PatchedNumbers) else classifier.encoder
     if isinstance(classifier.pooling, AttentionPooling):
         weights = classifier.weights(rows)[None, None]  # (1, 1, 1, M)
-    elif isinstance(inner, TransformerNumbers):
-        cut, output = classifier.encoder.cut if isinstance(classifier.encoder, PatchedNumbers) else None, steps
-        values, valid = (rows.source, rows.valid) if cut is None else cut(rows.source, rows.valid)
-        weights = inner.stack.weights(inner.place(values, valid), valid=valid)[0]  # (L, H, M, M)
+    else:
+        encoder, values, valid = classifier.encoder, rows.source, rows.valid
+        if isinstance(encoder, PatchedNumbers):
+            values, valid = encoder.cut(values, valid)
+            encoder = encoder.encoder
+        if isinstance(encoder, TransformerNumbers):
+            output, weights = steps, encoder.stack.weights(encoder.place(values, valid), valid=valid)[0]  # (L, H, M, M)
     return Alignment(steps, output, weights.float().cpu(), said.text, said.score)
-
-
-def read_together(classifier: Classifier, source: str) -> list[str]:
-    """The steps as they are written; of several that are read together, the numbers of the first and the last."""
-    steps = source.split()
-    if not isinstance(classifier.encoder, PatchedNumbers):
-        return steps
-    patch = classifier.encoder.patch
-    return [f"{first + 1}–{min(first + patch, len(steps))}" for first in range(0, len(steps), patch)]
 
 
 @torch.no_grad()
@@ -128,7 +121,7 @@ def trace(module: nn.Module, codec: SeriesCodec, source: str, recipe: DecodeReci
     classifier, row = as_classifier(module), codec.read(source)
     rows = asked(module, [row])
     encoded = classifier.encoder.encode(rows.source, rows.valid)
-    summary, places = classifier.sum_up(encoded), read_together(classifier, source)
+    summary, places = classifier.sum_up(encoded), steps_together(classifier.encoder, source.split())
     scaled = [f"x{number + 1}" for number in range(row.size(-1))]
     found = [
         entry("numbers", "(x − mean) / spread of the training part", source.split(), row, columns=scaled),

@@ -8,6 +8,7 @@ from torch import nn
 
 from atento.layers.losses import Loss
 from atento.layers.quantiles import median_shares
+from atento.metrics.displacements import is_path, path_metrics
 from atento.metrics.forecasts import Judging, by_steps_ahead, forecast_metrics
 from atento.metrics.intervals import Runs
 from atento.metrics.metric import Metric
@@ -56,7 +57,7 @@ def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: Seri
 
 def build(recipe: ModelRecipe, codec: SeriesCodec) -> Forecaster:
     """Sizes that follow from data are filled in here."""
-    return build_forecaster(recipe, codec.sizes, noise=codec.noise)
+    return build_forecaster(recipe, codec.sizes, noise=codec.noise, pace=codec.pace)
 
 
 def loss(module: nn.Module, batch: SeriesBatch, smoothing: float) -> Loss:
@@ -85,15 +86,19 @@ def how_wrong(codec: SeriesCodec, output: Any, references: Sequence[Any]) -> flo
     steps = min(len(said), len(came))
     point = said[:steps] @ np.asarray(median_shares(codec.levels if said.shape[-1] > 1 else ()))
     came = came[:steps] if came.ndim == 2 else came[:steps] @ np.asarray(median_shares(codec.levels))
-    spread = codec.scales.spread[0] if len(codec.names) == 1 else np.maximum(came.std(axis=0), 0.1 * np.abs(came).mean(axis=0))
+    spread = (
+        codec.scales.spread[0]
+        if len(codec.names) == 1
+        else np.maximum(came.std(axis=0), 0.1 * np.abs(came).mean(axis=0))
+    )
     return float(np.sqrt(np.square((point - came) / np.maximum(spread, 1e-12)).mean()))
 
 
 def metrics(codec: SeriesCodec) -> tuple[Metric, ...]:
-    """The squared error first, on the scale of each series' training part."""
-    return forecast_metrics(
-        Judging(codec.scales_of, codec.frame.horizon, codec.levels, tuple(median_shares(codec.levels)))
-    )
+    """The squared error first, on the scale of each series' training part; of a path also how far off it was."""
+    judging = Judging(codec.scales_of, codec.frame.horizon, codec.levels, tuple(median_shares(codec.levels)))
+    found = forecast_metrics(judging)
+    return (*found, *path_metrics(judging)) if is_path(codec.frame.channels) else found
 
 
 def bands(

@@ -2,15 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from atento.baselines.autoregression import Moments, Rows, by_feature, moments_of
+from atento.baselines.autoregression import by_feature, moments_of
 from atento.baselines.fitted import require_fitted, require_pairs
-from atento.baselines.series import Drift, Forecaster, LastValue, Seasonal
+from atento.baselines.series import Drift, Forecaster, LastStep, LastValue, Seasonal
 from atento.data.series import Past
 from atento.data.series.series import Numbers
 from atento.spec import TokensRecipe
@@ -102,13 +101,16 @@ class SeriesRegression(SeriesBaseline):
 
     def learn(self, parts: Sequence[Numbers], frame: Frame) -> None:
         """The ridge first, then the weights from all windows."""
-        rows = partial(self.rows, parts, frame)
-        ridge = RIDGES[1]
-        if sum(max(0, len(part) - frame.window + 1) for part in parts) >= 1 / HELD_OUT:
-            early = moments_of(partial(rows, to=1 - HELD_OUT), centred=not self.anchored)
-            ridge, self.held_out = best_ridge(early, partial(rows, first=1 - HELD_OUT))
-        whole = moments_of(rows, centred=not self.anchored)
-        self.weights, self.bias = whole.solve(ridge)
+        early = moments_of(self.rows(parts, frame, to=1 - HELD_OUT))
+        late = moments_of(self.rows(parts, frame, first=1 - HELD_OUT))
+        centred = not self.anchored
+        if not early.rows or not late.rows:  # too few to choose by
+            whole = early if early.rows else late
+            self.weights, self.bias = whole.solve(RIDGES[1], centred=centred)
+            return
+        errors = [late.error(*early.solve(ridge, centred=centred)) for ridge in RIDGES]
+        self.held_out = min(errors)
+        self.weights, self.bias = early.joined(late).solve(RIDGES[errors.index(self.held_out)], centred=centred)
 
     def rows(
         self, parts: Sequence[Numbers], frame: Frame, *, first: float = 0.0, to: float = 1.0
@@ -146,17 +148,6 @@ class SeriesRegression(SeriesBaseline):
         return found.reshape(count, channels, steps).swapaxes(1, 2) + level
 
 
-def best_ridge(early: Moments, late: Rows) -> tuple[float, float]:
-    """The ridge whose weights err least on later rows, and the mean squared error there."""
-    solved = [early.solve(ridge) for ridge in RIDGES]
-    errors, count = np.zeros(len(RIDGES)), 0
-    for past, future in late():
-        errors += [np.square(past @ weights + bias - future).sum() for weights, bias in solved]
-        count += future.size
-    best = int(errors.argmin())
-    return RIDGES[best], float(errors[best] / max(1, count))
-
-
 def likelier_channels(parts: Sequence[tuple[Any, Frame]], *, most: int = 600) -> str:
     """`joint` or `each`: which ridge errs less on the last fifth of the training windows, both reading as many steps
     as `most` numbers of all channels hold.
@@ -187,6 +178,11 @@ def drift() -> SeriesBaseline:
     return Simple(lambda frame: Drift())
 
 
+def last_step() -> SeriesBaseline:
+    """ŷ = on at the speed of the last step."""
+    return Simple(lambda frame: LastStep())
+
+
 def ridge() -> SeriesBaseline:
     """Weighted sums from the last value on."""
     return SeriesRegression()
@@ -197,4 +193,4 @@ def autoregression() -> SeriesBaseline:
     return SeriesRegression(anchored=False)
 
 
-BASELINES = (last_value, seasonal, drift, ridge, autoregression)
+BASELINES = (last_value, seasonal, drift, last_step, ridge, autoregression)

@@ -28,7 +28,9 @@ class Scales(NamedTuple):
 
     mean: Numbers
     spread: Numbers  # a channel that never changes is only moved: 1
-    naive: Numbers  # the mean |y_t − y_{t−season}|: what the seasonal forecast errs by; where that is nothing, the spread
+    naive: (
+        Numbers  # the mean |y_t − y_{t−season}|: what the seasonal forecast errs by; where that is nothing, the spread
+    )
 
     def to(self, values: Numbers) -> Numbers:
         """(N, T, C) onto the scales."""
@@ -63,6 +65,7 @@ class SeriesCodec:
     levels: tuple[float, ...] = ()  # quantiles that are forecast; none: one number
     steps: int = 0  # of a target while training: the horizon, or how far a recursive forecaster walks; 0: the horizon
     noise: float = 0.0  # on what is read while training, in spreads
+    pace: tuple[float, ...] = ()  # how much each channel changes in a step, in spreads
     notes: tuple[str, ...] = ()
     place: Mapping[str, int] = field(default_factory=dict)
 
@@ -79,7 +82,8 @@ class SeriesCodec:
             f"{counted(windows, 'window')} to train, of {frame.look_back} steps and {frame.horizon} to come, "
             f"of {counted(len(frame.channels), 'channel')} ({shown}), each on the scale of its training part"
         )
-        return cls(frame, names, scales, covariate_scale(known), notes=(note,), place=places(names))
+        pace = pace_of([series.values for series, _ in pairs], scales)
+        return cls(frame, names, scales, covariate_scale(known), pace=pace, notes=(note,), place=places(names))
 
     def suited(self, recipe: Recipe) -> "SeriesCodec":
         """The same, knowing its model: which quantiles, how far a target reaches, how much noise."""
@@ -105,21 +109,32 @@ class SeriesCodec:
         shape = (len(names), len(channels))
         scales = Scales(*(numbers(saved[key], shape) for key in ("mean", "spread", "naive")))
         known = numbers(saved["known"], (2, len(covariates)))
-        if not channels or not names or (scales.spread <= 0).any() or (scales.naive <= 0).any() or (known[1] <= 0).any():
+        if (
+            not channels
+            or not names
+            or (scales.spread <= 0).any()
+            or (scales.naive <= 0).any()
+            or (known[1] <= 0).any()
+        ):
             raise ValueError("a spread that is not above zero")
         levels = parse_levels(",".join(str(float(level)) for level in saved["levels"]))
         steps, noise = whole(saved["steps"], least=0), float(numbers([saved["noise"]], (1,))[0])
-        return cls(frame, names, scales, (known[0], known[1]), levels, steps, noise, place=places(names))
+        pace = tuple(numbers(saved["pace"], (len(channels),)).tolist())
+        return cls(frame, names, scales, (known[0], known[1]), levels, steps, noise, pace, place=places(names))
 
     def to_json(self) -> dict[str, Any]:
         """The frame, and the scale of each series and channel."""
         frame = self.frame
         return {
             **{key: getattr(frame, key) for key in ("look_back", "horizon", "season")},
-            **{"step": [frame.step.count, frame.step.unit], "channels": list(frame.channels), "covariates": list(frame.covariates)},
+            **{
+                "step": [frame.step.count, frame.step.unit],
+                "channels": list(frame.channels),
+                "covariates": list(frame.covariates),
+            },
             **{"names": list(self.names), "known": [part.tolist() for part in self.covariates]},
             **{key: part.tolist() for key, part in self.scales._asdict().items()},
-            **{"levels": list(self.levels), "steps": self.steps, "noise": self.noise},
+            **{"levels": list(self.levels), "steps": self.steps, "noise": self.noise, "pace": list(self.pace)},
         }
 
     @property
@@ -143,9 +158,9 @@ class SeriesCodec:
     def scales_of(self, sources: Sequence[Past | Series]) -> Scales:
         """(N, C) of each; of a series never seen, from the numbers given of it."""
         found = np.array([self.place.get(name_of(source), -1) for source in sources], dtype=np.int64)
-        strange = np.flatnonzero(found < 0)
+        strange = np.flatnonzero(found < 0).tolist()
         picked = Scales(*(part[found].copy() for part in self.scales))  # (N, C); strange ones are put in next
-        if len(strange):
+        if strange:
             own = scales_from((sources[at].values for at in strange), self.frame.season)
             for part, numbers_ in zip(picked, own, strict=True):
                 part[strange] = numbers_
@@ -158,6 +173,16 @@ def covariate_scale(parts: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
     mean = np.sum([part.sum(axis=0) for part in parts], axis=0) / rows
     spread = np.sqrt(np.sum([np.square(part - mean).sum(axis=0) for part in parts], axis=0) / rows)
     return mean, np.where(spread > FLAT * np.maximum(1.0, np.abs(mean)), spread, 1.0)
+
+
+def pace_of(parts: Sequence[Numbers], scales: Scales) -> tuple[float, ...]:
+    """The root mean squared change (C,) from row to row, in spreads; 1 where nothing changes."""
+    sums = np.sum(
+        [np.square(np.diff(part, axis=0) / one).sum(axis=0) for part, one in zip(parts, scales.spread, strict=True)],
+        axis=0,
+    )
+    pace = np.sqrt(sums / max(1, sum(len(part) - 1 for part in parts)))
+    return tuple(np.where(pace > FLAT, pace, 1.0).tolist())
 
 
 def name_of(source: Past | Series) -> str:

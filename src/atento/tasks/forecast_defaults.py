@@ -4,17 +4,74 @@ from collections.abc import Sequence
 from typing import Any
 
 from atento.spec import Recipe
+from atento.tasks.forecast_flow import is_flow
 
 MODELS = ("linear", "rnn", "gru", "lstm", "gru+additive", "transformer+patches")
 
 Values = dict[str, Any]
 
+SPLIT = "70/10/20"  # by time: the future must be long enough to judge forecasts by
+
+COMMON: Values = {
+    "model.hidden": 64,
+    "model.dropout": 0.5,
+    "train.lr": 2e-3,
+    "train.average": 0.99,
+    "train.validation_examples": 1000,
+    "train.validations": 16,
+    "train.patience": 6,
+}
+
+ANY_DATA: dict[str, Values] = {
+    "linear": {**COMMON, "train.lr": 1e-3, "train.weight_decay": 0.0},
+    "rnn": COMMON,
+    "gru": COMMON,
+    "lstm": COMMON,
+    "transformer": {**COMMON, "model.hidden": 32, "model.feed_forward": 64, "model.dropout": 0.3},
+}
+
+STEPS_OF_AN_EPOCH = 128  # about: as many windows in a batch as make so many
+SMALLEST, LARGEST = 16, 256  # windows in a batch
+STEPS = 800  # of a run; numbers with noise are soon known by heart
+FEWEST_EPOCHS = 2
+
+# How stands in docs/defaults/dynamics.md.
+FLOW: Values = {
+    "model.strategy": "recursive",
+    "model.channels": "joint",
+    "model.anchor": "change",
+    "model.hidden": 64,
+    "model.layers": 2,
+    "model.dropout": 0.0,
+    "train.rollout": 4,
+    "train.batch_tokens": 256,
+    "train.lr": 2e-3,
+    "train.decay": "cosine",
+    "train.weight_decay": 0.0,
+    "train.precision": "fp32",
+    "train.patience": 1000,
+}
+
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {}
+    return {"data.split": SPLIT, **ANY_DATA.get(model.partition("+")[0], COMMON)}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
-    """What follows from how much there is to learn from."""
-    return {}
+    """What follows from how much there is to learn from, and from what it is."""
+    if flows(train):
+        return FLOW
+    frame = train[0][1]
+    windows = sum(max(0, len(series) - frame.window + 1) for series, _ in train)
+    batch = min(max(windows // STEPS_OF_AN_EPOCH, SMALLEST), LARGEST)
+    values: Values = {"train.batch_tokens": batch * frame.look_back}
+    if not recipe.train.steps and not recipe.train.epochs:
+        values["train.epochs"] = max(FEWEST_EPOCHS, -(-STEPS * batch // max(1, windows)))
+    return values
+
+
+def flows(train: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether rows alone decide the next ones: then all channels of a row are the state, and the change is learned."""
+    frame = train[0][1]
+    return frame.look_back == 1 and not frame.covariates and is_flow([series for series, _ in train])

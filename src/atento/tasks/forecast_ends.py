@@ -9,6 +9,7 @@ import numpy as np
 from atento.data.series import Past, Step
 from atento.data.series.series import Times
 from atento.data.series.steps import walk
+from atento.layers.quantiles import median_shares
 from atento.tasks.task import Answer, Opened
 
 
@@ -31,9 +32,9 @@ def written(times: Times) -> list[str]:
 
 
 def tabulate(opened: Opened, answers: Sequence[Answer]) -> dict[str, list[Any]]:
-    """A long table: which series, when, and for each channel its forecast; of quantiles a column each.
+    """A long table: which series, when, and for each channel its forecast, then a column for each of its quantiles.
 
-    One channel is called `y_hat` where its own name is `y`, its quantiles `y-0.1`.
+    The forecast of a channel `y` is called `y_hat`, its quantiles `y-0.1`; other channels keep their names.
     """
     ends = [end for end in opened.sources if isinstance(end, SeriesEnd)]
     table: dict[str, list[Any]] = {}
@@ -48,11 +49,18 @@ def tabulate(opened: Opened, answers: Sequence[Answer]) -> dict[str, list[Any]]:
             else range(end.origin, end.origin + len(answer.value))
         )
     ]
+    levels = dict(answers[0].chances or {}) if answers else {}
+    shares = np.asarray(median_shares(list(levels.values())))
     for at, channel in enumerate(ends[0].channels if ends else ()):
-        named = f"{channel}_hat" if channel == "y" else channel
-        levels = list(answers[0].chances or ())
+        point = f"{channel}_hat" if channel == "y" else channel
+        table[point] = [digits(number) for answer in answers for number in answer.value[:, at] @ shares]
         for place, level in enumerate(levels):
-            table[f"{channel}-{level}"] = [float(row) for answer in answers for row in answer.value[:, at, place]]
-        if not levels:
-            table[named] = [float(row) for answer in answers for row in answer.value[:, at, 0]]
+            table[f"{channel}-{level}"] = [
+                digits(number) for answer in answers for number in answer.value[:, at, place]
+            ]
     return table
+
+
+def digits(number: float) -> float:
+    """As many digits as a forecast has."""
+    return float(f"{number:.7g}")

@@ -7,6 +7,7 @@ import numpy as np
 
 from atento.data.series import SeriesSet, Step
 from atento.spec import DataRecipe
+from atento.tasks.forecast_flow import is_flow
 
 SEASONS = 14  # read where there is enough: two weeks of days, a fortnight of hours of a day
 LONGEST = 512  # steps read by default; more cost more than they tell
@@ -39,12 +40,15 @@ def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ..
     """The frame a recipe asks for; what it leaves open follows from the season and from how long the series are."""
     rows = typical_length(found)
     horizon = recipe.horizon or guess_horizon(rows, found.season)
-    look_back = recipe.look_back or guess_look_back(rows, horizon, found.season)
+    flow = not recipe.look_back and not found.covariates and is_flow(found.series)
+    look_back = recipe.look_back or (1 if flow else guess_look_back(rows, horizon, found.season))
     notes = []
     season = f"a season of {found.season}" if found.season > 1 else "no season"
     if not recipe.horizon:
         notes.append(f"horizon: {horizon} steps of {found.step} ({season}; data.horizon= changes it)")
-    if not recipe.look_back:
+    if flow:
+        notes.append("look-back: 1 step (each row almost decides the next, as in a flow; data.look_back= changes it)")
+    elif not recipe.look_back:
         notes.append(f"look-back: {look_back} steps ({season}, {rows:,} rows a series; data.look_back= changes it)")
     return Frame(look_back, horizon, found.channels, found.covariates, found.step, found.season), tuple(notes)
 

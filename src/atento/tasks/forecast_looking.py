@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from atento.data.series import Past
 from atento.spec import DecodeRecipe
@@ -15,6 +16,7 @@ from atento.tasks.traces import Trace, entry
 # Axes: L past, H horizon, C channels, K covariates, Q quantiles.
 
 SHOWN = 24  # steps of a pass that are written out
+MOST = 48  # steps of an attention map: of more, some are shown together and some left out
 
 
 def scaled(module: nn.Module, codec: SeriesCodec, source: Past) -> tuple[Tensor, Tensor]:
@@ -32,9 +34,13 @@ def look_at(module: nn.Module, codec: SeriesCodec, source: Past, recipe: DecodeR
     text = ", ".join(f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2])
     weights = as_forecaster(module).weights(*scaled(module, codec, source))[0, 0]  # (layers, heads, outputs, sources)
     if not weights.numel():
-        return Alignment(lags(codec.frame.look_back, 1), ["+1"], torch.zeros(0, 0, 1, codec.frame.look_back), text, None)
+        nothing = torch.zeros(0, 0, 1, codec.frame.look_back)
+        return Alignment(lags(codec.frame.look_back, 1), ["+1"], nothing, text, None)
     outputs, sources = weights.shape[-2:]
-    return Alignment(labels(sources, codec), labels(outputs, codec, ahead=True), weights.float().cpu(), text, None)
+    every, together = -(-outputs // MOST), -(-sources // MOST)
+    pooled = pad(weights, (0, -sources % together)).reshape(*weights.shape[:-1], -1, together).sum(dim=-1)
+    read, said = labels(sources, codec)[::together], labels(outputs, codec, ahead=True)[::every]
+    return Alignment(read, said, pooled[..., ::every, :].float().cpu(), text, None)
 
 
 def labels(count: int, codec: SeriesCodec, *, ahead: bool = False) -> list[str]:
@@ -68,7 +74,9 @@ def trace(module: nn.Module, codec: SeriesCodec, source: Past, recipe: DecodeRec
     ]
     if codec.frame.covariates:
         names = list(codec.frame.covariates)
-        found.append(entry("known", "known beforehand, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names))
+        found.append(
+            entry("known", "known beforehand, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
+        )
     found.append(entry("forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns))
     found.append(
         entry("in units", "forecast · spread + mean", steps, torch.as_tensor(value[:SHOWN]).flatten(1), columns=columns)

@@ -19,9 +19,7 @@ AT_ONCE = 2**20  # numbers read in one pass
 
 
 @torch.no_grad()
-def free_run(
-    module: nn.Module, codec: SeriesCodec, past: Tensor, steps: int, *, known: Tensor | None = None
-) -> Tensor:
+def free_run(module: nn.Module, codec: SeriesCodec, past: Tensor, steps: int, *, known: Tensor | None = None) -> Tensor:
     """past (B, ≥ L, C), known (B, ≥ L + steps, K), from the first row read on, both on scale -> (B, steps, C, Q).
 
     What lies beyond one pass is read from its own output; of quantiles, from the median. The last pass begins early

@@ -55,17 +55,18 @@ def parse_sharing(text: str, *, own_valid: bool, own_test: bool) -> Sharing:
     taken = (1.0, 0.0 if own_valid else 1.0, 0.0 if own_test else 1.0)
     counts, percent = COUNTS.fullmatch(text), PERCENT.fullmatch(text)
     if counts and abs(sum(map(int, counts.groups())) / 100 - 1) > TOLERANCE + 1e-9:
-        numbers = [int(word) * factor for word, factor in zip(counts.groups(), taken, strict=True)]
-        if not numbers[0]:
+        train, valid, test = (int(word) * factor for word, factor in zip(counts.groups(), taken, strict=True))
+        if not train:
             raise wrong_shares(text, "has a part that is no share")
-        return Sharing(*numbers, counted=True)
+        return Sharing(train, valid, test, counted=True)
     if percent:
-        shares = [float(word) / 100 * factor for word, factor in zip(percent.groups(), taken, strict=True)]
-        if sum(shares) > 1 + 1e-9 or not shares[0]:
-            raise wrong_shares(text, f"adds up to {100 * sum(shares):g} %")
-        return Sharing(*shares)
-    shares = [share * factor for share, factor in zip(parse_shares(text), taken, strict=True)]
-    return Sharing(*(share / sum(shares) for share in shares))
+        train, valid, test = (float(word) / 100 * factor for word, factor in zip(percent.groups(), taken, strict=True))
+        if train + valid + test > 1 + 1e-9 or not train:
+            raise wrong_shares(text, f"adds up to {100 * (train + valid + test):g} %")
+        return Sharing(train, valid, test)
+    train, valid, test = (share * factor for share, factor in zip(parse_shares(text), taken, strict=True))
+    whole = train + valid + test
+    return Sharing(train / whole, valid / whole, test / whole)
 
 
 def divide(file: str, series: tuple[Series, ...], frame: Frame, recipe: DataRecipe) -> Divided:
@@ -110,14 +111,16 @@ def say_borders(series: list[Series], borders: list[Borders], frame: Frame, shar
             else f"split by time: {ends.train:,} rows to train, {ends.valid - ends.train:,} to validate"
         )
     elif series:
-        rows = [sum(part) for part in zip(*((e.train, e.valid - e.train, e.test - e.valid) for e in borders), strict=True)]
-        yield f"{len(series):,} series, each split by time: {rows[0]:,} rows to train, {rows[1]:,} to validate, {rows[2]:,} to test"
+        sizes = zip(*((ends.train, ends.valid - ends.train, ends.test - ends.valid) for ends in borders), strict=True)
+        train, valid, test = map(sum, sizes)
+        parts = f"{train:,} rows to train, {valid:,} to validate, {test:,} to test"
+        yield f"{len(series):,} series, each split by time: {parts}"
     held = sum(ends.held_out for ends in borders)
     if held:
         which = f"{held:,} of {len(series):,} series are" if len(series) > 1 else "the series is"
         yield f"{which} too short for shares: the last {frame.horizon} rows are the test, those before them validate"
     unused = sum(len(one) - ends.test for one, ends in zip(series, borders, strict=True))
-    if unused and not sharing.test == 0:
+    if unused and sharing.test:
         yield f"{unused:,} rows after the test part are not used"
     bare = sum(ends.valid == ends.train for ends in borders)
     if bare and sharing.valid:

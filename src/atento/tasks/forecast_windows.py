@@ -50,8 +50,7 @@ class Origins(Sequence[Question]):
             return Origins(self.series, self.frame, self.spans, self.chosen[at])
         number = self.chosen[at]
         place = int(np.searchsorted(self.ends, number, side="right"))
-        first, last = self.spans[place]
-        series, origin = self.series[place], last - int(self.ends[place]) + number
+        series, origin = self.series[place], self.spans[place][1] - int(self.ends[place]) + number
         future = series.values[origin : origin + self.frame.horizon]
         return Question(past_of(series, self.frame, origin), (future,))
 
@@ -60,13 +59,11 @@ def past_of(series: Series, frame: Frame, origin: int) -> Past:
     """What is known where the forecast of row `origin` begins."""
     first = origin - frame.look_back
     known = series.known[first : origin + frame.horizon]
-    return Past(
-        series.name, series.when(origin - 1), series.values[first:origin], known, origin=series.start + origin
-    )
+    return Past(series.name, series.when(origin - 1), series.values[first:origin], known, origin=series.start + origin)
 
 
 class TrainingWindows(Sequence[SeriesBatch]):
-    """Every window of every series, in one flat tensor; a batch is gathered at once by the rows its windows begin at."""
+    """Every window of every series, over one flat tensor; a batch is gathered by the rows its windows begin at."""
 
     def __init__(self, parts: Sequence[EncodedSeries], frame: Frame, *, steps: int) -> None:
         self.look_back, self.steps = frame.look_back, steps

@@ -58,9 +58,7 @@ def batch(examples: Sequence[EncodedQuestion]) -> PictureQuestions:
 
 def build(recipe: ModelRecipe, codec: PictureQuestionCodec) -> PictureMatcher:
     """Sizes that follow from data are filled in here."""
-    return build_picture_matcher(
-        recipe, len(codec.vocabulary), LabelHead, len(codec.labels), side=codec.pictures.side
-    )
+    return build_picture_matcher(recipe, len(codec.vocabulary), LabelHead, len(codec.labels), side=codec.pictures.side)
 
 
 def blur(batch: PictureQuestions, share: float) -> PictureQuestions:

@@ -75,6 +75,6 @@ def load_labels(saved: Mapping[str, Any]) -> tuple[list[str], list[int]]:
     labels, counts = saved.get("labels"), saved.get("counts")
     named = isinstance(labels, list) and 1 <= len(labels) <= MOST_LABELS and all(isinstance(x, str) for x in labels)
     numbers = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
-    if not named or not numbers or len(set(labels or ())) != len(labels or ()) or len(labels or ()) != len(counts or ()):
-        raise InputError("this file holds no labels, one without its count, or one twice.", fix="train again")
+    if not named or not numbers or not len(set(labels or ())) == len(labels or ()) == len(counts or ()):
+        raise InputError("this file holds no labels, one twice, or one without its count.", fix="train again")
     return list(labels or ()), list(counts or ())

@@ -77,9 +77,7 @@ class PictureQuestionCodec:
         """The same questions about pictures that are read as the recipe says."""
         pictures = self.pictures.suited(recipe)
         notes = (*self.notes[:-1], pictures.note)
-        return PictureQuestionCodec(
-            pictures, self.vocabulary, self.labels, self.counts, lower=self.lower, notes=notes
-        )
+        return PictureQuestionCodec(pictures, self.vocabulary, self.labels, self.counts, lower=self.lower, notes=notes)
 
     def encode(self, pair: tuple[str, str]) -> EncodedQuestion:
         """A training example; an answer that training never met counts as the first."""

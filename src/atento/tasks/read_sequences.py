@@ -7,7 +7,7 @@ from atento.data.records import Refusal
 from atento.data.sequences.labelled import find_sequences, label_of, read_sequences, text_of
 from atento.spec import DataRecipe
 from atento.tasks.opening import open_rows
-from atento.tasks.reading import Reader, by_source
+from atento.tasks.reading import Reader, by_source, share_out
 from atento.tasks.task import Opened
 
 
@@ -32,7 +32,10 @@ def open_sequences(recipe: DataRecipe, file: str, *, key: str) -> Opened:
 
 
 LABELLED_SEQUENCES = Reader(
-    rows=read_labels, sources=partial(open_sequences, key="label"), columns=("sequence", "label")
+    rows=read_labels,
+    sources=partial(open_sequences, key="label"),
+    share=partial(share_out, by_label=True),
+    columns=("sequence", "label"),
 )
 TRANSCRIBED = Reader(
     rows=read_texts, sources=partial(open_sequences, key="target"), questions=by_source, columns=("sequence", "text")

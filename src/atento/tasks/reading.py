@@ -11,7 +11,7 @@ from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.chunks import is_large
 from atento.data.pairs import Pairs
 from atento.data.records import Refusal
-from atento.data.splitting import parse_shares, split_by_key
+from atento.data.splitting import parse_shares, split_by_key, split_by_label
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.read_large import part_large
@@ -37,7 +37,13 @@ def by_source(pairs: Iterable[Pair]) -> tuple[Question, ...]:
 
 
 def share_out(
-    recipe: DataRecipe, pairs: Sequence[Pair], own_valid: Pairs | None, own_test: Pairs | None, seed: int
+    recipe: DataRecipe,
+    pairs: Sequence[Pair],
+    own_valid: Pairs | None,
+    own_test: Pairs | None,
+    seed: int,
+    *,
+    by_label: bool = False,
 ) -> tuple[list[Pair], list[Pair], list[Pair]]:
     """Train, validation and test rows; a part with a file of its own takes no share."""
     shares = parse_shares(recipe.split)
@@ -45,9 +51,11 @@ def share_out(
     if own_valid is not None and own_test is not None:
         return list(pairs), list(own_valid.pairs), list(own_test.pairs)
     total = sum(wanted)
-    split = split_by_key(
-        [source for source, _ in pairs], shares=(wanted[0] / total, wanted[1] / total, wanted[2] / total), seed=seed
-    )
+    keys, shared = [source for source, _ in pairs], (wanted[0] / total, wanted[1] / total, wanted[2] / total)
+    if by_label:
+        split = split_by_label(keys, [target for _, target in pairs], shares=shared, seed=seed)
+    else:
+        split = split_by_key(keys, shares=shared, seed=seed)
     train, valid, test = ([pairs[index] for index in part] for part in split)
     return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
 

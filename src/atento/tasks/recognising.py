@@ -21,7 +21,7 @@ SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
 ORDER = ("tag", "match", "label", "classify", "classify-series", "transcribe", "translate", "estimate", "generate")
-LABELLED = frozenset({"tag", "match", "label", "classify", "classify-series"})
+LABELLED = frozenset({"tag", "match", "label", "classify", "classify-series", "classify-pictures", "match-pictures"})
 
 
 def ranked(guesses: Mapping[str, Recognition]) -> dict[str, Recognition]:
@@ -32,11 +32,15 @@ def ranked(guesses: Mapping[str, Recognition]) -> dict[str, Recognition]:
 
 
 def heed(guesses: Mapping[str, Recognition], data: DataRecipe) -> dict[str, Recognition]:
-    """A named label leaves the tasks that have labels; a named target alone, those that have none."""
+    """A named label leaves the tasks that have labels; a named time forecasts; a named target, tasks without labels."""
+    timed = "time" if data.time else "known" if data.known else ""
     if data.label:
         ruled_out, reason = set(guesses) - LABELLED, f"data.label={data.label} names a label, and this task has none"
+    elif timed and "forecast" in guesses:
+        said = f"data.{timed}={getattr(data, timed)} names a column of a series"
+        return {name: Recognition(SURE if name == "forecast" else NO, said) for name in guesses}
     elif data.target:
-        ruled_out = set(guesses) & (LABELLED - {"match"} | {"generate"})
+        ruled_out = set(guesses) & (LABELLED - {"match", "match-pictures"} | {"generate"})
         reason = f"data.target={data.target} names a target, and this task has none"
     else:
         ruled_out, reason = set(), ""
@@ -52,7 +56,7 @@ def label_texts(evidence: Evidence) -> Recognition:
         return Recognition(SURE, f"each line is a label and a text; {label.distinct} different labels")
     if is_plain(evidence):
         return Recognition(NO, "plain text has no labels")
-    if text is None or text.is_wordless:
+    if text is None or is_wordless(evidence, text):
         return Recognition(NO, "no column holds text")
     if label is None:
         return Recognition(
@@ -80,7 +84,7 @@ def label_sets(evidence: Evidence) -> Recognition:
     labels = evidence.column(roles.labels)
     if is_plain(evidence) or evidence.kind in ("folder", "conll", "parallel"):
         return Recognition(NO, "no column holds several labels a text")
-    if text is None or text.is_wordless:
+    if text is None or is_wordless(evidence, text):
         return Recognition(NO, "no column holds text")
     if tags_in_step(evidence):
         return Recognition(HARDLY, "what stands beside the words is one tag a word, not labels of the whole text")
@@ -163,10 +167,10 @@ def match_texts(evidence: Evidence) -> Recognition:
 
 def plain_text(evidence: Evidence) -> Recognition:
     """Running text and nothing beside it: generate."""
-    if is_plain(evidence):
+    if is_plain(evidence) and evidence.series is None:
         return Recognition(CLEAR, "plain text, nothing beside it")
     text = evidence.column(evidence.roles.text)
-    if text is None or text.is_wordless or evidence.kind in ("folder", "lines", "conll", "parallel"):
+    if text is None or is_wordless(evidence, text) or evidence.kind in ("folder", "lines", "conll", "parallel"):
         return Recognition(NO, "this is no plain text")
     others = [column for column in evidence.columns if column is not text]
     if not others:
@@ -179,6 +183,11 @@ def plain_text(evidence: Evidence) -> Recognition:
 def is_plain(evidence: Evidence) -> bool:
     """Whether a file is lines of text and no table, or a folder of texts with no labels."""
     return evidence.kind == "text" or (evidence.kind == "folder" and evidence.roles.label < 0)
+
+
+def is_wordless(evidence: Evidence, column: Column) -> bool:
+    """Whether a column holds no text: by its cells, or as the time of a series."""
+    return column.is_wordless or (evidence.series is not None and column.name in evidence.series.time)
 
 
 def holds_several(evidence: Evidence) -> bool:
@@ -220,7 +229,7 @@ def translates_by_name(evidence: Evidence) -> bool:
 def varied_texts(evidence: Evidence) -> list[Column]:
     """The columns of text whose cells are not a few that come again; of two columns, numbers that are spelled, too."""
     varied = [column for column in evidence.columns if column.share_distinct > VARIED]
-    texts = [column for column in varied if not column.is_wordless]
+    texts = [column for column in varied if not is_wordless(evidence, column)]
     if len(texts) == 1 and len(varied) == len(evidence.columns) == 2 and texts[0].mean_words <= SPELLED:
         other = next(column for column in varied if column is not texts[0])
         return texts if other.counts or is_named(other.name, NEITHER) or other.share_links > 0.5 else varied

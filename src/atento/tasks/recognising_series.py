@@ -3,7 +3,7 @@
 from atento.data.columns import Column
 from atento.data.evidence import Evidence
 from atento.data.records import in_words
-from atento.data.role_names import LABEL, SURELY, is_named
+from atento.data.role_names import LABEL, is_named
 from atento.data.series.survey import Survey
 from atento.tasks.recognising import CLEAR, FAIR, HARDLY, NO, SURE, VARIED, WEAK
 from atento.tasks.task import Recognition
@@ -11,7 +11,8 @@ from atento.tasks.task import Recognition
 PROSE = 3  # words of a cell from which a column is a text
 SMOOTH = 0.6  # correlation of neighbouring rows from which rows without times are a series
 MOST_CHANNELS = 400  # of a table in which no column says the time
-RISING = 0.5
+RISING, SURELY_RISING = 0.5, 0.9  # share of rows that come after the one above them
+MOST_LABELS = 100
 
 
 def forecast_series(evidence: Evidence) -> Recognition:
@@ -19,7 +20,8 @@ def forecast_series(evidence: Evidence) -> Recognition:
     found = evidence.series
     if found is None:
         return Recognition(NO, "no columns of numbers in the course of time")
-    prose = next((column for column in evidence.columns if is_prose(column)), None)
+    named = {*found.time, *found.series}
+    prose = next((column for column in evidence.columns if is_prose(column) and column.name not in named), None)
     if prose is not None:
         return Recognition(HARDLY, f"column {prose.name!r} holds texts, not numbers in the course of time")
     if any(column.examples and column.share_sequences > 0.5 for column in evidence.columns):
@@ -28,18 +30,22 @@ def forecast_series(evidence: Evidence) -> Recognition:
     labelled = labels_of_cases(evidence)
     if labelled:
         return Recognition(WEAK, f"{said}, but {labelled!r} is a label of each series")
+    if evidence.kind == "npy":
+        return Recognition(SURE, f"{evidence.file} holds an array of numbers, row by row")
     if not found.time:
         return by_smoothness(evidence, found, said)
     if not found.step:
-        return Recognition(FAIR if found.calendar and found.rising > RISING else WEAK, f"{said}, but at no equal distances")
+        return Recognition(
+            FAIR if found.calendar and found.rising > RISING else WEAK, f"{said}, but at no equal distances"
+        )
     if not found.calendar and found.rising <= RISING:
         return Recognition(WEAK, f"{said}, but rows do not follow one another")
-    return Recognition(SURE, said)
+    return Recognition(SURE if found.rising >= SURELY_RISING else FAIR, said)
 
 
 def by_smoothness(evidence: Evidence, found: Survey, said: str) -> Recognition:
     """Rows that are only counted are a series where numbers follow from those above them."""
-    labels = [column for column in evidence.columns if is_named(column.name, SURELY)]
+    labels = [column for column in evidence.columns if is_named(column.name, LABEL) and is_few(column, evidence.rows)]
     if labels:
         return Recognition(HARDLY, f"{said}, but {labels[0].name!r} is named as labels are")
     if len(found.channels) > MOST_CHANNELS or found.unused:
@@ -49,6 +55,11 @@ def by_smoothness(evidence: Evidence, found: Survey, said: str) -> Recognition:
     if len(evidence.columns) == 1:
         return Recognition(FAIR, f"{said}, and nothing else")
     return Recognition(HARDLY, f"{said}, but a row has little to do with the one above it")
+
+
+def is_few(column: Column, rows: int) -> bool:
+    """Whether a column holds one of few values in each cell."""
+    return column.distinct <= min(MOST_LABELS, rows / 2)
 
 
 def in_time(found: Survey) -> str:

@@ -10,19 +10,22 @@ from atento.data.builtin.dna import dna
 from atento.data.builtin.evidence import evidence
 from atento.data.builtin.film import film
 from atento.data.builtin.grammar import grammar
-from atento.data.builtin.lorenz import lorenz_series
 from atento.data.builtin.heartbeats import heartbeats
+from atento.data.builtin.lorenz import lorenz_series
 from atento.data.builtin.meaning import meaning
+from atento.data.builtin.morse import morse
 from atento.data.builtin.number_words import LANGUAGES
 from atento.data.builtin.numbers import number_pairs
 from atento.data.builtin.opinions import opinions
 from atento.data.builtin.parts import Builtin, BuiltinParts, refuse_keys, series_builtin
+from atento.data.builtin.paths import paths
 from atento.data.builtin.recall import recall
 from atento.data.builtin.rossler import rossler_series
 from atento.data.builtin.scene_kinds import scene_kinds
 from atento.data.builtin.scene_questions import scene_questions
 from atento.data.builtin.scenes import scenes
 from atento.data.builtin.stories import stories
+from atento.data.builtin.tones import tones
 from atento.errors import unknown_name
 from atento.spec import DataRecipe
 
@@ -161,6 +164,13 @@ BUILTIN: dict[str, Builtin] = {
         "Lorenz's attractor, 10 000 steps of 0.02; --set data.target=x for one coordinate, data.length= for the steps",
         lorenz_series,
     ),
+    "paths": series_builtin(
+        "forecast",
+        "40 boats seen from above, which sail straight on, turn or wait: where will each be? --set data.length=",
+        paths,
+        model="gru",
+        models=("linear", "gru", "gru+additive", "transformer"),
+    ),
     "film": series_builtin(
         "autoencode",
         "6 000 frames of two spots of light that move as Rössler's x, y and z do",
@@ -174,6 +184,18 @@ BUILTIN: dict[str, Builtin] = {
         "strips of heartbeats, steady or with an odd one; --set data.length=, data.source= how many leads, 1 to 3",
         heartbeats,
         passes=("accuracy", 0.9),
+    ),
+    "tones": Builtin(
+        "transcribe",
+        "a tune as frames of band energies, and its notes; each note in its turn; --set data.length=",
+        tones,
+        passes=("exact", 0.9),
+    ),
+    "morse": Builtin(
+        "transcribe",
+        "how loud a receiver is, frame by frame, and the letters that were keyed; --set data.length=",
+        morse,
+        passes=("exact", 0.9),
     ),
     "adding": Builtin(
         "estimate",

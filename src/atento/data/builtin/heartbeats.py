@@ -14,7 +14,7 @@ from atento.errors import InputError
 from atento.spec import DataRecipe
 
 LENGTHS = Lengths(usual=120, most=2000, unit="steps")
-SIZES = (1600, 300, 500)
+SIZES = (1600, 200, 400)
 FEWEST = 80
 LABELS = ("steady", "early", "wide", "missed")
 RATE = 40  # steps a second

@@ -4,6 +4,7 @@ Where a boat will be follows from how it has been moving, not from where it is: 
 that slows down comes to rest. Its place is known with some error, so two places say little of its course.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -40,20 +41,19 @@ def paths(recipe: DataRecipe, seed: int) -> SeriesSet:
 
 def sail(chance: np.random.Generator, steps: int) -> Numbers:
     """Where a boat was seen (T, 2)."""
-    place, heading = chance.uniform(-SHORE / 2, SHORE / 2, size=2), chance.uniform(-np.pi, np.pi)
-    speed, turning = 0.0, 0.0
-    seen = np.empty((steps, 2))
-    for step, (wished_speed, wished_turning) in zip(range(steps), wishes(chance), strict=False):
-        outside = np.hypot(*place) > SHORE
-        if outside:  # the shorter way round to the middle
-            off = np.angle(np.exp(1j * (np.arctan2(-place[1], -place[0]) - heading)))
-            wished_speed, wished_turning = 1.0, float(np.clip(off, -TURN, TURN))
+    x, y = chance.uniform(-SHORE / 2, SHORE / 2, size=2).tolist()
+    heading, speed, turning = float(chance.uniform(-math.pi, math.pi)), 0.0, 0.0
+    places: list[tuple[float, float]] = []
+    for _, (wished_speed, wished_turning) in zip(range(steps), wishes(chance), strict=False):
+        if math.hypot(x, y) > SHORE:  # the shorter way round to the middle
+            off = math.remainder(math.atan2(-y, -x) - heading, 2 * math.pi)
+            wished_speed, wished_turning = 1.0, max(-TURN, min(TURN, off))
         speed = INERTIA * speed + (1 - INERTIA) * wished_speed
         turning = INERTIA * turning + (1 - INERTIA) * wished_turning
         heading += turning
-        place = place + speed * np.asarray([np.cos(heading), np.sin(heading)])
-        seen[step] = place + ERROR * chance.normal(size=2)
-    return seen
+        x, y = x + speed * math.cos(heading), y + speed * math.sin(heading)
+        places.append((x, y))
+    return np.asarray(places) + ERROR * chance.normal(size=(steps, 2))
 
 
 def wishes(chance: np.random.Generator) -> Iterator[tuple[float, float]]:

@@ -2,13 +2,13 @@
 
 The question is chosen first, then the answer, then a scene in which it is true: the question alone says nothing. Where
 the answer is no, the scene still has something of what is asked for: the colour or the kind of a shape, both shapes in
-the other order, one shape more or less.
+the other order, one shape more or less. To learn from there are more scenes of few shapes than to test with.
 """
 
 import random
 from collections.abc import Callable
 
-from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys
+from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys, short_first
 from atento.data.builtin.scenes import CLEAR, place, some_shape
 from atento.data.lists import join, split
 from atento.data.pictures.drawing import COLOURS, KINDS, Scene, Shape, shapes_in
@@ -66,8 +66,9 @@ def how_many(generator: random.Random, most: int, *, true: bool) -> Asked:
 
 def changed(generator: random.Random, shape: Shape, what: str) -> Shape:
     """The same shape with another colour or of another kind."""
-    names = [name for name in (COLOURS if what == "colour" else KINDS) if name != getattr(shape, what)]
-    return shape._replace(**{what: generator.choice(names)})
+    if what == "colour":
+        return shape._replace(colour=generator.choice([name for name in COLOURS if name != shape.colour]))
+    return shape._replace(kind=generator.choice([name for name in KINDS if name != shape.kind]))
 
 
 def some_others(generator: random.Random, count: int, allowed: Callable[[Shape], bool]) -> list[Shape]:
@@ -104,7 +105,8 @@ def scene_questions(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Scenes of one to data.length shapes, each with a question."""
     refuse_keys(recipe, "source", "target")
     most, generator, known = LENGTHS.of(recipe), random.Random(seed), set[str]()
-    test, valid, train = (distinct(lambda: questioned(generator, most), size, known) for size in reversed(SIZES))
+    test, valid = (distinct(lambda: questioned(generator, most), size, known) for size in (SIZES[2], SIZES[1]))
+    train = distinct(lambda: questioned(generator, short_first(generator, most)), SIZES[0], known)
     note = (
         f"drawn scenes of 1 to {most} shapes (--set data.length=), each with a question, yes or no: {len(train)} to "
         f"train, {len(valid)} to validate, {len(test)} to test; the question alone says nothing"

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atento.data.pictures.names import DRAWN
+from atento.data.pictures.names import is_drawn as is_drawn
 from atento.data.records import counted, excerpt
 from atento.errors import InputError, nearest
 
 # Axes: S side, rows from the top and columns from the left; 3 channels: red, green, blue.
 
-DRAWN = "drawn:"
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (220, 50, 47),
     "green": (60, 170, 60),
@@ -61,11 +62,6 @@ class Scene(NamedTuple):
 
     def __str__(self) -> str:
         return f"{DRAWN}{self.side} " + "; ".join(map(str, self.shapes))
-
-
-def is_drawn(source: str) -> bool:
-    """Whether a source is a scene rather than a path."""
-    return source.startswith(DRAWN)
 
 
 def shapes_in(source: str) -> tuple[Shape, ...]:
@@ -119,10 +115,11 @@ def draw(scene: Scene, *, side: int = 0) -> Pixels:
     side = side or scene.side
     scale = side / scene.side
     picture = np.broadcast_to(np.array(GROUND, dtype=np.float64), (side, side, 3)).copy()
-    centres = np.arange(side) + 0.5
+    centres: Floats = np.arange(side, dtype=np.float64) + 0.5
     for shape in scene.shapes:
         x, y = (centres[None, :] - shape.x * scale), (centres[:, None] - shape.y * scale)  # (1, S), (S, 1)
-        outside = KINDS[shape.kind](x / scale / shape.size, y / scale / shape.size) * shape.size * scale
+        size = shape.size * scale
+        outside = KINDS[shape.kind](np.asarray(x / size), np.asarray(y / size)) * size
         share = np.clip(0.5 - outside, 0.0, 1.0)[..., None]  # (S, S, 1): soft over one pixel
         picture += share * (np.array(COLOURS[shape.colour]) - picture)
     seed = int.from_bytes(hashlib.sha256(str(scene).encode()).digest()[:8], "big")

@@ -13,23 +13,14 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from atento.data.files import missing, read_bytes
-from atento.data.pictures.drawing import draw, is_drawn, parse_scene
+from atento.data.pictures.drawing import draw, parse_scene
+from atento.data.pictures.names import ENDINGS, is_drawn
 from atento.errors import InputError
 
 # Axes: S side, rows from the top and columns from the left; 3 channels: red, green, blue.
 
 MEGA = 1_000_000
 KINDS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
-ENDINGS = {
-    ".png": "PNG",
-    ".jpg": "JPEG",
-    ".jpeg": "JPEG",
-    ".bmp": "BMP",
-    ".gif": "GIF",
-    ".tif": "TIFF",
-    ".tiff": "TIFF",
-    ".webp": "WEBP",
-}
 ORIENTATION = 274  # the EXIF tag that says how a camera was held
 GREY = (128, 128, 128)  # behind transparent pixels, and beside a picture that is not square
 LARGEST = 50.0  # megapixels

@@ -5,8 +5,9 @@ from pathlib import Path
 from statistics import median
 
 from atento.data.files import read_bytes
-from atento.data.pictures.drawing import is_drawn, parse_scene
+from atento.data.pictures.drawing import parse_scene
 from atento.data.pictures.loading import Faulty, look_at
+from atento.data.pictures.names import is_drawn
 
 SIDES = (32, 48, 64, 96)
 SAMPLE = 200  # pictures whose size is looked at

@@ -6,7 +6,6 @@ from pathlib import Path
 from statistics import median
 
 from atento.data.files import read_bytes
-from atento.data.labelled import said
 from atento.data.lists import BETWEEN
 from atento.data.number_sequences import is_sequence
 from atento.data.pairs import Pair, Pairs, collect, empty_cell, find_column, nothing_left, read_source
@@ -93,7 +92,8 @@ def read_sequences(recipe: DataRecipe, file: str, find_target: FindTarget, *, ke
     target = find_column(table, asked, f"data.{key}")
     if target < 0:
         target = find_target(table, found.columns)
-        notes += said(table, (target, "the label" if key == "label" else "the text", asked))
+        if table.kind not in FOLDED or len(table.columns) > 2:
+            notes += (f"column {table.columns[target]!r} holds the {key}; --set data.{key}=... chooses otherwise",)
 
     def pair_of(at: int) -> Pair | Refusal:
         label = table.rows[at][target].strip()
@@ -128,8 +128,10 @@ def find_sequences(
         if long.time >= 0:
             keys["time"] = table.columns[long.time]
         return Sequences(fold_cases(table, long, order=recipe.order), [0]), (), keys
+    if named:
+        return of_lists(table, named, recipe)
     aside = [label] if label >= 0 else [label_column(look_at(table))]
-    wide = all_numbers(table.columns, table.rows, aside) if not named else None
+    wide = all_numbers(table.columns, table.rows, aside)
     if wide is None:
         raise InputError(
             f"{table.file}:1: no column holds sequences of numbers, and no columns are the steps of one.",

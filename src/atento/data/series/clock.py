@@ -8,10 +8,14 @@ from numpy.typing import NDArray
 
 from atento.data.series.column_names import COUNT, TIME, YEAR, goes_by
 from atento.data.series.number_cells import NumberCells
+from atento.data.series.series import Step
 from atento.data.series.stamps import DAY, NO_ZONE, Stamps, days_of, read_stamps
+from atento.data.series.steps import SIZES, find_step, places
 
 EPOCHS = ((1e8, 5e9, 10**6), (1e11, 5e12, 10**3), (1e14, 5e15, 1))  # from, to, microseconds in one
-SECONDS, NANO = "seconds milliseconds microseconds nanoseconds".split(), (1e17, 5e18)
+SECONDS, NANO = ("seconds", "milliseconds", "microseconds"), (1e17, 5e18)
+AUTUMN = (4, 9, 10, 11)  # months in which clocks are set back somewhere
+CLEARLY = 0.1  # by which one reading must be more even than the other
 YEARS = (1000, 2999)
 DATES = (15_000_101, 22_001_231)  # 1500-01-01 and 2200-12-31 as yyyymmdd
 
@@ -32,7 +36,7 @@ def of_stamps(cells: Sequence[str], *, to_utc: bool) -> Clock:
     stamps = read_stamps(cells)
     local, good, notes, unclear = by_day_or_month(stamps)
     if stamps.short:
-        notes += ("years of two digits are read as 1969 to 2068",)
+        notes += ("years of two digits are read as 1940 to 2039",)
     offsets = np.unique(stamps.offset[good])
     if len(offsets) < 2 and (not len(offsets) or offsets[0] in (NO_ZONE, 0)):
         return Clock(local, good, True, notes, unclear=unclear)
@@ -59,8 +63,8 @@ def by_day_or_month(stamps: Stamps) -> tuple[NDArray[np.int64], NDArray[np.bool_
         return stamps.local, stamps.good, (), False
     day, month = int(stamps.good[slashed].sum()), int(stamps.other_good[slashed].sum())
     if day == month:
-        even = evenness(stamps.local[stamps.good]), evenness(stamps.other[stamps.other_good])
-        if even[0] == even[1] and (stamps.local != stamps.other).any():
+        even = density(stamps.local[stamps.good]), density(stamps.other[stamps.other_good])
+        if abs(even[0] - even[1]) < CLEARLY and (stamps.local != stamps.other).any():
             return stamps.local, stamps.good, (), True
         day, month = (1, 0) if even[0] >= even[1] else (0, 1)
     first = "the day" if day > month else "the month"
@@ -68,10 +72,29 @@ def by_day_or_month(stamps: Stamps) -> tuple[NDArray[np.int64], NDArray[np.bool_
     return (stamps.local, stamps.good, notes, False) if day > month else (stamps.other, stamps.other_good, notes, False)
 
 
-def evenness(times: NDArray[np.int64]) -> float:
-    """The share of the usual distance among those of different times."""
-    apart = np.diff(np.unique(times))
-    return float(np.unique(apart, return_counts=True)[1].max() / len(apart)) if len(apart) else 0.0
+def density(times: NDArray[np.int64]) -> float:
+    """How many of the steps between the first and the last time are taken: 1 where all distances are equal."""
+    distinct = np.unique(times)
+    code = np.zeros(len(distinct), np.int64)
+    step = find_step(distinct, code) if len(distinct) > 1 else None
+    if step is None:
+        return 0.0
+    at, fits = places(distinct, np.full_like(distinct, distinct[0]), step)
+    return float(fits.mean() * len(np.unique(at)) / (at.max() + 1))
+
+
+def set_back(clock: Clock, row: int, step: Step) -> bool:
+    """Whether a row is in an hour that comes twice where summer time ends: early on a Sunday in autumn."""
+    if not clock.calendar or SIZES.get(step.unit, DAY) * step.count >= DAY:
+        return False
+    at = int(clock.at[row])
+    month = at_month(at)
+    return (at // DAY + 3) % 7 == 6 and at % DAY < 4 * SIZES["h"] and month in AUTUMN
+
+
+def at_month(at: int) -> int:
+    """The month of a time, from 1."""
+    return int(np.datetime64(at, "us").astype("datetime64[M]").astype(np.int64)) % 12 + 1
 
 
 def of_numbers(numbers: NumberCells, name: str) -> Clock:
@@ -95,7 +118,7 @@ def of_numbers(numbers: NumberCells, name: str) -> Clock:
         if fit.mean() > 0.95:
             return Clock(days * DAY, good & fit, True, ("times are months, year and month without a sign",))
     if goes_by(name, TIME | COUNT):
-        for unit, (low, high, factor) in zip(SECONDS, EPOCHS, strict=False):
+        for unit, (low, high, factor) in zip(SECONDS, EPOCHS, strict=True):
             if low <= least and most < high:
                 at = np.rint(np.where(good, values, 0) * factor).astype(np.int64)
                 return Clock(at, good, True, (f"times are {unit} since 1970, in UTC",))

@@ -3,19 +3,22 @@
 import re
 
 TIME_NAMES = """
-    date dates time times datetime timestamp timestamps ds day days month months year years week quarter hour when period
-    fecha fechas hora día dia mes año ano semana trimestre periodo momento
+    date dates time times datetime timestamp timestamps ds day days month months year years week quarter hour when
+    period     fecha fechas hora día dia mes año ano semana trimestre periodo momento
     datum zeit tag monat jahr woche quartal stunde uhrzeit zeitpunkt zeitstempel
     jour mois année annee semaine heure horodatage période data ora giorno mese anno settimana tempo
     dag maand jaar tijd czas dzień miesiąc rok data дата время день месяц год tarih zaman gün ay yıl
     日期 时间 年 月 年月 日付 日時 時刻 時間 날짜 시간 연도 تاريخ وقت
 """
-COUNT_NAMES = "t time times step steps tick ticks index idx ds timestamp timestamps epoch ts utc frame sample cycle tempo zeit"
+COUNT_NAMES = (
+    "t time times step steps tick ticks index idx ds timestamp timestamps epoch ts utc frame sample cycle tempo zeit"
+)
 YEAR_NAMES = "year years año ano jahr année annee anno jaar rok год yıl 年 연도 ds date yr"
 ROW_NAMES = "index idx no nr nº id row unnamed number num rownum zeile fila"
 SERIES_NAMES = """
-    unique uniqueid series serie run runs id ids store stores shop item items sku product products location region country state city
-    sensor station device meter site customer client household building code symbol ticker name group category entity
+    unique uniqueid series serie run runs case sample instance recording sequence id ids store stores shop item items sku product products location region
+    country state city sensor station device meter site customer client household building code symbol ticker name group
+    category entity
     key zone node line route batch subject patient user trial episode trajectory track object dept department family
     tienda producto artículo estación sensor región país ciudad cliente filiale geschäft artikel standort land stadt
     kunde magasin produit ville pays capteur negozio prodotto città loja produto sklep produkt магазин товар 店舗 商品

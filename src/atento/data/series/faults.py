@@ -30,9 +30,9 @@ def judge(
 
     if clock is not None:
         note(~clock.good, cast.time[0])
-    for at in (*cast.series, *([cast.variable] if cast.variable >= 0 else ())):
+    for at in cast.names:
         note(np.array([not cell.strip() for cell in sheet.columns[at]]), at)
-    for at in (*cast.channels, *(at for at, name in zip(known.columns, known.names, strict=True) if name == sheet.name(at))):
+    for at in (*cast.channels, *known.numeric):
         note(sheet.numbers(at).wrong, at)
     stopping = recipe.bad_rows == "stop" and len(wrong) > 1
     listed = sorted(wrong)[:1] if stopping else sorted(wrong)

@@ -26,8 +26,7 @@ class Cells(NamedTuple):
 
 def ends(grid: Grid) -> NDArray[np.int64]:
     """(S,) where the values of each series end: rows after the last that holds any are times to come."""
-    there = (~np.isnan(grid.values)).any(1)
-    place = np.where(there, np.arange(len(there)) + 1, 0)
+    place = np.where((~np.isnan(grid.values)).any(1), np.arange(len(grid.row)) + 1, 0)
     return np.maximum(np.maximum.reduceat(place, grid.first[:-1]), grid.first[:-1])
 
 
@@ -45,7 +44,7 @@ def fill(grid: Grid, recipe: DataRecipe, cells: Cells, series: Sequence[str]) ->
         return grid, ()
     written = holes & (grid.row >= 0)[:, None]
     if recipe.gaps == "stop":
-        row, column = (int(each) for each in np.unravel_index(np.argmax(written), written.shape))
+        row, column = divmod(int(np.argmax(written)), written.shape[1])
         source = int(grid.row[row])
         raise fault(
             cells.place(source, cells.columns[column]),
@@ -54,7 +53,8 @@ def fill(grid: Grid, recipe: DataRecipe, cells: Cells, series: Sequence[str]) ->
             fix="write a number there, or pass --set data.gaps=linear or previous to fill it",
         )
     for number, (begin, end, stop) in enumerate(zip(grid.first[:-1], last, grid.first[1:], strict=True)):
-        for column in np.flatnonzero(holes[begin:stop].any(0)):
+        for at in np.flatnonzero(holes[begin:stop].any(0)):
+            column = int(at)
             piece = both[begin : end if column < width else stop, column]
             if not np.isfinite(piece).any():
                 source = int(grid.start[number])

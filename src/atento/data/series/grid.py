@@ -1,4 +1,4 @@
-"""Rows of all series onto their grids of equal distances: order, twins and gaps, each as the recipe says, never in silence.
+"""Rows of all series onto grids of equal distances: order, twins and gaps, each as the recipe says, never in silence.
 
 Axes: M usable rows, C channels, K covariates.
 """
@@ -30,7 +30,8 @@ class Rows(NamedTuple):
 
     def take(self, which: Whole | Mask) -> "Rows":
         """Some of the rows, or all in another order."""
-        return Rows(*(each[which] for each in self))
+        row, code, at, values, known, fits = self
+        return Rows(row[which], code[which], at[which], values[which], known[which], fits[which])
 
     @property
     def follows(self) -> Mask:
@@ -43,6 +44,7 @@ class Telling(NamedTuple):
 
     place: Callable[[int], Place]  # row of the table -> where its time stands
     when: Callable[[int], str]  # row of the table -> its time in words
+    set_back: Callable[[int], bool]  # row of the table -> whether it is in a night when clocks may be set back
 
 
 class Grid(NamedTuple):
@@ -84,12 +86,14 @@ def without_twins(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Row
     if recipe.twins == "stop":
         at = int(np.argmax(again))
         here, before = int(rows.row[at]), int(rows.row[at - 1])
-        raise fault(
-            telling.place(here),
-            "a row of this time was there before.",
-            found=f"{telling.when(here)} in line {telling.place(before).line} too{others(count)}",
-            fix="delete one, or pass --set data.twins=first, last or mean; --set data.series=... tells series apart",
-        )
+        found = f"{telling.when(here)} in line {telling.place(before).line} too{others(count)}"
+        if telling.set_back(here):
+            fix = "write times with their zone, as 2016-10-30 02:00+01:00, or pass --set data.twins=mean, first or last"
+            raise fault(
+                telling.place(here), "this hour comes twice, as when clocks are set back.", found=found, fix=fix
+            )
+        fix = "delete one, or pass --set data.twins=first, last or mean; --set data.series=... tells series apart"
+        raise fault(telling.place(here), "a row of this time was there before.", found=found, fix=fix)
     if recipe.twins == "mean":
         starts = np.flatnonzero(~again)
         values, known = means(rows.values, starts), means(rows.known, starts)
@@ -137,10 +141,11 @@ def lay_out(rows: Rows, recipe: DataRecipe, telling: Telling, step: str) -> tupl
     size = int(place[-1]) + 1
     if size > MOST * len(rows.row) + LEAST:
         at = int(np.argmax(missing)) + 1
+        here, above = int(rows.row[at]), int(rows.row[at - 1])
         raise fault(
-            telling.place(int(rows.row[at])),
+            telling.place(here),
             f"{int(missing[at - 1]):,} rows are missing before this one.",
-            found=f"{telling.when(int(rows.row[at]))} after {telling.when(int(rows.row[at - 1]))}, where {step} is usual",
+            found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual",
             fix="mend the time, or name the distance of rows: --set data.frequency=...",
         )
     row = np.full(size, -1, np.int64)

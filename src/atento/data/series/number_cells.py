@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "-", "?", ".", "#n/a", "<na>", "-nan", "nat", "missing"})
+EMPTY = frozenset(
+    {"", "na", "n/a", "nan", "null", "none", "nil", "-", "?", ".", "#n/a", "<na>", "-nan", "nat", "missing"}
+)
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.IGNORECASE)
 COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 SHARE = 0.8  # of the cells that hold anything
 
 

@@ -53,7 +53,7 @@ def find_season(series: Sequence[Series], step: Step) -> tuple[int, str]:
 
 def repetition(series: Sequence[Series]) -> Numbers:
     """The mean correlation of rows with those so many rows earlier, over channels and series."""
-    curves = []
+    curves: list[Numbers] = []
     for one in sorted(series, key=len, reverse=True)[:MOST_SERIES]:
         values = one.values[: int(FIRST * len(one))][-MOST_ROWS:]
         curves.extend(autocorrelation(channel) for channel in values.T if len(channel) > 4 and np.ptp(channel) > 0)

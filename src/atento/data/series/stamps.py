@@ -42,7 +42,7 @@ NUMBER = re.compile(r"-?0+(?:\.0*)?(?:[eE][+-]?0+)?")
 DAY = 86_400_000_000  # microseconds
 NO_ZONE = -10_000  # minutes
 LONGEST = 48  # letters of a time
-PIVOT = 69  # a year of two digits from here on is of 1900
+PIVOT = 40  # a year of two digits from here on is of 1900
 
 
 class Stamps(NamedTuple):
@@ -163,7 +163,7 @@ class Fields:
         if half:
             good = (hour >= 1) & (hour <= 12)
             hour = hour % 12 + 12 * (half in "Pp")
-        fraction = self.number("f") * 10 ** 9 // 10 ** len(self.named.get("f") or "") // 1000
+        fraction = self.number("f") * 10**9 // 10 ** len(self.named.get("f") or "") // 1000
         return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction, good & (minute < 60) & (second < 60)
 
     def offset(self) -> Whole:

@@ -4,7 +4,6 @@ Axes: N rows of all series, sorted by series and time.
 """
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ UNITS = {
     "year": "y", "a": "y", "ye": "y", "ys": "y", "wd": "wd", "b": "wd", "row": "", "rows": "",
 }  # fmt: skip
 SEVERAL = {"w": (7, "d"), "week": (7, "d"), "q": (3, "mo"), "quarter": (3, "mo"), "qs": (3, "mo"), "qe": (3, "mo")}
+WORDS = {Step(7, "d"): "a week", Step(3, "mo"): "a quarter", Step(1, "wd"): "a working day"}
 MONTH = 28 * SIZES["d"]
 AGREE = 0.5  # of the distances that a step must explain
 EXACT = 0.02  # of a step that a written number may be off
@@ -122,20 +122,14 @@ def places(times: Whole, first: Whole, step: Step) -> tuple[Whole, Mask]:
     if step.unit in ("mo", "y"):
         count = step.count * (12 if step.unit == "y" else 1)
         months = months_of(times) - months_of(first)
-        day = days_into_month(times) if days_fit(times, first) else days_to_end(times)
-        begun = days_into_month(first) if days_fit(times, first) else days_to_end(first)
-        return months // count, (months % count == 0) & (day == begun)
+        fits = max((days(times) == days(first) for days in (days_into_month, days_to_end)), key=np.mean)
+        return months // count, (months % count == 0) & fits
     if step.unit == "wd":
         days, begun = ((each // SIZES["d"]).astype("datetime64[D]") for each in (times, first))
         working = np.is_busday(days) & (times % SIZES["d"] == first % SIZES["d"])
         return np.busday_count(begun, days).astype(np.int64), working
     size = step.count * SIZES[step.unit]
     return (times - first) // size, (times - first) % size == 0
-
-
-def days_fit(times: Whole, first: Whole) -> bool:
-    """Whether months are told by days from their beginning rather than from their end."""
-    return bool(np.mean(days_into_month(times) == days_into_month(first)) >= 0.5)
 
 
 def walk(first: np.datetime64, step: Step, count: int) -> Times:
@@ -146,12 +140,17 @@ def walk(first: np.datetime64, step: Step, count: int) -> Times:
         months = months_of(start) + steps * (12 if step.unit == "y" else 1)
         begun, left = int(days_into_month(start)[0]), int(days_to_end(start)[0])
         if begun >= MONTH - SIZES["d"] and left <= SIZES["d"]:  # at the end of each month
-            return (months + 1).astype("datetime64[M]").astype("datetime64[us]") - np.timedelta64(left, "us")
-        return months.astype("datetime64[M]").astype("datetime64[us]") + np.timedelta64(begun, "us")
+            return moments((months + 1).astype("datetime64[M]"), -left)
+        return moments(months.astype("datetime64[M]"), begun)
     if step.unit == "wd":
-        days = np.busday_offset(first.astype("datetime64[D]"), steps, roll="forward").astype("datetime64[us]")
-        return days + np.timedelta64(int(start[0] % SIZES["d"]), "us")
+        days = np.busday_offset(first.astype("datetime64[D]"), steps, roll="forward")
+        return moments(days, int(start[0] % SIZES["d"]))
     return (start + steps * SIZES[step.unit]).astype("datetime64[us]")
+
+
+def moments(days: Times, more: int) -> Times:
+    """The beginnings of days or months, and so many microseconds more."""
+    return (days.astype("datetime64[us]").astype(np.int64) + more).astype("datetime64[us]")
 
 
 def times_after(times: Times | None, step: Step, count: int) -> Times | None:
@@ -161,5 +160,4 @@ def times_after(times: Times | None, step: Step, count: int) -> Times | None:
 
 def said(step: Step) -> str:
     """The distance in words."""
-    words: Sequence[tuple[Step, str]] = ((Step(7, "d"), "a week"), (Step(3, "mo"), "a quarter"), (Step(1, "wd"), "a working day"))
-    return next((word for known, word in words if known == step), str(step))
+    return WORDS.get(step, str(step))

@@ -3,16 +3,22 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from atento.data.series.casting import Cast, combined, find_cast, read_clock
+from atento.data.series.casting import Cast, find_cast
 from atento.data.series.clock import Clock
 from atento.data.series.series import Numbers
+from atento.data.series.series_columns import combined
 from atento.data.series.sheet import Sheet
 from atento.data.series.steps import find_count, find_step, said
+from atento.data.series.time_columns import read_clock
 from atento.data.tables import Table
 from atento.spec import DataRecipe
 
-KINDS = frozenset({"csv", "tsv", "jsonl", "parquet", "text"})
+Whole = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+KINDS = frozenset({"csv", "tsv", "jsonl", "parquet", "text", "npy"})
 LEAST = 8  # rows that say anything of time
 MOST_ROWS = 100_000
 
@@ -41,9 +47,7 @@ def survey(table: Table) -> Survey | None:
     if not cast.channels:
         return None
     clock = read_clock(sheet, cast.time, to_utc=True)
-    code = combined([sheet.codes(at) for at in cast.series]) if cast.series else np.zeros(len(sheet), np.int64)
-    if cast.variable >= 0:
-        code = combined([code, sheet.codes(cast.variable)])
+    code = combined([sheet.codes(at) for at in cast.names]) if cast.names else np.zeros(len(sheet), np.int64)
     step, rising = distances(clock, code) if clock is not None else ("1 row", 1.0)
 
     def names(columns: tuple[int, ...]) -> tuple[str, ...]:
@@ -51,7 +55,7 @@ def survey(table: Table) -> Survey | None:
 
     return Survey(
         names(cast.time),
-        names((*cast.series, *([cast.variable] if cast.variable >= 0 else ()))),
+        names(cast.names),
         names(cast.channels),
         names(cast.unused),
         clock is not None and clock.calendar,
@@ -61,7 +65,7 @@ def survey(table: Table) -> Survey | None:
     )
 
 
-def distances(clock: Clock, code: np.ndarray) -> tuple[str, float]:
+def distances(clock: Clock, code: Whole) -> tuple[str, float]:
     """The usual distance of rows in words, and the share of rows that come after the one above."""
     good = clock.good
     times, code = clock.at[good], code[good]
@@ -75,15 +79,24 @@ def distances(clock: Clock, code: np.ndarray) -> tuple[str, float]:
     return "1 row" if find_count(times[order].astype(np.float64), code[order]) else "", rising
 
 
-def smoothness(sheet: Sheet, cast: Cast, code: np.ndarray) -> float:
-    """The least correlation of neighbouring rows among the channels."""
+def smoothness(sheet: Sheet, cast: Cast, code: Whole) -> float:
+    """The least correlation of neighbouring rows among the channels, each series about its own mean."""
     order = np.argsort(code[:MOST_ROWS], kind="stable")
-    same = np.diff(code[order]) == 0
-    found = [neighbours(sheet.numbers(at).values[:MOST_ROWS][order], same) for at in cast.channels]
+    code = code[order]
+    same = np.diff(code) == 0
+    found = [neighbours(about_means(sheet.numbers(at).values[order], code), same) for at in cast.channels]
     return min((one for one in found if one is not None), default=0.0)
 
 
-def neighbours(values: Numbers, same: np.ndarray) -> float | None:
+def about_means(values: Numbers, code: Whole) -> Numbers:
+    """Numbers less the mean of their series."""
+    there = np.isfinite(values)
+    total = np.bincount(code, np.where(there, values, 0.0))
+    number = np.bincount(code, there)
+    return values - (total / np.maximum(number, 1))[code]
+
+
+def neighbours(values: Numbers, same: Mask) -> float | None:
     """The correlation of a number with the one before it in its series; None where nothing varies."""
     both = same & np.isfinite(values[1:]) & np.isfinite(values[:-1])
     one, other = values[:-1][both], values[1:][both]

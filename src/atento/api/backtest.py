@@ -1,0 +1,207 @@
+"""Backtest: forecasts from several origins in the last part of the data, each by what came before it alone."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any, NamedTuple
+
+from atento.api.compare import SHARE_FOR_LEARNING, bound
+from atento.api.fit import fit
+from atento.api.folders import folder_name, new_folder, require_free
+from atento.api.recipes import Settings, assemble, gather_values
+from atento.api.run import Run
+from atento.bundle import write_json
+from atento.errors import InputError
+from atento.metrics.metric import Metric
+from atento.spec import Recipe
+from atento.tasks.forecast_splitting import parse_sharing
+from atento.tasks.task import Baseline, Reading, Task, fill_sizes, learn_codec
+from atento.training.events import Watcher, no_watcher
+
+BACKTEST = "backtest.json"
+ORIGINS = 5
+MOST_ORIGINS = 1000
+
+
+class Backtest:
+    """The outcome: a row for each model and origin, and the mean of each model."""
+
+    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
+        self.folder, self.facts = folder, facts
+        self.rows: list[dict[str, Any]] = facts["rows"]
+        self.means: list[dict[str, Any]] = facts["means"]
+        self.winner: str = facts["winner"]
+
+    def __repr__(self) -> str:
+        return f"Backtest({str(self.folder)!r}, winner={self.winner!r})"
+
+
+class Fold(NamedTuple):
+    """One origin: what may be learned from, and what is asked after it."""
+
+    number: int  # from 1
+    values: dict[str, Any]  # what the recipe says of it
+    reading: Reading
+
+
+def backtest(
+    data: str | Path,
+    *,
+    models: Sequence[str] = (),
+    origins: int = ORIGINS,
+    refit: bool = False,
+    settings: Settings = (),
+    seed: int | None = None,
+    budget: str | float | None = None,
+    device: str = "auto",
+    out: str | Path | None = None,
+    on_event: Watcher = no_watcher,
+) -> Backtest:
+    """Cut the last part of the data into so many stretches and forecast each; with `refit` every stretch by models
+    trained on all that came before it, else all by models trained on what came before the first.
+    """
+    if not 1 <= origins <= MOST_ORIGINS:
+        raise InputError("--origins: there is one at least.", found=str(origins), fix=f"--origins {ORIGINS}")
+    values = bound(gather_values(str(data), task="forecast", model="auto", settings=settings, seed=seed, budget=budget))
+    task, recipe, _ = assemble(values)
+    refuse_own_parts(recipe)
+    names = list(models) or [task.default_model]
+    folder = Path(out) if out else new_folder(recipe.data.train, "backtest")
+    require_free(folder, "run", resume=False)
+    started = time.perf_counter()
+    folds = cut_folds(task, recipe, values, origins)
+    for note in folds[0].reading.notes:
+        on_event({"event": "note", "text": note})
+    share = SHARE_FOR_LEARNING * values["train.budget"] / (len(names) * (origins if refit else 1))
+    codec = learn_codec(task, fill_sizes(task, recipe, values, folds[0].reading.train), folds[0].reading.train)
+    metrics = task.metrics(codec)  # the scales of the first origin, for all: so the origins can be compared
+
+    def train(name: str, fold: Fold) -> Run:
+        where = folder / f"origin-{fold.number}" / folder_name(name)
+        said = {**values, **fold.values, **({"train.budget": max(0.1, round(share, 1))} if share else {})}
+        return fit(
+            recipe.data.train, task="forecast", model=name, settings=said, device=device, out=where, on_event=on_event
+        )
+
+    rows: list[dict[str, Any]] = []
+    for make in task.baselines:
+        rows += rows_of(make().name, folds, metrics, baseline_answers(make, refit=refit), baseline=True)
+    for name in names:
+        rows += rows_of(name, folds, metrics, model_answers(name, train, refit=refit), baseline=False)
+    means = sorted(means_of(rows), key=lambda row: float(row["value"]))
+    facts = {
+        "data": folds[0].reading.name,
+        "metric": metrics[0].name,
+        "metrics": {metric.name: metric.summary for metric in metrics},
+        "origins": [{"origin": fold.number, "from": str(fold.reading.test[0].source)} for fold in folds],
+        "refit": refit,
+        "horizon": folds[0].reading.train[0][1].horizon,
+        "rows": rows,
+        "means": means,
+        "winner": means[0]["model"],
+        "took": time.perf_counter() - started,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / BACKTEST, facts)
+    return Backtest(folder, facts)
+
+
+def refuse_own_parts(recipe: Recipe) -> None:
+    """A backtest cuts one file."""
+    for key in ("valid", "test"):
+        if getattr(recipe.data, key):
+            raise InputError(
+                "a backtest cuts the training file into parts of its own.",
+                found=f"data.{key}={getattr(recipe.data, key)}",
+                fix=f"leave data.{key} out (data.beside=no ignores files beside it)",
+            )
+
+
+def cut_folds(task: Task, recipe: Recipe, values: dict[str, Any], origins: int) -> list[Fold]:
+    """The test part in so many stretches; before each, the rows up to it, the last of them to validate."""
+    sharing = parse_sharing(recipe.data.split, own_valid=False, own_test=False)
+    if not sharing.test:
+        raise InputError(
+            "a backtest needs a test part to cut.", found=f"data.split={recipe.data.split}", fix="data.split=70/10/20"
+        )
+    first = task.read(recipe.data, recipe.split_seed)
+    frame = first.train[0][1]
+    folds = []
+    for number in range(origins):
+        piece = sharing.test / origins
+        sizes = (sharing.train + number * piece, sharing.valid, piece)
+        if sharing.counted:
+            split = "/".join(str(round(size)) for size in sizes)
+        else:
+            split = "/".join(f"{100 * size:.9f}%" for size in sizes)
+        said = {"data.split": split, "data.horizon": frame.horizon, "data.look_back": frame.look_back}
+        reading = task.read(recipe.with_values(said).data, recipe.split_seed)
+        if not len(reading.test):
+            raise InputError(
+                "a stretch of the backtest holds no forecast.",
+                found=f"{origins} origins, a horizon of {frame.horizon} steps",
+                fix="--origins fewer, --set data.horizon= fewer steps, or a larger test part, e.g. data.split=50/10/40",
+            )
+        folds.append(Fold(number + 1, said, reading))
+    return folds
+
+
+Answers = Callable[[Fold, Fold], list[Any]]  # the first origin, this one -> what is forecast after this one
+
+
+def baseline_answers(make: Callable[[], Baseline], *, refit: bool) -> Answers:
+    """A simple model, fitted anew at each origin or at the first."""
+    kept: dict[int, Baseline] = {}
+
+    def answer(first: Fold, fold: Fold) -> list[Any]:
+        learned = fold if refit else first
+        if learned.number not in kept:
+            kept[learned.number] = make()
+            train = learned.reading.train
+            kept[learned.number].fit([series for series, _ in train], [frame for _, frame in train])
+        return list(kept[learned.number].predict([question.source for question in fold.reading.test]))
+
+    return answer
+
+
+def model_answers(name: str, train: Callable[[str, Fold], Run], *, refit: bool) -> Answers:
+    """A model, trained anew at each origin or at the first."""
+    kept: dict[int, Run] = {}
+
+    def answer(first: Fold, fold: Fold) -> list[Any]:
+        learned = fold if refit else first
+        if learned.number not in kept:
+            kept[learned.number] = train(name, learned)
+        answers = kept[learned.number].predictor.answer([question.source for question in fold.reading.test])
+        return [one.judged for one in answers]
+
+    return answer
+
+
+def rows_of(
+    name: str, folds: Sequence[Fold], metrics: Sequence[Metric], answer: Answers, *, baseline: bool
+) -> list[dict[str, Any]]:
+    """One row an origin."""
+    rows = []
+    for fold in folds:
+        sources = [question.source for question in fold.reading.test]
+        outputs, references = answer(folds[0], fold), [question.references for question in fold.reading.test]
+        scores = {metric.name: metric.on(sources).value(outputs, references) for metric in metrics}
+        facts = {"model": name, "baseline": baseline, "origin": fold.number, "forecasts": len(sources)}
+        rows.append({**facts, "value": scores[metrics[0].name], "scores": scores})
+    return rows
+
+
+def means_of(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of each model: the mean over origins of every metric, how much the headline varies, and how often it was best."""
+    found = []
+    for name in dict.fromkeys(row["model"] for row in rows):
+        own = [row for row in rows if row["model"] == name]
+        values = [row["value"] for row in own]
+        best = sum(row["value"] <= min(one["value"] for one in rows if one["origin"] == row["origin"]) for row in own)
+        scores = {key: mean(row["scores"][key] for row in own) for key in own[0]["scores"]}
+        spread = stdev(values) if len(values) > 1 else 0.0
+        facts = {"model": name, "baseline": own[0]["baseline"], "value": mean(values), "spread": spread}
+        found.append({**facts, "scores": scores, "values": values, "best": best})
+    return found

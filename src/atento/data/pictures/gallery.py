@@ -1,0 +1,135 @@
+"""The pictures that a table or a folder may name: below one folder, and nowhere else."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
+from pathlib import Path, PurePath
+from unicodedata import normalize
+
+from atento.data.pictures.checking import Seen, look_over
+from atento.data.pictures.loading import Faulty, Look
+from atento.data.pictures.names import ENDINGS, bare, is_drawn
+from atento.data.records import counted
+from atento.errors import InputError
+
+MOST_FILES = 200_000
+DEEPEST = 4  # folders below the first that are looked into
+
+
+ANYWHERE: ContextVar[bool] = ContextVar("ANYWHERE", default=False)
+
+
+@contextmanager
+def from_anywhere() -> Iterator[None]:
+    """Whole paths may lead anywhere meanwhile: for a program that names its own files, never for a table of others."""
+    token = ANYWHERE.set(True)
+    try:
+        yield
+    finally:
+        ANYWHERE.reset(token)
+
+
+class Gallery:
+    """Finds a picture by what a cell says: its path from the folder, or its name where no other has it."""
+
+    def __init__(self, folder: Path, *, largest: float) -> None:
+        self.folder, self.largest = folder, largest
+        self.below = folder.resolve()
+        self.used: dict[str, Seen] = {}  # by source
+        self.named: set[str] = set()  # sources, of faulty ones too
+        self.anywhere = ANYWHERE.get()
+        self.by_name: dict[str, list[str]] | None = None  # names of files -> their paths from the folder
+
+    def see(self, cell: str) -> str:
+        """The source of a picture that can be used; else what is wrong with it is raised."""
+        source = cell.strip() if is_drawn(cell.strip()) else str(self.path_of(bare(cell)))
+        self.named.add(source)
+        if source not in self.used:
+            self.used[source] = look_over(source, largest=self.largest)
+        return source
+
+    def path_of(self, name: str) -> Path:
+        """Where the file lies that a cell names; it and all links on its way stay below the folder."""
+        if self.anywhere and PurePath(name).is_absolute():
+            return Path(name)
+        if "://" in name:
+            raise Faulty("pictures are not fetched from elsewhere.", found=name, fix="save it beside the table")
+        if ".." in PurePath(name).parts:
+            raise self.leads_out(name)
+        forms = [self.folder / normalize(form, name) for form in ("NFC", "NFD")]
+        path = next((path for path in forms if path.is_file()), None)
+        if path is None and PurePath(name).is_absolute():
+            raise self.leads_out(name)
+        path = path or self.folder / self.only(name)
+        inside = path.resolve()
+        if not inside.is_relative_to(self.below):
+            raise self.leads_out(name)
+        return self.folder / inside.relative_to(self.below) if PurePath(name).is_absolute() else path
+
+    def leads_out(self, name: str) -> Faulty:
+        """The refusal of a path to somewhere else."""
+        return Faulty(f"{name!r} leads out of {self.folder}.", found=name, fix="put the picture below that folder")
+
+    def only(self, name: str) -> str:
+        """The one file below the folder that has this name."""
+        paths = self.names().get(PurePath(name).name, [])
+        found = [path for path in paths if path.endswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise Faulty(
+                f"{counted(len(found), 'picture')} are named {name!r}.",
+                found=", ".join(found[:3]),
+                fix=f"write its path from {self.folder}, e.g. {found[0]}",
+            )
+        near = get_close_matches(PurePath(name).name, self.names(), n=1)
+        raise Faulty(
+            f"there is no picture {name!r}.",
+            found=f"{counted(sum(map(len, self.names().values())), 'picture')} below {self.folder}",
+            fix=f"did you mean {self.names()[near[0]][0]}?" if near else "check the name",
+        )
+
+    def names(self) -> dict[str, list[str]]:
+        """The pictures below the folder by name, looked for once."""
+        if self.by_name is None:
+            self.by_name = {}
+            for path in pictures_below(self.folder):
+                self.by_name.setdefault(normalize("NFC", PurePath(path).name), []).append(path)
+        return self.by_name
+
+    def looks(self) -> list[Look]:
+        """What the used pictures are; drawn ones are left out."""
+        return [seen.look for seen in self.used.values() if seen.look is not None]
+
+    def unnamed(self) -> list[str]:
+        """Pictures beside those that are used which no row names."""
+        places = {Path(source).parent for source in self.used if not is_drawn(source)}
+        if not places:
+            return []
+        known = {Path(source) for source in self.named}
+        below = [self.folder / path for paths in self.names().values() for path in paths]
+        return sorted(path.name for path in below if path.parent in places and path not in known)
+
+
+def pictures_below(folder: Path) -> list[str]:
+    """The pictures of a folder and of its sub-folders, as paths from it."""
+    return [name for name in files_below(folder) if PurePath(name).suffix.lower() in ENDINGS]
+
+
+def files_below(folder: Path) -> list[str]:
+    """All files of a folder and of its sub-folders, but hidden ones, as paths from it."""
+    found: list[str] = []
+    for place, folders, names in os.walk(folder):
+        inside = Path(place).relative_to(folder)
+        deep = len(inside.parts) >= DEEPEST
+        folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name != "__MACOSX")
+        found += [(inside / name).as_posix() for name in sorted(names) if name[0] != "."]
+        if len(found) > MOST_FILES:
+            raise InputError(
+                f"{folder} holds more than {MOST_FILES:,} files.",
+                found=str(folder),
+                fix="give a table of them in a folder of its own",
+            )
+    return found
