@@ -2,17 +2,23 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from tests.tasks.shapes import SHAPES
 
 from atento import api
 from atento.checking.leaks import leaked_tokens, require_no_leak, tokens_in, units
+from atento.checking.number_leaks import require_honest_scale
+from atento.data.series import Series, Step
 from atento.errors import RunError
-from atento.spec import DataRecipe
+from atento.spec import DataRecipe, TokensRecipe
+from atento.tasks.autoencode_codec import WindowCodec
 from atento.tasks.catalogue import TASKS
+from atento.tasks.forecast_frame import Frame
 from atento.tasks.task import Question, Reading, Task, fill_defaults, learn_codec
 
-TEXT_TASKS = [name for name in TASKS if name != "estimate"]  # which knows numbers, and no tokens
+TEXT_TASKS = ("translate", "tag", "classify", "label", "match", "generate", "embed")
+NUMBER_TASKS = {"estimate": "1.5", "classify-series": "b", "transcribe": "ab ba"}  # and a target of each
 STRANGE = ("ŷŵŷŷ\tŵŷŵ", "ŵŵŷ\tŷŷŵ")  # letters and words that no training row has
 
 
@@ -20,7 +26,8 @@ STRANGE = ("ŷŵŷŷ\tŵŷŵ", "ŵŵŷ\tŷŷŵ")  # letters and words that no tr
 def readings(tmp_path_factory) -> dict[str, Reading]:
     """A small set of every task, its test part with rows of strange words."""
     found = {}
-    for name, task in TASKS.items():
+    for name in TEXT_TASKS:
+        task = TASKS[name]
         make = next(iter(SHAPES.get(name, SHAPES["generate"]).values()))
         source = make(tmp_path_factory.mktemp(name))
         reading = task.read(DataRecipe(train=source), 0)
@@ -41,7 +48,7 @@ def greedy(task: Task, reading: Reading) -> Task:
 
 
 @pytest.mark.spec("X04")
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", TEXT_TASKS)
 def test_every_task_learns_from_the_training_part_alone(name, readings):
     task, reading = TASKS[name], readings[name]
     codec = learn_codec(task, fill_defaults(task, {}, data="x"), reading.train)
@@ -58,6 +65,43 @@ def test_a_vocabulary_learned_from_everything_is_caught(name, readings):
     assert any(set(token) <= set("ŷŵ\t") for token in leaked)
     with pytest.raises(RunError, match=f"holds {len(leaked)} tokens that only validation or test rows hold"):
         require_no_leak(codec, reading)
+
+
+def numbers_reading(target: str, *, held_out: float) -> Reading:
+    """Sequences of numbers near 0 to train on, and others to test on."""
+    train = [(f"{n / 7},1 {n / 11},0", target) for n in range(13)] + [("0.5,1 0.25,2", target.replace("b", "a"))]
+    test = tuple(Question(f"{held_out},1 0,0", (target,)) for _ in range(5))
+    return Reading("x", train, (), test, (), (), "")
+
+
+@pytest.mark.spec("X04")
+@pytest.mark.parametrize("name", NUMBER_TASKS)
+def test_a_scale_learned_from_everything_is_caught(name):
+    task, reading = TASKS[name], numbers_reading(NUMBER_TASKS[name], held_out=97.0)
+    recipe = fill_defaults(task, {}, data="x")
+    require_no_leak(learn_codec(task, recipe, reading.train), reading)
+    with pytest.raises(RunError, match="the scale of channel 1 is not that of the training rows"):
+        require_no_leak(learn_codec(greedy(task, reading), recipe, reading.train), reading)
+
+
+@pytest.mark.parametrize("change", [(0.01, 1.0), (0.0, 1.01)])
+def test_a_mean_or_a_spread_alone_that_is_wrong_is_caught(change):
+    values = np.random.default_rng(2).normal(size=(101, 3))
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    require_honest_scale("abc", mean, spread, [values[:17], values[17:]])
+    with pytest.raises(RunError, match="the scale of b"):
+        require_honest_scale("abc", mean + np.array([0, change[0], 0]), spread * np.array([1, change[1], 1]), [values])
+
+
+@pytest.mark.spec("X04")
+def test_an_autoencoder_that_knows_later_rows_is_caught():
+    values = np.random.default_rng(2).normal(size=(101, 2)).cumsum(axis=0)
+    frame = Frame(3, 0, ("x", "y"), (), Step(1, ""), 1)
+    reading = Reading("x", [(Series("", values[:71], np.zeros((71, 0))), frame)], (), (), (), (), "")
+    everything = [(Series("", values, np.zeros((101, 0))), frame)]
+    require_no_leak(WindowCodec.learn(TokensRecipe(), reading.train), reading)
+    with pytest.raises(RunError, match="is not that of the training rows"):
+        require_no_leak(WindowCodec.learn(TokensRecipe(), everything), reading)
 
 
 @pytest.mark.spec("X04")

@@ -59,7 +59,7 @@ def test_an_honest_forecaster_passes(series):
 def test_a_scaler_fitted_on_everything_is_caught(series):
     reading = reading_of(series)
     codec = SeriesCodec.learn(TokensRecipe(), [(one, FRAME) for one in series])
-    with pytest.raises(RunError, match="the scale of 'a' is not that of the training rows"):
+    with pytest.raises(RunError, match="the scale of 'a' of series 'one' is not that of the training rows"):
         require_no_leak(codec, reading)
 
 

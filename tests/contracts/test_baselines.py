@@ -50,7 +50,13 @@ def some_series(chance):
     return walk[:24], walk[24:]
 
 
+def some_labelled_numbers(chance):
+    source, target = some_numbers(chance)
+    return source, "up" if float(target) > 0 else "down"
+
+
 EXAMPLES = {
+    "label of numbers": some_labelled_numbers,
     "text": some_texts,
     "new text": some_texts,
     "label": some_labels,
@@ -105,7 +111,7 @@ def test_an_answer_for_each_question_of_the_kind_of_the_targets(name):
         match BASELINES[name].answers:
             case "new text":
                 assert isinstance(answer, str)
-            case "text" | "label":
+            case "text" | "label" | "label of numbers":
                 assert isinstance(answer, str) and answer in targets
             case "labels":
                 assert set(answer) <= {"casa", "no"}

@@ -1,8 +1,21 @@
 """Text that is numbers, and exactly where it is not."""
 
+import random
+
+import numpy as np
 import pytest
 
-from atento.data.number_sequences import Problem, as_number, is_sequence, read_steps, require_steps
+from atento.data.number_sequences import (
+    Problem,
+    as_number,
+    is_missing,
+    is_sequence,
+    read_numbers,
+    read_quickly,
+    read_steps,
+    require_numbers,
+    require_steps,
+)
 from atento.errors import InputError
 
 
@@ -55,3 +68,30 @@ def test_one_number_is_no_sequence():
     assert not is_sequence("1,2")
     assert not is_sequence("one two")
     assert as_number("1,5") is None
+
+
+def test_all_at_once_is_number_by_number():
+    chance = random.Random(0)
+    pieces = ["0.5", "-2", "+.5", "7.", "3e-2", "1E5", "nan", "x", "", "1.2.3", "--1", "1e", "1_0", "٣", "1e999", "inf"]
+    for _ in range(400):
+        width = chance.choice([1, 1, 2, 3])
+        odd = chance.random() < 0.4
+        step = lambda: ",".join(chance.choices(pieces if odd else pieces[:6], k=width))  # noqa: E731
+        text = chance.choice([" ", "  ", "\t"]).join(step() for _ in range(chance.randint(0, 5)))
+        for channels in (0, width):
+            slow, fast = read_steps(text, channels=channels), read_numbers(text, channels=channels)
+            assert (slow if isinstance(slow, Problem) else np.array(slow).tolist()) == (
+                fast if isinstance(fast, Problem) else fast.tolist()
+            )
+    assert read_quickly("1 x") is None
+    np.testing.assert_array_equal(require_numbers("0.53,0 0.91,1"), [[0.53, 0.0], [0.91, 1.0]])
+    with pytest.raises(InputError, match="column 3: step 2 is not a number"):
+        require_numbers("1 x")
+
+
+def test_a_sequence_may_lack_numbers():
+    assert is_sequence("1 nan 3")
+    assert is_sequence("1,? 2,3")
+    assert not is_sequence("nan nan")
+    assert not is_sequence("1 of 3")
+    assert is_missing("-Inf") and not is_missing("0")

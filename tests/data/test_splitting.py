@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from atento.data.splitting import parse_shares, split_by_key
+from atento.data.splitting import parse_shares, split_by_key, split_by_label
 from atento.errors import InputError
 
 SHARES = (0.8, 0.1, 0.1)
@@ -85,3 +85,20 @@ def test_wrong_shares(text, problem):
     assert caught.value.problem.startswith(f"data.split {problem}")
     assert caught.value.found == repr(text)
     assert caught.value.fix == "pass --set data.split=80/10/10"
+
+
+def test_every_label_has_its_share_of_every_part():
+    keys = [f"key {number}" for number in range(200)]
+    labels = ["rare" if number % 10 == 0 else "common" for number in range(200)]
+    parts = split_by_label(keys, labels, shares=(0.8, 0.1, 0.1), seed=3)
+    assert [len(part) for part in parts] == [160, 20, 20]
+    assert [sum(labels[at] == "rare" for at in part) for part in parts] == [16, 2, 2]
+    again = split_by_label(keys[::-1], labels[::-1], shares=(0.8, 0.1, 0.1), seed=3)
+    assert [{keys[::-1][at] for at in part} for part in again] == [{keys[at] for at in part} for part in parts]
+
+
+def test_a_key_of_two_labels_stays_in_one_part():
+    keys, labels = ["a", "b", "c", "d"] * 2, ["x"] * 4 + ["y"] * 4
+    parts = split_by_label(keys, labels, shares=(0.5, 0.25, 0.25), seed=0)
+    assert sorted(at for part in parts for at in part) == list(range(8))
+    assert all({at % 4 for at in part} == {at % 4 for at in part if at < 4} for part in parts)

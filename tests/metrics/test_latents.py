@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 
 from atento.data.dynamics import lorenz, rossler
 from atento.errors import InputError
-from atento.metrics.latents import RIDGE, foretell_steps, next_step_r2, smooth_map_r2, smooth_map_shares
+from atento.metrics.latents import RIDGE, foretell_steps, next_step_r2, parted, smooth_map_r2, smooth_map_shares
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_the_next_step_by_brute_force():
         foretold = np.mean([steps[past] for past in near], axis=0)
         errors.append(sum((steps[time] - foretold) ** 2))
         spreads.append(sum((steps[time] - mean) ** 2))
-    found = foretell_steps([path], neighbours=7)
+    found = foretell_steps([path[: cut + 1]], [path[cut:]], neighbours=7)
     np.testing.assert_allclose(found.errors, errors)
     np.testing.assert_allclose(found.spreads, spreads)
     assert next_step_r2(path, neighbours=7) == pytest.approx(1 - sum(errors) / sum(spreads))
@@ -41,10 +41,11 @@ def test_the_next_step_by_brute_force():
 def test_paths_lend_each_other_their_neighbours():
     turn = np.linspace(0, 20, 200)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    both = foretell_steps([circle, circle + 9.0], neighbours=3)
-    alone = foretell_steps([circle], neighbours=3)
+    before, after = parted(circle)
+    both = foretell_steps([before, before + 9.0], [after, after + 9.0], neighbours=3)
+    alone = foretell_steps([before], [after], neighbours=3)
     np.testing.assert_allclose(both.errors, np.tile(alone.errors, 2), atol=1e-15)
-    near = foretell_steps([circle, circle], neighbours=6)  # each place twice
+    near = foretell_steps([before, before], [after, after], neighbours=6)  # each place twice
     np.testing.assert_allclose(near.errors, np.tile(alone.errors, 2), atol=1e-15)
 
 

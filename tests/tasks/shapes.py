@@ -369,11 +369,13 @@ ESTIMATE: dict[str, Make] = {
     ),
 }
 NONE: dict[str, Make] = {
-    "a series": table("s.csv", "date value", lambda d, n: [f"19{n:02}-01-01", f"{d.random():.2f}"]),
-    "counts by month": table("s.csv", "Month Count", lambda d, n: [f"19{n:02}-01", str(d.randint(0, 5))]),
     "numbers": table("s.csv", "x y z", lambda d, n: [f"{d.random():.3f}" for _ in range(3)]),
     "two texts and a score": table("s.tsv", "", lambda d, n: [*alike(d), f"{d.uniform(0, 5):.2f}"], "\t"),
     "texts and prices": table("s.csv", "text price", lambda d, n: [sentence(d, low=9), f"{d.uniform(5, 90):.2f}"]),
+}
+SMALL_SERIES: dict[str, Make] = {
+    "a series": table("s.csv", "date value", lambda d, n: [f"19{n:02}-01-01", f"{d.random():.2f}"]),
+    "counts by month": table("s.csv", "Month Count", lambda d, n: [f"19{n:02}-01", str(d.randint(0, 5))]),
     "runs": table("s.csv", "run step x", lambda d, n: [str(n // 20), str(n % 20), f"{d.random():.3f}"]),
 }
 SHAPES: dict[str, dict[str, Make]] = {
@@ -384,6 +386,6 @@ SHAPES: dict[str, dict[str, Make]] = {
     "match": MATCH,
     "generate": GENERATE,
     "estimate": ESTIMATE,
-    "forecast": FORECAST,
+    "forecast": FORECAST | SMALL_SERIES,
     "": NONE,
 }

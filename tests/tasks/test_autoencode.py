@@ -43,7 +43,7 @@ def series(states, tmp_path_factory):
 @pytest.fixture(scope="module")
 def film_run(tmp_path_factory):
     out = tmp_path_factory.mktemp("film") / "run"
-    return atento.fit("film", model="mlp", settings={**QUICK, "train.steps": 300}, device="cpu", out=out)
+    return atento.fit("film", model="mlp", settings={**QUICK, "train.steps": 200}, device="cpu", out=out)
 
 
 @pytest.fixture(scope="module")

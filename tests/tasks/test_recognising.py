@@ -24,7 +24,7 @@ FILES = [(task, shape) for task, shapes in SHAPES.items() for shape in shapes]
 
 def guess(source: str, **named: str) -> dict[str, Recognition]:
     evidence = gather(source, **named)
-    return ranked({name: judge(evidence) for name, judge in RECOGNISERS.items()})
+    return recognise(evidence)
 
 
 @pytest.mark.parametrize("task, shape", FILES, ids=[f"{task or 'none'}: {shape}" for task, shape in FILES])
@@ -47,7 +47,7 @@ def test_every_shape_is_read_whole(task, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         read = TASKS[task].read(DataRecipe(train=make(folder)), 0)
-        texts = {text for pair in read.train for text in pair}
+        texts = {text for pair in read.train for text in pair if isinstance(text, str)}
         assert read.refused == (), shape
         assert read.test, shape
         assert not texts & {"text", "label", "source", "name", "título", "Quality", "words", "frase", "avis"}, shape
@@ -67,14 +67,13 @@ def test_a_column_that_is_named_rules_tasks_out(tmp_path):
     source = SHAPES["match"]["entailment"](tmp_path)
     data = DataRecipe(label="entailment_judgment")
     left = heed(guess(source), data)
-    assert {name for name, one in left.items() if "data.label" in one.reason} == {"translate", "generate", "estimate"}
+    ruled_out = {name for name, one in left.items() if "data.label" in one.reason}
+    assert ruled_out >= {"translate", "generate", "estimate", "forecast", "caption"}
+    assert not ruled_out & {"classify", "label", "tag", "match", "classify-series", "classify-pictures"}
     left = heed(guess(source), DataRecipe(target="sentence_B"))
-    assert {name for name, one in left.items() if "data.target" in one.reason} == {
-        "tag",
-        "label",
-        "classify",
-        "generate",
-    }
+    ruled_out = {name for name, one in left.items() if "data.target" in one.reason}
+    assert ruled_out >= {"tag", "label", "classify", "generate", "classify-series", "classify-pictures"}
+    assert not ruled_out & {"translate", "match", "forecast", "caption", "transcribe"}
     assert heed(guess(source), DataRecipe()) == guess(source)
 
 

@@ -10,6 +10,7 @@ from atento.errors import InputError
 from atento.layers.quantiles import median_shares
 from atento.looking.forecast_view import forecast_view
 from atento.looking.standings import ranked
+from atento.tasks.autoencode_codec import WindowCodec
 from atento.tasks.forecast_baselines import last_value, ridge, seasonal
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.task import Baseline, Question
@@ -40,7 +41,7 @@ def look_at_forecast(run: Run, asked: str = "") -> dict[str, Any]:
 
 def makes_forecasts(run: Run) -> bool:
     """Whether it is a run of series."""
-    return isinstance(run.predictor.bundle.codec, SeriesCodec)
+    return isinstance(run.predictor.bundle.codec, SeriesCodec | WindowCodec)
 
 
 def past_named(run: Run, asked: str) -> Any:

@@ -15,9 +15,11 @@ from atento.baselines.overlap import Overlap
 from atento.baselines.perceptron import Perceptron
 from atento.baselines.rewrite import Rewrite
 from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
+from atento.baselines.shapes import LinearOnShapes
+from atento.baselines.warping import NearestWarped
 from atento.errors import unknown_name
 
-Answers = Literal["text", "new text", "label", "labels", "tags", "number", "series", "surprise"]
+Answers = Literal["text", "new text", "label", "label of numbers", "labels", "tags", "number", "series", "surprise"]
 
 
 class Entry(NamedTuple):
@@ -47,6 +49,8 @@ BASELINES: dict[str, Entry] = {
     "frequent-tag": Entry("tags", MostFrequentTag),
     "each-step": Entry("tags", EachStep),
     "perceptron": Entry("tags", Perceptron),
+    "shapes": Entry("label of numbers", lambda: LinearOnShapes(read_numbers)),
+    "warping": Entry("label of numbers", lambda: NearestWarped(read_numbers)),
     "mean": Entry("number", MeanTarget),
     "linear": Entry("number", lambda: LinearOnMeans(read_numbers)),
     "unigram": Entry("surprise", lambda: CharacterCounts(1)),

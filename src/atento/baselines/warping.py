@@ -23,7 +23,7 @@ BANDS = (0.0, 0.03, 0.1, 0.2)  # of the longer length, tried on the training par
 TRIED = 60  # training sequences whose neighbours are looked for, to choose the band
 TRIED_AMONG = 300  # so many
 LONGEST = 256  # steps; longer sequences are shortened by taking means of neighbours
-MOST_CELLS = 1e9  # of all distance tables; beyond, a sample of each label stands for all
+MOST_CELLS = 2.5e6  # of the distance tables of one question; beyond, a sample of each label stands for all
 QUARTERS = (0.25, 0.5, 0.75, 1.0)
 AT_ONCE = 256  # candidates that are compared before the bound is asked again
 
@@ -70,17 +70,16 @@ class NearestWarped:
         spread = steps.std(axis=0)
         self.scale = steps.mean(axis=0), np.where(spread > 0, spread, 1.0)
         self.stride = -(-int(np.median([len(row) for row in rows])) // LONGEST)
-        self.known = Candidates.of([self.prepare(row) for row in rows])
-        self.targets = list(targets)
+        self.known, self.targets = Candidates.of([self.prepare(row) for row in rows]), list(targets)
         self.band = self.choose_band()
-        self.summary = self.said()
+        length = float(np.mean(self.known.lengths))
+        places = spread_out(targets, max(1, int(MOST_CELLS / (length * (1 + 2 * self.band * length)))))
+        if len(places) < len(targets):
+            self.known, self.targets = self.known.some(places), [targets[place] for place in places]
+        self.summary = f"{NearestWarped.summary}, band {self.band:.0%}"
+        self.summary += f", means of {self.stride} steps" * (self.stride > 1)
+        self.summary += f", {len(places):,} of {len(targets):,} training sequences" * (len(places) < len(targets))
         return self
-
-    def said(self, kept: int = 0) -> str:
-        """What was chosen and what was left out, in words."""
-        said = f"target of the training sequence nearest under time warping, band {self.band:.0%}"
-        said += f", means of {self.stride} steps" * (self.stride > 1)
-        return said + (f", {kept} of {len(self.targets)} training sequences" if kept else "")
 
     def prepare(self, steps: Numbers) -> Numbers:
         """On the scale of the training part; long ones shortened."""
@@ -112,13 +111,7 @@ class NearestWarped:
         if self.known is None or not len(sources):
             return []
         rows = [self.prepare(np.asarray(self.read(source), dtype=np.float64)) for source in sources]
-        length = float(np.mean(self.known.lengths))
-        cells = len(rows) * length * (1 + 2 * self.band * length)  # against one candidate each
-        most = max(1, int(MOST_CELLS / cells))
-        places = spread_out(self.targets, most)
-        self.summary = self.said(len(places) if len(places) < len(self.targets) else 0)
-        known = self.known if len(places) == len(self.targets) else self.known.some(places)
-        return [self.targets[places[nearest(row, known, self.band)]] for row in rows]
+        return [self.targets[nearest(row, self.known, self.band)] for row in rows]
 
 
 def spread_out(targets: Sequence[str], most: int) -> NDArray[np.int64]:

@@ -12,24 +12,30 @@ from atento.attention.heads import MultiHead
 from atento.attention.scores import Score
 from atento.blocks.transformer import DecoderLayer, EncoderLayer
 from atento.checking.attentions import check_attention, check_heads
+from atento.checking.autoencoders import check_autoencoder
 from atento.checking.by_signature import check_any
 from atento.checking.decoders import check_decoder, check_encoder
 from atento.checking.distributions import check_distribution
 from atento.checking.embedders import check_embedder
 from atento.checking.finding import Checked, Finding
+from atento.checking.forecasters import check_forecaster
 from atento.checking.layers import check_decoder_layer, check_encoder_layer
 from atento.checking.matchers import check_matcher
 from atento.checking.one_sided import check_classifier, check_language_model, check_masked_model, check_tagger
 from atento.checking.parts import check_extent, check_score
+from atento.checking.picture_matchers import check_picture_matcher
 from atento.checking.recurrences import check_cell, check_stack
 from atento.checking.subject import chance
 from atento.checking.translators import check_translator
 from atento.errors import InputError
+from atento.models.autoencoder import Autoencoder
 from atento.models.classifier import Classifier, OneEach
+from atento.models.forecaster import Forecaster
 from atento.models.language_model import LanguageModel
 from atento.models.masked import MaskedModel
 from atento.models.matcher import Matcher
 from atento.models.next_word import NextWord
+from atento.models.picture_matcher import PictureMatcher
 from atento.models.protocols import Decoder, Encoder
 from atento.models.skip_gram import SkipGram
 from atento.models.tagger import Tagger
@@ -54,8 +60,11 @@ KINDS: dict[type[nn.Module], Callable[[Any], list[Finding]]] = {
     OneEach: check_classifier,
     Tagger: check_tagger,
     Matcher: check_matcher,
+    PictureMatcher: check_picture_matcher,
     LanguageModel: check_language_model,
     MaskedModel: check_masked_model,
+    Forecaster: check_forecaster,
+    Autoencoder: check_autoencoder,
     SkipGram: check_embedder,
     NextWord: check_embedder,
 }

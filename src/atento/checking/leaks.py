@@ -5,13 +5,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from atento.checking.number_leaks import require_honest_channels, require_honest_scale
 from atento.checking.series_leaks import require_honest_series
 from atento.checking.window_leaks import require_honest_recreations
 from atento.data.lists import BETWEEN
 from atento.errors import RunError
 from atento.tasks.autoencode_codec import WindowCodec
+from atento.tasks.channels import Channels
 from atento.tasks.forecast_codec import SeriesCodec
-from atento.tasks.task import Codec, Reading
+from atento.tasks.task import Codec, Question, Reading
 
 SIGNS = "▁Ġ￭#"  # what a piece begins or ends with beside its letters
 WORDS = re.compile(r"\w+")
@@ -26,6 +28,14 @@ def require_no_leak(codec: Codec, reading: Reading) -> None:
         require_honest_series(codec, reading)
         return
     if isinstance(codec, WindowCodec):
+        values = (series.values for series, _ in reading.train)
+        require_honest_scale(codec.frame.channels, codec.mean, codec.spread, values)
+        return
+    channels = getattr(codec, "channels", None)
+    if isinstance(channels, Channels):
+        require_honest_channels(channels, [source for source, _ in reading.train])
+        reading = targets_of(reading)  # numbers are no tokens
+    if isinstance(codec, WindowCodec):
         require_honest_recreations(codec, reading)
         return
     leaked = leaked_tokens(codec, reading)
@@ -35,6 +45,12 @@ def require_no_leak(codec: Codec, reading: Reading) -> None:
             f"the vocabulary holds {len(leaked)} tokens that only validation or test rows hold, e.g. {examples}.",
             fix="learn it from the training part alone: Task.learn(recipe.tokens, reading.train)",
         )
+
+
+def targets_of(reading: Reading) -> Reading:
+    """The same set without its sources."""
+    valid, test = ([Question("", question.references) for question in part] for part in (reading.valid, reading.test))
+    return reading._replace(train=[("", target) for _, target in reading.train], valid=valid, test=test)
 
 
 def leaked_tokens(codec: Codec, reading: Reading) -> list[str]:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from atento.checking.decoders import decoder_cache, state_rows
 from atento.checking.finding import Finding, tried
+from atento.checking.pictures import all_there, check_seeing
 from atento.checking.places import why_sided
 from atento.checking.sequences import FUTURE, SEQUENCES, check_sequence
 from atento.checking.subject import (
@@ -26,6 +27,7 @@ from atento.models.language_model import LanguageModel, TextBatch
 from atento.models.letters import WordEmbedding
 from atento.models.masked import MaskedModel
 from atento.models.patched_numbers import PatchedNumbers
+from atento.models.pictures import PictureEncoder
 from atento.models.tagger import Tagger
 
 # Axes: B rows, N time, V vocabulary, M real tokens.
@@ -35,7 +37,9 @@ READING = [name for name in SEQUENCES if name not in FUTURE]
 
 
 def check_classifier(module: Classifier | OneEach) -> list[Finding]:
-    """Tokens or numbers in, outputs of the head, or of one head a label, for each row."""
+    """Tokens, numbers or pictures in, outputs of the head, or of one head a label, for each row."""
+    if isinstance(module, Classifier) and isinstance(module.encoder, PictureEncoder):
+        return [found for found in check_seeing(module, outputs_of) if found.contract in READING]
     draw = drawing((module if isinstance(module, Classifier) else module.each()[0]).encoder)
 
     def view(one: Any) -> Subject:
@@ -45,6 +49,13 @@ def check_classifier(module: Classifier | OneEach) -> list[Finding]:
         return Subject(one, read, draw, over=view, sided=why_sided(module))
 
     return check_sequence(module, view, only=READING)
+
+
+def outputs_of(module: Any, pixels: Tensor) -> Tensor:
+    """What the head says of pictures (B, 3, S, S)."""
+    there = all_there(pixels)
+    said: Tensor = module(LabelledBatch(pixels, there, there))
+    return said
 
 
 def check_tagger(module: Tagger) -> list[Finding]:

@@ -7,11 +7,15 @@ from typing import Any
 import torch
 
 from atento.bundle import PREDICTIONS, Bundle
+from atento.checking.autoencoders import check_recreations
 from atento.checking.check import check
 from atento.checking.finding import SHORT, Checked, Finding, apart, aside, judged, tried
+from atento.checking.forecasters import check_forecasts
 from atento.checking.subject import exact_copy
 from atento.checking.translators import micro_batches
 from atento.spec import DecodeRecipe
+from atento.tasks.autoencode_codec import WindowCodec
+from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.task import judged as judged_answers
 
 EXAMPLES = 6
@@ -22,6 +26,10 @@ Line = dict[str, Any]  # a source, the output it got when the run was tested, it
 
 def check_run(bundle: Bundle) -> Checked:
     """The contracts of its module, then of the task's own answers and losses."""
+    if isinstance(bundle.codec, SeriesCodec):
+        return check_forecasts(bundle)
+    if isinstance(bundle.codec, WindowCodec):
+        return check_recreations(bundle)
     lines = some_lines(bundle)
     laws = {"answers": answers_alone, "as tested": as_tested, "micro-batches": losses_add_up}
     own = [

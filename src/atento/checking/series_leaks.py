@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from atento.checking.number_leaks import require_honest_scale
 from atento.data.records import counted, in_words
 from atento.data.series import Series
 from atento.data.series.leaks import shifted_targets
@@ -13,7 +14,6 @@ from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.forecast_windows import TrainingWindows
 from atento.tasks.task import Question, Reading
 
-CLOSE = 1e-9  # relative, between two ways of computing a mean
 ASKED = 200  # forecasts that are looked at
 WINDOWS = 50  # training windows that are looked at
 
@@ -32,19 +32,11 @@ def require_honest_series(codec: SeriesCodec, reading: Reading) -> None:
 def require_honest_scales(codec: SeriesCodec, train: Sequence[tuple[Series, Any]]) -> None:
     """Each series' mean and spread are those of its training rows, and of no others."""
     for at, (series, _) in enumerate(train):
-        mean, spread = series.values.mean(axis=0), series.values.std(axis=0)  # (C,)
-        size = np.maximum(spread, CLOSE * np.maximum(1.0, np.abs(mean)))
-        moved = np.abs(codec.scales.mean[at] - mean) / size
-        stretched = np.where(spread > CLOSE * size, np.abs(codec.scales.spread[at] / size - 1), 0.0)
-        worst = int(np.argmax(np.maximum(moved, stretched)))
-        if max(moved[worst], stretched[worst]) > 1e3 * CLOSE:
-            channel = codec.frame.channels[worst]
-            raise RunError(
-                f"the scale of {channel!r} is not that of the training rows: it knows others.",
-                found=f"mean {codec.scales.mean[at][worst]:.6g} where the training rows of series {series.name!r} have "
-                f"{mean[worst]:.6g}",
-                fix="learn it from the training part alone: SeriesCodec.learn(recipe.tokens, reading.train)",
-            )
+        of = f" of series {series.name!r}" if series.name else ""
+        names = [f"{channel!r}{of}" for channel in codec.frame.channels]
+        for channel in range(len(names)):  # one by one: each has a spread of its own
+            mean, spread = (part[at, channel : channel + 1] for part in codec.scales[:2])
+            require_honest_scale(names[channel : channel + 1], mean, spread, [series.values[:, channel : channel + 1]])
 
 
 def require_honest_windows(codec: SeriesCodec) -> None:

@@ -67,5 +67,5 @@ def show(facts: dict[str, Any]) -> None:
     say("")
     how = "trained anew at each origin" if facts["refit"] else "trained once, before the first origin"
     first, last = facts["origins"][0]["from"], facts["origins"][-1]["from"]
-    say(f"{len(columns)} origins, {how}; the first forecasts know the series {first}, the last ones begin {last}.")
+    say(f"{len(columns)} origins, {how}; the first knows the series {first}, the last {last}.")
     say(f"{facts['winner']} is best on average: {facts['metric']} {score(facts['means'][0]['value'])}.")

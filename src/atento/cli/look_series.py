@@ -21,7 +21,16 @@ def show_forecast(trained: "Run", asked: str, *, out: Path | None, json: bool) -
 
 
 def show_phase(trained: "Run", *, out: Path | None, json: bool) -> None:
-    """Where a free run goes, beside where the truth went."""
+    """Where a free run goes, beside where the truth went; of an autoencoder the path of its latents."""
+    from atento.api.latents import look_at_latents, presses
+    from atento.looking.latent_view import latent_text, save_latents
+
+    if presses(trained):
+        latents = look_at_latents(trained)
+        if out is not None:
+            save_latents(latents, out)
+        tell(trained, latents, latent_text, out=out, json=json)
+        return
     from atento.api.dynamics import look_at_phase
     from atento.looking.phase import phase_text, save_phase
 

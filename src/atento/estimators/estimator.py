@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from atento.api.fit import fit
 from atento.api.run import Run, load
-from atento.bundle import CARD, EVENTS, MANIFEST, METRICS, PREDICTIONS, RECIPE, VOCABULARY, WEIGHTS
+from atento.bundle import CARD, EVENTS, MANIFEST, METRICS, OUTPUTS, PREDICTIONS, RECIPE, VOCABULARY, WEIGHTS
 from atento.errors import InputError
 from atento.tasks.task import Answer
 
 FEW = 20  # rows; fewer are all learned from, and none validates
-KEPT = (WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, MANIFEST)
+KEPT = (WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, OUTPUTS, MANIFEST)
 
 
 class SequenceEstimator(BaseEstimator):

@@ -62,7 +62,9 @@ def phase_view(
 def planes(truth: Numbers, run: Numbers, names: Sequence[str], lag: int) -> list[dict[str, Any]]:
     """Pairs of coordinates, the first with each other; of one coordinate, with itself a while ago."""
     if lag:
-        pictured = [embed(path[:, 0], delays=2, lag=lag) if len(path) > lag else path[:0, [0, 0]] for path in (truth, run)]
+        pictured = [
+            embed(path[:, 0], delays=2, lag=lag) if len(path) > lag else path[:0, [0, 0]] for path in (truth, run)
+        ]
         return [plane(f"{names[0]}(t)", f"{names[0]}(t − {lag})", *pictured)]
     return [plane(names[0], name, truth[:, [0, at]], run[:, [0, at]]) for at, name in enumerate(names) if at]
 

@@ -6,13 +6,14 @@ from typing import Any
 from atento.looking.charts import Point, drawing, grid
 from atento.looking.document import document
 from atento.looking.markup import Markup, joined, tag
-from atento.looking.scales import Scale, bounds, tick_label
+from atento.looking.scales import Scale, tick_label
 
 View = Mapping[str, Any]  # what `atento.looking.phase.phase_view` gives
 
 SIDE = 480.0
 WIDTH, HEIGHT = 1000.0, 170.0
-LEFT, BOTTOM = 56.0, 44.0
+LEFT, RIGHT, BOTTOM = 56.0, 20.0, 44.0
+MARGIN = 0.04  # of the range, around it
 HEADINGS = {
     "histogram": "wrong places",
     "mean": "mean off",
@@ -32,7 +33,8 @@ def render_phase(view: View) -> str:
     )
     words = "Left the truth, right what the model generates by reading its own output again and again."
     pairs = [
-        tag("div", portrait(one, "true"), portrait(one, "generated"), class_="tiles portraits") for one in view["planes"]
+        tag("div", portrait(one, "true"), portrait(one, "generated"), class_="tiles portraits")
+        for one in view["planes"]
     ]
     portraits = tag("section", tag("p", words), *pairs, id="portraits")
     times = tag(
@@ -51,7 +53,7 @@ def portrait(plane: Mapping[str, Any], which: str) -> Markup:
     words = {"true": "true", "generated": "generated"}[which]
     label = f"{words}: {plane['up']} against {plane['across']}, {len(points)} points"
     figure = drawing(
-        SIDE, SIDE, grid(up, across), level_axis(across, up, plane["across"]), path(points, which), label=label,
+        SIDE, SIDE, grid(up, across), level_axis(across, up, plane["across"]), path(points, "accent" if which == "generated" else "true"), label=label,
         class_="curves",
     )  # fmt: skip
     return tag("figure", tag("figcaption", tag("strong", words), f" · {plane['up']} upwards"), figure)
@@ -60,9 +62,16 @@ def portrait(plane: Mapping[str, Any], which: str) -> Markup:
 def plane_scales(plane: Mapping[str, Any]) -> tuple[Scale, Scale]:
     """Limits that hold both paths."""
     points = [*plane["true"], *plane["generated"]]
-    low, high = bounds([x for x, _ in points])
-    bottom, top = bounds([y for _, y in points])
-    return Scale(low, high, LEFT, SIDE - 8), Scale(bottom, top, SIDE - BOTTOM, 8.0)
+    low, high = limits([x for x, _ in points])
+    bottom, top = limits([y for _, y in points])
+    return Scale(low, high, LEFT, SIDE - RIGHT), Scale(bottom, top, SIDE - BOTTOM, 8.0)
+
+
+def limits(values: Sequence[float]) -> tuple[float, float]:
+    """From the least to the greatest, and a little more on both sides."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    margin = MARGIN * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def level_axis(across: Scale, up: Scale, name: str) -> Markup:
@@ -75,21 +84,21 @@ def level_axis(across: Scale, up: Scale, name: str) -> Markup:
     return joined(line, *ticks, tag("text", name, class_="tick", x=across.stop, y=up.start + 36, text_anchor="end"))
 
 
-def path(points: Sequence[Point], which: str) -> Markup:
-    """A thin line through all points."""
+def path(points: Sequence[Point], kind: str) -> Markup:
+    """A line through all points; report.css knows its kinds."""
     places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return tag("polyline", class_="path accent" if which == "generated" else "path", points=places)
+    return tag("polyline", class_=f"path {kind}", points=places)
 
 
 def against_time(one: Mapping[str, Any]) -> Markup:
     """What came and what was generated, step by step."""
     values = [*one["true"], *one["generated"]]
-    low, high = bounds(values)
+    low, high = limits(values)
     steps = max(len(one["true"]), len(one["generated"]), 2)
-    across, up = Scale(1.0, float(steps), LEFT, WIDTH - 8), Scale(low, high, HEIGHT - BOTTOM, 8.0)
+    across, up = Scale(0.0, float(steps), LEFT, WIDTH - RIGHT), Scale(low, high, HEIGHT - BOTTOM, 8.0)
     lines = [
-        path([Point(across.place(step), up.place(value)) for step, value in enumerate(one[which], start=1)], which)
-        for which in ("true", "generated")
+        path([Point(across.place(step), up.place(value)) for step, value in enumerate(one[which], start=1)], kind)
+        for which, kind in (("true", "behind"), ("generated", "accent"))
     ]
     name = f"{one['channel']} · steps on its own output"
     label = f"{one['channel']} against time, true and generated"

@@ -36,9 +36,7 @@ def phase_picture(view: View, path: str | Path) -> Path:
             draw_path(left, plane, "true", TRUE)
             draw_path(right, plane, "generated", OWN)
         for row, one in enumerate(beside, start=len(planes)):
-            draw_times(
-                figure.add_subplot(grid[row, :]), one, first=row == len(planes), last=row == len(heights) - 1
-            )
+            draw_times(figure.add_subplot(grid[row, :]), one, first=row == len(planes), last=row == len(heights) - 1)
         figure.savefig(path, format=kind[1:], **KINDS[kind])
     return path
 

@@ -22,11 +22,17 @@ TINY = 1e-13  # of the largest eigenvalue: below it there is only rounding
 
 
 class Steps(NamedTuple):
-    """The held-out steps, path after path: how far each was from what was foretold, and from their mean."""
+    """The steps of held-out paths, one path after the other: how far each was from what was foretold, and from their
+    mean.
+    """
 
     errors: Numbers  # squared lengths of step − foretold
     spreads: Numbers  # squared lengths of step − mean step
-    counts: tuple[int, ...]  # how many are of each path: its last ones
+
+    @property
+    def r2(self) -> float:
+        """1 − Σ errors / Σ spreads."""
+        return share_explained(float(self.errors.sum()), float(self.spreads.sum()))
 
 
 def next_step_r2(latents: ArrayLike, *, neighbours: int = 10, held: float = HELD) -> float:
@@ -34,30 +40,32 @@ def next_step_r2(latents: ArrayLike, *, neighbours: int = 10, held: float = HELD
 
     The step, not the place, is foretold: a slow path is always near where it was. A path that never moves explains 0.
     """
-    steps = foretell_steps([as_path("latents", latents)], neighbours=neighbours, held=held)
-    return share_explained(float(steps.errors.sum()), float(steps.spreads.sum()))
+    before, after = parted(as_path("latents", latents), held)
+    return foretell_steps([before], [after], neighbours=neighbours).r2
 
 
-def foretell_steps(paths: Sequence[Numbers], *, neighbours: int = 10, held: float = HELD) -> Steps:
-    """Each held-out step by the mean step of the nearest places of the time before, of any of the paths (T, Z).
+def parted(path: Numbers, held: float = HELD) -> tuple[Numbers, Numbers]:
+    """A path (T, Z) and its held-out end, which begins where the other ends: no step is lost, none is in both."""
+    cut = cut_at(len(path) - 1, held)
+    return path[: cut + 1], path[cut:]
+
+
+def foretell_steps(before: Sequence[Numbers], after: Sequence[Numbers], *, neighbours: int = 10) -> Steps:
+    """Each step of the later paths (T, Z) by the mean step of the nearest places of the earlier ones.
 
     (Lorenz, 1969: analogues.)
     """
-    cuts = [cut_at(len(path) - 1, held) for path in paths]
-    if not 1 <= neighbours <= sum(cuts):
+    known = sum(len(path) - 1 for path in before)
+    if not 1 <= neighbours <= known:
         raise InputError(
             "a step is foretold from neighbours in the time before it.",
-            found=f"neighbours={neighbours}, {sum(cuts)} steps before the held-out time",
-            fix=f"a longer path, or neighbours from 1 to {sum(cuts)}",
+            found=f"neighbours={neighbours}, {known} steps before the held-out time",
+            fix=f"a longer path, or neighbours from 1 to {known}",
         )
-    steps = [np.diff(path, axis=0) for path in paths]
-    before = np.concatenate([path[:cut] for path, cut in zip(paths, cuts, strict=True)])
-    after = np.concatenate([path[cut:-1] for path, cut in zip(paths, cuts, strict=True)])
-    known = np.concatenate([some[:cut] for some, cut in zip(steps, cuts, strict=True)])
-    came = np.concatenate([some[cut:] for some, cut in zip(steps, cuts, strict=True)])
-    foretold = known[nearest_places(before, after, neighbours)].mean(axis=1)  # (T', K, Z) -> (T', Z)
-    errors, spreads = np.square(came - foretold).sum(axis=1), np.square(came - came.mean(axis=0)).sum(axis=1)
-    return Steps(errors, spreads, tuple(len(some) - cut for some, cut in zip(steps, cuts, strict=True)))
+    places, asked = (np.concatenate([path[:-1] for path in paths]) for paths in (before, after))
+    steps, came = (np.concatenate([np.diff(path, axis=0) for path in paths]) for paths in (before, after))
+    foretold = steps[nearest_places(places, asked, neighbours)].mean(axis=1)  # (T', K, Z) -> (T', Z)
+    return Steps(np.square(came - foretold).sum(axis=1), np.square(came - came.mean(axis=0)).sum(axis=1))
 
 
 def nearest_places(known: Numbers, asked: Numbers, neighbours: int) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from atento.data.series.series import Numbers
 from atento.metrics.forecasts import block_starts, without_sources
-from atento.metrics.latents import foretell_steps
+from atento.metrics.latents import foretell_steps, parted
 from atento.metrics.metric import Metric, Sums
 from atento.tasks.autoencode_codec import WindowCodec
 
@@ -101,8 +101,9 @@ def step_statistics(sources: Sequence[Any], outputs: Sequence[Any], references: 
     if not groups or not len(latent_of(outputs[0], references[0][0])):
         return sums
     paths = [np.stack([latent_of(outputs[row], references[row][0]) for row in rows]) for rows in groups]
-    steps = foretell_steps(paths, neighbours=NEIGHBOURS)
-    held = [rows[-1 - count : -1] for rows, count in zip(groups, steps.counts, strict=True)]
+    before, after = zip(*map(parted, paths), strict=True)
+    steps = foretell_steps(before, after, neighbours=NEIGHBOURS)
+    held = [rows[-len(path) : -1] for rows, path in zip(groups, after, strict=True)]
     places = np.concatenate([np.asarray(rows) for rows in held])  # the windows that these steps leave
     sums[places, 0], sums[places, 1] = steps.errors, steps.spreads
     return sums

@@ -55,7 +55,9 @@ class CaptionCodec:
 
     def suited(self, recipe: DataRecipe) -> "CaptionCodec":
         """The same captions of pictures that are read as the recipe says."""
-        return CaptionCodec(self.pictures.suited(recipe), self.target, limits=self.limits, notes=self.notes)
+        pictures = self.pictures.suited(recipe)
+        notes = (*([pictures.note] if pictures.note else []), *self.notes)
+        return CaptionCodec(pictures, self.target, limits=self.limits, notes=notes)
 
     def encode(self, pair: tuple[str, str]) -> EncodedCaption:
         """A training example."""

@@ -20,6 +20,7 @@ COMMON: Values = {
     "train.validation_examples": 1000,
     "train.validations": 16,
     "train.patience": 6,
+    "train.precision": "fp32",
 }
 
 ANY_DATA: dict[str, Values] = {

@@ -8,7 +8,7 @@ from atento.data.evidence import Evidence
 from atento.data.records import in_words
 from atento.data.role_names import LABEL, is_named
 from atento.data.sequences.labelled import FOLDED
-from atento.tasks.recognising import CLEAR, FAIR, HARDLY, NO, SURE, WEAK, is_score, most_varied
+from atento.tasks.recognising import CLEAR, FAIR, HARDLY, NO, SURE, WEAK, is_score, most_varied, tags_in_step
 from atento.tasks.task import Recognition
 
 NEARLY_ALL = 0.95
@@ -78,6 +78,8 @@ def write_of_sequences(evidence: Evidence) -> Recognition:
     if not found.sequences or found.text is None:
         return Recognition(NO, "a column of number sequences and one of texts are needed")
     said = f"{names(found.sequences)} sequences of numbers and {found.text.name!r} texts"
+    if tags_in_step(evidence):
+        return Recognition(WEAK, f"{said}, but each word has its own number")
     if found.label is not None and found.text.share_distinct < VARIED:
         return Recognition(WEAK, f"{said}, but those are few, and come again as labels do")
     return Recognition(SURE if len(evidence.columns) == len(found.sequences) + 1 else FAIR, said)

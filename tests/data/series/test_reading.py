@@ -1,4 +1,4 @@
-"""Every usual table of series is read as it is meant; what is wrong in one is named at its place, and mended as asked."""
+"""Every usual table of series is read as it is meant; what is wrong is named at its place, and mended as asked."""
 
 import numpy as np
 import pytest

@@ -4,6 +4,8 @@ The first spot stands at (x, y); the second rises at the right edge with z. A fr
 sums of its pixels do.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,13 +31,18 @@ Numbers = NDArray[np.float64]
 def film(recipe: DataRecipe, seed: int) -> SeriesSet:
     """One series whose channels are pixels, row by row."""
     refuse_keys(recipe, "source", "target", "length")
-    frames = draw_frames(film_states(seed), np.random.default_rng(seed))
-    return film_of("film", frames, ("two spots of light, whose places are the state of Rössler's system",))
+    return film_of("film", frames_of(seed), ("two spots of light, whose places are the state of Rössler's system",))
 
 
-def film_states(seed: int, *, frames: int = FRAMES) -> Numbers:
+@lru_cache(maxsize=2)
+def frames_of(seed: int) -> Numbers:
+    """The same frames again, without drawing them again."""
+    return draw_frames(film_states(seed), np.random.default_rng(seed))
+
+
+def film_states(seed: int) -> Numbers:
     """The states (T, 3) that the frames were drawn from, which no model is shown."""
-    return rossler(frames, step=STEP, seed=seed)
+    return rossler(FRAMES, step=STEP, seed=seed)
 
 
 def draw_frames(states: Numbers, chance: np.random.Generator) -> Numbers:

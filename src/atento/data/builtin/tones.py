@@ -14,8 +14,8 @@ from atento.data.builtin.parts import BuiltinParts, Lengths, refuse_keys, three_
 from atento.spec import DataRecipe
 
 NOTES = "cdefgab"
-LENGTHS = Lengths(usual=10, most=200, unit="notes")
-SIZES = (2400, 200, 400)
+LENGTHS = Lengths(usual=8, most=200, unit="notes")
+SIZES = (5000, 200, 400)
 PACES = (2.5, 6.0)  # frames a note, from tune to tune
 NOISE = 0.12
 OVERTONE = 0.4

@@ -114,17 +114,26 @@ def draw(scene: Scene, *, side: int = 0) -> Pixels:
     """The pixels (S, S, 3), at the scene's own side or drawn larger or smaller; the same scene, the same pixels."""
     side = side or scene.side
     scale = side / scene.side
-    picture = np.broadcast_to(np.array(GROUND, dtype=np.float64), (side, side, 3)).copy()
+    picture = np.empty((side, side, 3))
+    picture[:] = GROUND
     centres: Floats = np.arange(side, dtype=np.float64) + 0.5
     for shape in scene.shapes:
-        x, y = (centres[None, :] - shape.x * scale), (centres[:, None] - shape.y * scale)  # (1, S), (S, 1)
         size = shape.size * scale
-        outside = KINDS[shape.kind](np.asarray(x / size), np.asarray(y / size)) * size
-        share = np.clip(0.5 - outside, 0.0, 1.0)[..., None]  # (S, S, 1): soft over one pixel
-        picture += share * (np.array(COLOURS[shape.colour]) - picture)
+        left, top, right, bottom = (bound * scale for bound in shape.box)
+        across, down = (within(side, *ends) for ends in ((left, right), (top, bottom)))
+        x, y = centres[None, across] - shape.x * scale, centres[down, None] - shape.y * scale  # (1, w), (h, 1)
+        outside = KINDS[shape.kind](x / size, y / size) * size
+        share = np.minimum(np.maximum(0.5 - outside, 0.0), 1.0)[..., None]  # (h, w, 1): soft over one pixel
+        part = picture[down, across]
+        part += share * (np.array(COLOURS[shape.colour]) - part)
     seed = int.from_bytes(hashlib.sha256(str(scene).encode()).digest()[:8], "big")
     picture += np.random.default_rng(seed).normal(0.0, NOISE, picture.shape)
-    return np.clip(np.rint(picture), 0, 255).astype(np.uint8)
+    return np.minimum(np.maximum(np.rint(picture), 0.0), 255.0).astype(np.uint8)
+
+
+def within(side: int, first: float, last: float) -> slice:
+    """The rows or columns that a shape may touch."""
+    return slice(max(0, math.floor(first) - 1), min(side, math.ceil(last) + 1))
 
 
 def circle(x: Floats, y: Floats) -> Floats:

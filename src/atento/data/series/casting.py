@@ -87,7 +87,7 @@ def told(sheet: Sheet, cast: Cast, recipe: DataRecipe) -> list[str]:
     if cast.variable >= 0:
         notes.append(f"{names([cast.variable])} names what each value is")
     if not recipe.target:
-        what = "are forecast, as channels of one series" if len(cast.channels) > 1 else "is forecast"
+        what = "are forecast, as channels" if len(cast.channels) > 1 else "is forecast"
         notes.append(f"{names(cast.channels)} {what}; --set data.target=... chooses otherwise")
     if cast.counters:
         notes.append(f"{names(cast.counters)} only count{'s' * (len(cast.counters) == 1)} rows: not used")

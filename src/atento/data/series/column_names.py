@@ -16,9 +16,9 @@ COUNT_NAMES = (
 YEAR_NAMES = "year years año ano jahr année annee anno jaar rok год yıl 年 연도 ds date yr"
 ROW_NAMES = "index idx no nr nº id row unnamed number num rownum zeile fila"
 SERIES_NAMES = """
-    unique uniqueid series serie run runs case sample instance recording sequence id ids store stores shop item items sku product products location region
-    country state city sensor station device meter site customer client household building code symbol ticker name group
-    category entity
+    unique uniqueid series serie run runs case sample instance recording sequence id ids store stores shop item items
+    sku product products location region country state city sensor station device meter site customer client household
+    building code symbol ticker name group category entity
     key zone node line route batch subject patient user trial episode trajectory track object dept department family
     tienda producto artículo estación sensor región país ciudad cliente filiale geschäft artikel standort land stadt
     kunde magasin produit ville pays capteur negozio prodotto città loja produto sklep produkt магазин товар 店舗 商品

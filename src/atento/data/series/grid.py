@@ -133,8 +133,8 @@ def lay_out(rows: Rows, recipe: DataRecipe, telling: Telling, step: str) -> tupl
             telling.place(here),
             f"{counted(gap, 'row')} {'is' if gap == 1 else 'are'} missing before this one.",
             found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual"
-            + (f" ({total - gap:,} more rows missing in the file)" if total > gap else ""),
-            fix="add them, or pass --set data.gaps=linear or previous to fill them",
+            + (f" ({total - gap:,} more missing in the file)" if total > gap else ""),
+            fix=f"add {'it' if gap == 1 else 'them'}, or pass --set data.gaps=linear or previous to fill the gap",
         )
     begins = np.concatenate([[0], np.flatnonzero(~rows.follows) + 1]).astype(np.int64)
     place = np.concatenate([[0], np.cumsum(np.where(rows.follows, apart, 1))]).astype(np.int64)

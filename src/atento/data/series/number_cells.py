@@ -28,7 +28,7 @@ class NumberCells(NamedTuple):
     def is_numeric(self) -> bool:
         """Whether nearly all cells that hold anything hold numbers."""
         filled = len(self.values) - int(self.empty.sum())
-        return filled > 0 and int(self.wrong.sum()) <= (1 - SHARE) * filled
+        return filled > 0 and filled - int(self.wrong.sum()) >= SHARE * filled
 
     @property
     def is_whole(self) -> bool:

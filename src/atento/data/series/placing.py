@@ -6,12 +6,15 @@ from numpy.typing import NDArray
 from atento.data.series.clock import Clock
 from atento.data.series.grid import Rows
 from atento.data.series.series import Step
-from atento.data.series.steps import EXACT, find_count, find_step, parse_step, places
+from atento.data.series.steps import find_count, find_step, parse_step, places
 from atento.data.tables import Table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
 Whole = NDArray[np.int64]
+
+FARTHEST = 2.0**52  # steps that can be counted exactly
+CLOSE = 0.25  # of a step that a written number may be off
 
 
 def at_steps(rows: Rows, clock: Clock | None, table: Table, recipe: DataRecipe) -> tuple[Rows, Step]:
@@ -40,8 +43,8 @@ def by_number(
     if not usual:
         raise no_step(table, times[order], rows.code[order])
     exact = (times - first[rows.code]) / usual
-    at = np.rint(exact).astype(np.int64)
-    return rows._replace(at=at, fits=np.abs(exact - at) <= np.maximum(0.25, EXACT)), Step(1, "")
+    at = np.rint(np.minimum(exact, FARTHEST)).astype(np.int64)
+    return rows._replace(at=at, fits=np.abs(exact - at) <= CLOSE), Step(1, "")
 
 
 def by_place(rows: Rows, table: Table) -> Whole:

@@ -71,7 +71,8 @@ def autocorrelation(values: Numbers) -> Numbers:
     """Correlation at lags up to a third of the length, without a straight trend; by Fourier transform."""
     count = len(values)
     time = np.arange(count) - (count - 1) / 2
-    centred = values - values.mean()
+    centred = values / np.abs(values).max()  # squares of any number fit then
+    centred = centred - centred.mean()
     centred = centred - time * (centred @ time) / (time @ time)
     power = np.abs(np.fft.rfft(centred, 2 * count)) ** 2
     products = np.fft.irfft(power)[: count // 3 + 1]

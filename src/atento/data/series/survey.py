@@ -102,4 +102,5 @@ def neighbours(values: Numbers, same: Mask) -> float | None:
     one, other = values[:-1][both], values[1:][both]
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    return float(np.corrcoef(one, other)[0, 1])
+    most = max(np.abs(one).max(), np.abs(other).max())  # squares of any number fit then
+    return float(np.corrcoef(one / most, other / most)[0, 1])

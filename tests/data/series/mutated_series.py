@@ -1,0 +1,151 @@
+"""Valid files of series, seeded damage to them, and faults planted at a known line and column.
+
+Run by hand over many: python tests/data/series/mutated_series.py --count 20000
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from tests.data.mutated_files import DAMAGE, limited, require
+from tests.data.series.series_files import SHAPES, Shape
+
+from atento.data.evidence import gather
+from atento.data.series import SeriesSet
+from atento.data.series.reading import read_series
+from atento.errors import AtentoError
+from atento.spec import DataRecipe
+from atento.tasks.recognising_series import forecast_series
+
+CELLS = (
+    "",
+    "NA",
+    "nan",
+    "inf",
+    "-1e999",
+    "12,5",
+    "1_0",
+    "x",
+    "0",
+    "-5",
+    "1e300",
+    "2021-02-30",
+    "99/99/9999",
+    "24:00",
+    "9" * 30,
+)
+WAYS = {
+    "bad_rows": ("stop", "skip"),
+    "order": ("stop", "sort"),
+    "twins": ("stop", "first", "last", "mean"),
+    "gaps": ("stop", "linear", "previous"),
+    "zone": ("", "UTC"),
+    "frequency": ("", "", "", "1h", "1d", "1mo", "7min"),
+    "header": ("auto", "auto", "yes", "no"),
+    "known": ("", "", "w", "promo"),
+}
+
+
+def data_of(shape: Shape) -> bytes:
+    return shape.text.encode() if isinstance(shape.text, str) else shape.text
+
+
+def change_cells(data: bytes, chance: random.Random) -> bytes:
+    """Some cells hold something else."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    for _ in range(chance.choice([1, 1, 2, 9])):
+        at = chance.randrange(len(lines))
+        cells = lines[at].split(",")
+        cells[chance.randrange(len(cells))] = chance.choice(CELLS)
+        lines[at] = ",".join(cells)
+    return "\n".join(lines).encode()
+
+
+def move_lines(data: bytes, chance: random.Random) -> bytes:
+    """Lines come twice, or elsewhere, or not at all."""
+    lines = data.split(b"\n")
+    for _ in range(chance.choice([1, 2, 5])):
+        at, to = chance.randrange(len(lines)), chance.randrange(len(lines))
+        line = lines[at] if chance.random() < 0.4 or len(lines) < 2 else lines.pop(at)
+        if chance.random() < 0.7:
+            lines.insert(to, line)
+    return b"\n".join(lines)
+
+
+def mutate(shape: Shape, seed: str) -> bytes:
+    """A damaged file of this shape; the seed says which."""
+    chance, data = random.Random(seed), data_of(shape)
+    for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        change = chance.choice([change_cells, change_cells, move_lines, chance.choice(DAMAGE)])
+        data = change(data or b"x", chance)
+    return data
+
+
+def require_whole(found: SeriesSet) -> None:
+    """What every set of series must be."""
+    require(bool(found.series and found.channels and found.notes), "nothing was read, and nothing was said")
+    require(found.season >= 1, f"a season of {found.season}")
+    require(any(np.ptp(one.values, axis=0).any() for one in found.series if len(one)), "nothing varies")
+    for one in found.series:
+        require(one.values.shape == (len(one), len(found.channels)), f"values of {one.values.shape}")
+        require(bool(np.isfinite(one.values).all()), "a value is no number")
+        require(bool(np.isfinite(one.known).all()), "a covariate is no number")
+        require(one.known.shape[0] >= len(one) and one.known.shape[1] == len(found.covariates), f"{one.known.shape}")
+        if one.times is not None:
+            require(len(one.times) == len(one.known), "as many times as rows")
+            require(bool((np.diff(one.times.astype(np.int64)) > 0).all()), "times that do not rise")
+    require(all(one.line > 0 and one.column > 0 and one.fix for one in found.refused), "a refusal has no place")
+
+
+def run_mutation(shape: Shape, seed: str, folder: Path) -> None:
+    """Write one damaged file and read it in a way drawn by chance: only our own errors may come."""
+    chance = random.Random(seed)
+    path = folder / shape.name
+    path.write_bytes(mutate(shape, seed))
+    recipe = DataRecipe(**{key: chance.choice(ways) for key, ways in WAYS.items()})
+
+    def read() -> None:
+        try:
+            require_whole(read_series(recipe, str(path)))
+        except AtentoError as error:
+            require(bool(error.problem and error.found and error.fix), f"an error says too little: {error}")
+        if chance.random() < 0.3:
+            with suppress(AtentoError):
+                forecast_series(gather(str(path)))
+
+    limited(read)
+
+
+def main() -> int:
+    """Mutations of all shapes in turn."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    failures: Counter[str] = Counter()
+    begun, slowest = time.perf_counter(), 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(options.count):
+            seed, start = f"{options.seed} {number}", time.process_time()
+            shape = SHAPES[number % len(SHAPES)]
+            try:
+                run_mutation(shape, seed, Path(folder))
+            except Exception as error:  # noqa: BLE001
+                failures[f"{type(error).__name__} {shape.name}"] += 1
+                print(f"{shape.name}, seed {seed!r}: {type(error).__name__}: {error}"[:500], file=sys.stderr)
+            slowest = max(slowest, time.process_time() - start)
+    spent = time.perf_counter() - begun
+    print(f"{options.count} files in {spent:.0f} s, slowest {slowest:.2f} s, {sum(failures.values())} failures")
+    for what, times in failures.most_common():
+        print(f"  {times} {what}")
+    return int(bool(failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

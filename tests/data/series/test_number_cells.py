@@ -1,0 +1,58 @@
+"""Cells to numbers: exactly as Python reads them, and never a number where there is none."""
+
+import numpy as np
+import pytest
+
+from atento.data.series.number_cells import advise, read_numbers
+
+CELLS = ["1", " 2.5 ", "-3e-4", "+.5", "007", "1e400"]
+
+
+def test_numbers_are_as_python_reads_them():
+    found = read_numbers(CELLS)
+    np.testing.assert_array_equal(found.values, [float(cell) for cell in CELLS])
+    assert not found.wrong.any()
+    assert not found.empty.any()
+    mixed = read_numbers([*CELLS, "x", ""])
+    np.testing.assert_array_equal(mixed.values[: len(CELLS)], found.values)
+    assert mixed.wrong.tolist() == [False] * len(CELLS) + [True, False]
+    assert mixed.empty.tolist() == [False] * len(CELLS) + [False, True]
+
+
+@pytest.mark.parametrize("cell", ["", "NA", " NaN ", "null", "None", "?", "-", "#N/A"])
+def test_what_stands_for_nothing_is_empty(cell):
+    found = read_numbers(["1", cell])
+    assert found.empty.tolist() == [False, True]
+    assert np.isnan(found.values[1])
+
+
+@pytest.mark.parametrize("cell", ["1_000", "12kW", "0x1F", "1,5,6", "--3", "one", "1.2.3", "½"])
+def test_what_is_no_number_is_wrong(cell):
+    found = read_numbers(["1.5", cell])
+    assert found.wrong.tolist() == [False, True]
+
+
+def test_decimal_commas_of_a_whole_column():
+    found = read_numbers(["1,5", "-0,25", "3", "NA", "1,5e3"])
+    assert found.commas
+    np.testing.assert_array_equal(found.values, [1.5, -0.25, 3, np.nan, 1500])
+    assert read_numbers(["0,125", "1,250"]).values.tolist() == [0.125, 1.25]
+    thousands = read_numbers(["1,250", "2,500"])  # could be either: said, not guessed
+    assert thousands.wrong.all()
+    assert read_numbers(["1.5", "12,5"]).wrong.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "cell, word",
+    [("12,5", "12.5"), ("1,250.5", "1250.5"), ("13 kW", "13"), ("€4.2", "4.2"), ("high", "write a number there")],
+)
+def test_how_to_mend_a_cell(cell, word):
+    assert word in advise(cell)
+
+
+def test_what_a_column_is():
+    assert read_numbers(["1", "2", "3", "4", "x"]).is_numeric
+    assert not read_numbers(["1", "2", "x", "y"]).is_numeric
+    assert not read_numbers(["", "NA"]).is_numeric
+    assert read_numbers(["1", "2.0", ""]).is_whole
+    assert not read_numbers(["1", "2.5"]).is_whole
