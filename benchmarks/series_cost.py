@@ -3,7 +3,8 @@
     python benchmarks/series_cost.py [--windows 10000000] [--limit 1.15]
 
 Every line is a process of its own, from a file on disk to a tested model. Time and memory should grow with the number
-of windows, and no faster: the slope of their logarithms over the last three lines is printed last.
+of windows, and no faster: the slope of their logarithms over the last three lines is printed last, of memory what is
+over the first line.
 """
 
 import argparse
@@ -92,8 +93,12 @@ def main() -> int:
             )
         last = lines[-3:]
         counts = [line["windows"] for line in last]
-        for cost in ("epoch", "seconds", "peak"):
-            found_slope = slope(counts, [line[cost] for line in last])
+        for cost, costs in {
+            "epoch": [line["epoch"] for line in last],
+            "whole": [line["seconds"] for line in last],
+            "memory": [max(1.0, line["peak"] - lines[0]["peak"]) for line in last],
+        }.items():
+            found_slope = slope(counts, costs)
             missed |= found_slope > options.limit
             said = "linear" if found_slope <= options.limit else "MISSED"
             print(f"{cost} grows with windows to the power {found_slope:.2f}, limit {options.limit}: {said}")

@@ -192,3 +192,29 @@ def test_what_cannot_be_is_refused():
         Hard("straight")
     with pytest.raises(InputError, match=r"reward - baseline \(4,\), log_probability \(2, 3\)"):
         loss_of(torch.randn(2, 3), torch.randn(4))
+
+
+@pytest.mark.spec("A17", "K07")
+@pytest.mark.parametrize("gradient", module.GRADIENTS)
+def test_some_queries_get_the_mean_of_their_draws(gradient):
+    """Half of them while training, none afterwards; what they did not draw is not recorded."""
+    scores = torch.randn(4001, 1, KEYS, requires_grad=True)
+    visible = torch.tensor([True, True, False, True, True])
+    part, soft = Hard(gradient, expected=0.5), Softmax()(scores, visible)
+    with recorded_draws() as draws:
+        weights = part(scores, visible)
+    mean = (weights == soft).all(dim=-1)  # (4001, 1)
+    assert ((weights == 0) | (weights == 1) | mean.unsqueeze(-1)).all()
+    assert abs(mean.double().mean() - 0.5) < 4 * 0.5 / math.sqrt(4001)
+    if gradient == "score-function":
+        assert torch.equal(draws[0] == 0, mean)
+    else:
+        assert not draws
+    upstream = torch.randn(4001, 1, KEYS)
+    found, wanted = (torch.autograd.grad(side, scores, upstream, retain_graph=True)[0] for side in (weights, soft))
+    learning = mean if gradient == "score-function" else torch.ones_like(mean)
+    torch.testing.assert_close(found, wanted * learning.unsqueeze(-1), rtol=0, atol=1e-15)
+    part.eval()
+    assert torch.equal(part(scores, visible), Hard(gradient).eval()(scores, visible))
+    with pytest.raises(InputError, match="expected is a chance"):
+        Hard(expected=1.0)

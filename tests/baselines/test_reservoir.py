@@ -31,9 +31,7 @@ def by_the_formula(model, past, steps):
             + model.offset[unit]
             for unit in range(model.units)
         ]
-        state = [
-            (1 - model.leak) * old + model.leak * np.tanh(total) for old, total in zip(state, summed, strict=True)
-        ]
+        state = [(1 - model.leak) * old + model.leak * np.tanh(total) for old, total in zip(state, summed, strict=True)]
     return np.array(values[len(past) :]) * model.spread + model.mean
 
 

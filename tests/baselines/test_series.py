@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.baselines.series import Drift, LastValue, Seasonal
+from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
 from atento.errors import InputError
 from atento.metrics.forecasts import mean_squared_error
 
@@ -19,6 +19,7 @@ WINDOW, NEXT = [1.0, 4.0, 2.0, 7.0], [0.0, 0.0, 0.0]  # the targets tell only ho
         (Seasonal(2), [2, 7, 2]),
         (Seasonal(4), [1, 4, 2]),
         (Drift(), [9, 11, 13]),  # from 1 to 7 in three steps: 2 a step
+        (LastStep(), [12, 17, 22]),  # 5 in the last one
     ],
     ids=lambda part: getattr(part, "summary", ""),
 )
@@ -35,6 +36,7 @@ def test_every_feature_goes_on_by_itself():
         (LastValue(), [[4, 20], [4, 20]]),
         (Seasonal(2), [[2, 30], [4, 20]]),
         (Drift(), [[5.5, 25], [7, 30]]),
+        (LastStep(), [[6, 10], [8, 0]]),
     ]:
         assert model.fit([window], ends).predict([window])[0].tolist() == expected
 
@@ -55,7 +57,9 @@ def test_each_is_perfect_on_what_it_was_made_for():
 
 
 def test_windows_may_have_unequal_lengths_and_one_value_has_no_drift():
-    assert [answer.tolist() for answer in Drift().fit([[1.0]], [[2.0]]).predict([[5.0], [1.0, 2.0]])] == [[5.0], [3.0]]
+    for model in (Drift(), LastStep()):
+        found = model.fit([[1.0]], [[2.0]]).predict([[5.0], [1.0, 2.0]])
+        assert [answer.tolist() for answer in found] == [[5.0], [3.0]]
 
 
 @pytest.mark.parametrize(

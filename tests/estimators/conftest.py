@@ -21,6 +21,13 @@ def sentences(count, seed=0):
 
 TEXTS = sentences(29)
 WORDS = [text.split() for text in TEXTS]
+MONTHS = [
+    (name, f"{2015 + at // 12}-{at % 12 + 1:02}-01", round(level + (at % 12) ** 1.5, 3))
+    for level, name in enumerate(("norte", "sur"))
+    for at in range(60)
+]
+SCENES = [f"drawn:16 {('red', 'blue')[at % 2]} circle {4 + at % 9} {3 + at // 3} 3" for at in range(29)]
+OWN = {"Captioner": {"model": "conv/rnn"}}  # an encoder of pictures
 CASES = {
     "SequenceClassifier": (TEXTS, ["sí" if "sol" in text else "no" for text in TEXTS]),
     "LabelSetClassifier": (TEXTS, [[word for word in ("sol", "mar") if word in text] for text in TEXTS]),
@@ -31,6 +38,8 @@ CASES = {
     "SequenceTagger": (WORDS, [["N" if word.isdigit() else "W" for word in words] for words in WORDS]),
     "Translator": (TEXTS, [text[::-1] for text in TEXTS]),
     "LanguageModel": (TEXTS, None),
+    "Forecaster": (MONTHS, None),
+    "Captioner": (SCENES, [f"a {scene.split()[1]} circle" for scene in SCENES]),
 }
 
 
@@ -43,7 +52,7 @@ def cases():
 @pytest.fixture(scope="session")
 def made():
     """A small estimator by its name, not yet fitted."""
-    return lambda name, **parameters: getattr(estimators, name)(**{**SMALL, **parameters})
+    return lambda name, **parameters: getattr(estimators, name)(**{**SMALL, **OWN.get(name, {}), **parameters})
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ def test_spectra_find_the_frequency_and_match_scipy():
     power = power_spectrum(wave)
     assert abs(power.sum() - 1) < 1e-12
     assert abs(power.argmax() + 1 - 37) <= 2
-    frequencies, density = signal.periodogram(wave, window=np.hanning(514)[1:-1], detrend="constant")
+    _, density = signal.periodogram(wave, window=np.hanning(514)[1:-1], detrend="constant")
     raw = density[1:]
     raw[-1] *= 2  # scipy counts the last frequency once, the others twice
     theirs = np.convolve(raw, np.ones(5), mode="same")

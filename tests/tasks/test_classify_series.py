@@ -14,7 +14,7 @@ from atento.tasks.classify_series_defaults import sized
 from atento.tasks.task import fill_defaults
 
 QUICK = {
-    "train.steps": 90,
+    "train.steps": 60,
     "train.lr": 0.02,
     "train.warmup": 5,
     "train.batch_tokens": 1200,
@@ -77,9 +77,7 @@ def test_a_look_has_a_weight_for_each_step_and_finds_the_bump(run):
         near = np.convolve(steps > 1, np.ones(5), "same") > 0  # a state knows its neighbours
         found.append(float(alignment.weights[0, 0, 0][torch.from_numpy(near)].sum()))
     assert np.mean(found) > 0.6
-    traced = run.steps(waves(1)[0][0]) if hasattr(run, "steps") else CLASSIFY_SERIES.steps(
-        run.bundle.module, run.bundle.codec, waves(1)[0][0], DecodeRecipe()
-    )
+    traced = CLASSIFY_SERIES.steps(run.module, run.predictor.bundle.codec, waves(1)[0][0], DecodeRecipe())
     assert [one["title"] for one in traced] == ["numbers", "states", "weights", "summary", "outputs"]
 
 

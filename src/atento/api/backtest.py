@@ -16,7 +16,7 @@ from atento.errors import InputError
 from atento.metrics.metric import Metric
 from atento.spec import Recipe
 from atento.tasks.forecast_splitting import parse_sharing
-from atento.tasks.task import Baseline, Reading, Task, fill_sizes, learn_codec
+from atento.tasks.task import Baseline, Reading, Task, baselines_of, fill_sizes, learn_codec
 from atento.training.events import Watcher, no_watcher
 
 BACKTEST = "backtest.json"
@@ -85,7 +85,7 @@ def backtest(
         )
 
     rows: list[dict[str, Any]] = []
-    for make in task.baselines:
+    for make in baselines_of(task, codec):
         rows += rows_of(make().name, folds, metrics, baseline_answers(make, refit=refit), baseline=True)
     for name in names:
         rows += rows_of(name, folds, metrics, model_answers(name, train, refit=refit), baseline=False)

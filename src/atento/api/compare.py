@@ -24,7 +24,7 @@ from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
 from atento.looking.standings import ranked
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import bands_of, compared, fill_sizes, learn_codec, suited
+from atento.tasks.task import bands_of, baselines_of, compared, fill_sizes, learn_codec, suited
 from atento.training.events import Watcher, no_watcher
 from atento.training.loop import require_sense
 
@@ -115,7 +115,9 @@ def compare(
     started = time.perf_counter()
     with held(folder):
         metrics, bands = chosen.metrics(codec), bands_of(chosen, codec)
-        entries = [baseline_entry(make, reading, metrics, on_event, bands=bands) for make in chosen.baselines]
+        entries = [
+            baseline_entry(make, reading, metrics, on_event, bands=bands) for make in baselines_of(chosen, codec)
+        ]
         for job, each in plans:
             job.recipe.parent.mkdir(exist_ok=True)
             write_atomically(job.recipe, each.to_toml().encode())

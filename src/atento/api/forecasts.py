@@ -10,8 +10,9 @@ from atento.errors import InputError
 from atento.layers.quantiles import median_shares
 from atento.looking.forecast_view import forecast_view
 from atento.looking.standings import ranked
+from atento.metrics.displacements import is_path
 from atento.tasks.autoencode_codec import WindowCodec
-from atento.tasks.forecast_baselines import last_value, ridge, seasonal
+from atento.tasks.forecast_baselines import last_step, last_value, ridge, seasonal
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.task import Baseline, Question
 
@@ -32,7 +33,7 @@ def look_at_forecast(run: Run, asked: str = "") -> dict[str, Any]:
         )
     question = find_question(questions, asked)
     said = {bundle.recipe.model.name: run.predictor.answer([question.source])[0].value}
-    for make in BESIDE:
+    for make in (last_step, ridge) if is_path(codec.frame.channels) else BESIDE:
         baseline = make()
         baseline.fit([series for series, _ in reading.train], [frame for _, frame in reading.train])
         said[baseline.name] = baseline.predict([question.source])[0]

@@ -30,7 +30,8 @@ MOST_ROWS = 20  # refused ones that are listed
 MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
 FEW_DOCUMENTS = 20  # of fewer documents, lines say more
 WORDY = 1.5  # words a text, from where words are counted
-SIDES = {"tag": "sentences", "estimate": "sequences", "match": "both texts"}
+NUMERIC = ("estimate", "classify-series", "transcribe")
+SIDES = {"tag": "sentences", "match": "both texts", **dict.fromkeys(NUMERIC, "sequences")}
 
 
 def inspect(file: str) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def one_label(target: str) -> list[str]:
 
 
 CUT: dict[str, Callable[[str], list[str]]] = {"classify": one_label, "match": one_label, "label": split, "tag": split}
-CUT |= {"classify-pictures": one_label, "match-pictures": one_label}
+CUT |= {"classify-pictures": one_label, "match-pictures": one_label, "classify-series": one_label}
 
 
 def lengths_of(subject: Subject) -> list[dict[str, Any]]:
@@ -156,7 +157,7 @@ def lengths_of(subject: Subject) -> list[dict[str, Any]]:
         found.append(
             {
                 "of": side,
-                "unit": "steps" if subject.task == "estimate" else unit,
+                "unit": "steps" if subject.task in NUMERIC else unit,
                 "median": median(counts),
                 "longest": max(counts),
                 "bins": [{"name": each.name, **asdict(each)} for each in length_histogram(counts)],

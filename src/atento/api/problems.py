@@ -169,7 +169,7 @@ def lengths(subject: Subject) -> Iterator[Problem]:
     """Texts far longer than most, which cost memory and time."""
     words = [len(source.split()) for source, _ in (*subject.train, *subject.held_out)]
     middle, longest = median(words), max(words)
-    if subject.task in ("generate", "estimate") or longest < max(LONG, TIMES * middle):
+    if subject.task in ("generate", "estimate", "classify-series", "transcribe") or longest < max(LONG, TIMES * middle):
         return
     limit = int(max(LONG, TIMES * middle) / 2)
     many = sum(count > limit for count in words)

@@ -10,9 +10,10 @@ from atento.bundle import Bundle
 from atento.data.vocabulary import Vocabulary
 from atento.errors import InputError
 from atento.spec import Recipe, TokensRecipe
-from atento.tasks.task import Task, suited
+from atento.tasks.task import Task, learn_codec, suited
 
 OWN = ("dropout", "directions", "summary", "handover", "attend", "characters")  # what each task decides for itself
+FRAME = ("look_back", "horizon")  # of series: what the weights were made for
 HALF = re.compile(r".*\b(?:encoder|decoder)\.")
 
 
@@ -43,7 +44,8 @@ def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
                 found=f"{key}={value}, the run has {known[key]}",
                 fix=f"leave {key} out",
             )
-    return {**known, **values, "task": task}
+    frame = {f"data.{key}": getattr(before.recipe.data, key) for key in FRAME} if task == before.recipe.task else {}
+    return {**known, **{key: steps for key, steps in frame.items() if steps}, **values, "task": task}
 
 
 def read_as(before: Bundle, task: str) -> dict[str, Any]:
@@ -67,6 +69,8 @@ def take_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[str, str]], bef
     """The run's own codec; for another task, or other text, one with the run's vocabulary."""
     if task.name == before.task.name and task.suit is None:
         return before.codec
+    if task.name == before.task.name and task.adopt is None:  # no vocabulary: scales of its own series
+        return learn_codec(task, recipe, pairs)
     vocabulary = getattr(before.codec, "vocabulary", getattr(before.codec, "source", None))
     if task.adopt is None or not isinstance(vocabulary, Vocabulary):
         raise InputError(

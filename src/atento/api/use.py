@@ -53,7 +53,7 @@ def columns_for(run: Run, recipe: Recipe, file: str, settings: Settings) -> Reci
     values = settings if isinstance(settings, dict) else parse_settings(settings)
     data = run.recipe.data
     names = {"data.source": data.source, "data.target": data.target}
-    if not any(names.values()):
+    if not any(names.values()) or makes_forecasts(run):  # series are read by the columns that were learned, or not
         return recipe
     if is_builtin(file):
         known: Sequence[str] = list(names.values()) if is_builtin(data.train) else ()

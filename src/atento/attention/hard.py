@@ -30,26 +30,35 @@ class Hard(Distribution):
     straight-through: one-hot forward, the softmax's gradient backward (Bengio et al., 2013).
     score-function: no gradient through the weights; `recorded_draws` hands the log-probabilities of a pass to
     `score_function_loss` (Williams, 1992).
+    expected: the chance with which a query gets the mean of its draws, softmax(s), in place of one while training;
+    Xu et al. (sec. 4.1) take 0.5, for a steadier gradient.
     """
 
     differentiable = False
 
-    def __init__(self, gradient: Gradient = "straight-through") -> None:
+    def __init__(self, gradient: Gradient = "straight-through", *, expected: float = 0.0) -> None:
         super().__init__()
         if gradient not in GRADIENTS:
             raise unknown_name("gradient", gradient, GRADIENTS, where="Hard")
-        self.gradient = gradient
+        if not 0.0 <= expected < 1.0:
+            raise InputError("Hard: expected is a chance.", found=f"expected={expected}", fix="from 0 to below 1")
+        self.gradient, self.expected = gradient, expected
 
     def normalise(self, scores: Tensor, visible: Tensor) -> Tensor:
-        """One-hot rows."""
+        """One-hot rows; while training, the mean where chance says so."""
         drawn = self.draw(scores, visible)
-        if self.gradient == "straight-through":
-            soft = scores.softmax(dim=-1)
-            return drawn.weights + (soft - soft.detach())  # the bracket is 0, or NaN where a score was
+        mean = torch.zeros_like(drawn.log_probability, dtype=torch.bool)  # (..., Q) who gets it
+        if self.training and self.expected:
+            mean = torch.rand_like(drawn.log_probability) < self.expected
         record = DRAWS.get()
-        if record is not None and self.training:
-            record.append(drawn.log_probability)
-        return drawn.weights
+        if record is not None and self.training and self.gradient == "score-function":
+            record.append(drawn.log_probability.masked_fill(mean, 0.0) if self.expected else drawn.log_probability)
+        if self.gradient == "score-function" and not self.expected:
+            return drawn.weights
+        soft = scores.softmax(dim=-1)
+        straight = drawn.weights + (soft - soft.detach())  # the bracket is 0, or NaN where a score was
+        hard = straight if self.gradient == "straight-through" else drawn.weights
+        return torch.where(mean.unsqueeze(-1), soft, hard) if self.expected else hard
 
     def draw(self, scores: Tensor, visible: Tensor) -> Drawn:
         """One visible key a query: by chance while training, the likeliest afterwards."""
@@ -64,7 +73,7 @@ class Hard(Distribution):
 
     def extra_repr(self) -> str:
         """How its gradient is estimated."""
-        return self.gradient
+        return f"{self.gradient}, expected={self.expected:g}" if self.expected else self.gradient
 
 
 def pick(logarithms: Tensor) -> Tensor:

@@ -141,6 +141,12 @@ DISTRIBUTIONS: dict[str, Part[Distribution]] = {
         "Xu et al. 2015, sec. 4.1; Williams 1992",
         "n",
     ),
+    "hard-half": Part(
+        lambda sizes: Hard("score-function", expected=0.5),
+        "one key, drawn by softmax(s); while learning, half of the time their mean",
+        "Xu et al. 2015, sec. 4.1; Williams 1992",
+        "n",
+    ),
 }
 
 EXTENTS: dict[str, Part[Extent]] = {

@@ -27,7 +27,8 @@ class FreeRunning(ABC):
     shortest: int  # steps of the past that a run needs
 
     def __init__(self) -> None:
-        self.mean: Numbers | None = None  # (C,)
+        self.fitted: bool | None = None
+        self.mean: Numbers = np.zeros(1)  # (C,)
         self.spread: Numbers = np.ones(1)  # (C,)
 
     def fit(self, sources: Sequence[Any], targets: Sequence[Any]) -> Any:
@@ -46,12 +47,13 @@ class FreeRunning(ABC):
         together = np.concatenate(list(series))
         self.mean, self.spread = together.mean(axis=0), together.std(axis=0)
         self.spread = np.where(self.spread > 0, self.spread, 1.0)
+        self.fitted = True
         self.learn([(values - self.mean) / self.spread for values in series if len(values) > self.shortest + 1])
         return self
 
     def predict(self, sources: Sequence[Any]) -> list[Numbers]:
         """What comes after each past, (H, C) each."""
-        require_fitted(self.name, self.mean)
+        require_fitted(self.name, self.fitted)
         found: list[Numbers] = [np.zeros(0)] * len(sources)
         shapes: dict[tuple[int, int], list[int]] = {}
         for place, source in enumerate(sources):
@@ -64,7 +66,7 @@ class FreeRunning(ABC):
 
     def extend(self, pasts: Numbers, steps: int) -> Numbers:
         """The next steps (R, H, C) of pasts (R, L, C), each from what was said before."""
-        require_fitted(self.name, self.mean)
+        require_fitted(self.name, self.fitted)
         if pasts.ndim != 3 or pasts.shape[1] < self.shortest or pasts.shape[2:] != self.spread.shape:
             raise InputError(
                 f"{self.name} goes on from {self.shortest} rows at least, of {len(self.spread)} channels each.",

@@ -26,8 +26,8 @@ def look(
             "--what",
             help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach; "
             "embeddings: words near TEXT, a word or `king - man + woman`; context: what `one sentence | another` does "
-            "to a word; tokens: how TEXT is cut; forecast: beside what came, of a series or time that TEXT names; phase: "
-            "where a forecaster goes on its own output",
+            "to a word; tokens: how TEXT is cut; forecast: beside what came, of a series or time that TEXT names; "
+            "phase: where a forecaster goes on its own output",
         ),
     ] = "attention",
     device: DeviceOption = "auto",

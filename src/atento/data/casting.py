@@ -8,6 +8,7 @@ from atento.data.pairs import choose_columns, choose_with_features
 from atento.data.pictures.folders import picture_column
 from atento.data.pictures.roles import caption_column, question_column
 from atento.data.roles import find_roles, label_column, look_at
+from atento.data.sequences.labelled import cast_sequences
 from atento.data.tables import Table
 from atento.data.tagged import word_and_tag_columns
 from atento.spec import DataRecipe
@@ -84,6 +85,7 @@ def cast_picture_questions(table: Table) -> Cast:
 CASTS: dict[str, Callable[[Table], Cast]] = {
     "translate": cast_pair,
     "estimate": cast_numbers,
+    "classify-series": cast_sequences,
     "classify": cast_label,
     "label": cast_labels,
     "tag": cast_words,

@@ -17,7 +17,7 @@ from atento.estimators.writing import measure
 
 
 class Captioner(SequenceEstimator):
-    """A line about each picture: X is a list of paths, or an array of bytes (pictures, rows, columns, 3), y of texts."""
+    """A line about each picture: X holds paths, or is an array of bytes (pictures, rows, columns, 3); y holds texts."""
 
     task = "caption"
 

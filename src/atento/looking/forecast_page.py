@@ -6,7 +6,7 @@ from typing import Any
 from atento.looking.charts import COLOURS, LABEL_GAP, Point, drawing, end_label, grid
 from atento.looking.document import document
 from atento.looking.markup import Markup, joined, tag
-from atento.looking.scales import Scale, bounds, spread
+from atento.looking.scales import Scale, bounds, spread, tick_label
 from atento.looking.wording import shortened
 
 View = Mapping[str, Any]  # what `atento.looking.forecast_view.forecast_view` gives
@@ -96,13 +96,14 @@ def steps_axis(across: Scale, up: Scale) -> Markup:
     parts = [
         tag(
             "text",
-            f"{tick:+g}" if tick else "0",
+            tick_label(tick) if tick <= 0 else f"+{tick:g}",
             class_="tick",
             x=across.place(tick),
             y=up.start + 18,
             text_anchor="middle",
         )
         for tick in across.ticks(9)
+        if tick == round(tick)
     ]
     begin = across.place(0.5)
     return joined(

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from atento.bundle import write_atomically
 from atento.looking.forecast_page import render_forecast
 from atento.looking.forecast_picture import forecast_picture
+from atento.looking.path_picture import path_picture
 from atento.looking.pictures import KINDS
 from atento.looking.wording import shortened
+from atento.metrics.displacements import is_path
 
 # Axes: L past, H horizon, C channels, Q quantiles (one number: 1).
 
@@ -99,7 +101,7 @@ def forecast_text(view: View, *, width: int = 80) -> str:
                 lines.append(
                     f"{shortened(name, label - 2):<{label}}{' ' * pasts}{blocks(values, max(1, told), limits)}"
                 )
-        if one["low"]:
+        if one["low"] and one["came"]:
             inside = [
                 low <= came <= high for low, came, high in zip(one["low"], one["came"], one["high"], strict=False)
             ]
@@ -131,6 +133,8 @@ def save_forecast(view: View, path: str | Path) -> Path:
         write_atomically(path, render_forecast(view).encode())
     elif path.suffix.lower() == ".json":
         write_atomically(path, json.dumps(view, ensure_ascii=False, indent=1).encode())
+    elif is_path(tuple(one["channel"] for one in view["shown"])) and len(view["shown"]) == 2:
+        path_picture(view, path)
     else:
         forecast_picture(view, path)
     return path

@@ -52,10 +52,9 @@ def portrait(plane: Mapping[str, Any], which: str) -> Markup:
     points = [Point(across.place(x), up.place(y)) for x, y in plane[which]]
     words = {"true": "true", "generated": "generated"}[which]
     label = f"{words}: {plane['up']} against {plane['across']}, {len(points)} points"
-    figure = drawing(
-        SIDE, SIDE, grid(up, across), level_axis(across, up, plane["across"]), path(points, "accent" if which == "generated" else "true"), label=label,
-        class_="curves",
-    )  # fmt: skip
+    line = path(points, "accent" if which == "generated" else "true")
+    axis = level_axis(across, up, plane["across"])
+    figure = drawing(SIDE, SIDE, grid(up, across), axis, line, label=label, class_="curves")
     return tag("figure", tag("figcaption", tag("strong", words), f" · {plane['up']} upwards"), figure)
 
 

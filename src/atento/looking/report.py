@@ -23,7 +23,7 @@ def render_report(board: Mapping[str, Any]) -> str:
     parts: dict[str, tuple[str, Callable[[Board], Markup]]] = {
         "results": ("Results", results),
         "learning": ("Learning", learning),
-        "length": ("Short and long sources", lengths),
+        "length": ("Near and far" if is_ahead(board) else "Short and long sources", lengths),
         "forecasts": ("Forecasts", forecasts),
         "attention": ("Where the models looked", attention),
         "mistakes": ("Mistakes", worst_outputs),
@@ -105,12 +105,17 @@ def better(board: Board) -> str:
     return "lower" if board.get("smaller_is_better") else "higher"
 
 
+def is_ahead(board: Board) -> bool:
+    """Whether quality is told by how far ahead was looked, as of forecasts."""
+    return any(group.get("by") == "steps ahead" for row in board["rows"] for group in row.get("lengths") or ())
+
+
 def lengths(board: Board) -> Markup:
     """A small panel a model: does quality hold when sources grow?"""
     rows = [row for row in ranked(board) if row.get("lengths")]
     if not rows:
         return Markup()
-    limits = length_limits(rows)
+    limits, ahead = length_limits(rows), is_ahead(board)
     panels = []
     for row in rows:
         others = [other for other in rows if other is not row]
@@ -122,14 +127,19 @@ def lengths(board: Board) -> Markup:
                     "figcaption",
                     tag("strong", tag("bdi", row["model"])),
                     *(tag("span", word, class_="word") for word in standing(board, row)),
-                    tag("span", f"{change(last - first)} from short to long", class_="change"),
+                    tag(
+                        "span",
+                        f"{change(last - first)} from {'near to far' if ahead else 'short to long'}",
+                        class_="change",
+                    ),
                 ),
                 length_panel(row, others, limits, accent=row["model"] == board.get("winner")),
             )
         )
     groups = rows[0]["lengths"]
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
-    text = f"On test data, {board['metric']} by length of the source in characters: {counts}."
+    what = "how many steps ahead a number lies" if ahead else "length of the source in characters"
+    text = f"On test data, {board['metric']} by {what}: {counts}."
     if board["task"] == "translate":
         text += " A model that squeezes the source into one vector falls as sources grow;"
         text += " one that looks back at it should hold."

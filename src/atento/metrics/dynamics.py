@@ -11,7 +11,9 @@ from atento.errors import InputError
 
 Numbers = NDArray[np.float64]
 
-THRESHOLD = 0.4  # of the error, in spreads: a run is lost there (Vlachas et al., 2020, use 0.5; Pathak et al., 2018, 0.4)
+THRESHOLD = (
+    0.4  # of the error, in spreads: a run is lost there (Vlachas et al., 2020, use 0.5; Pathak et al., 2018, 0.4)
+)
 
 
 class ValidTimes(NamedTuple):
@@ -32,7 +34,13 @@ class ValidTimes(NamedTuple):
 
 
 def valid_times(
-    runs: ArrayLike, truth: ArrayLike, variance: ArrayLike, *, step: float, exponent: float, threshold: float = THRESHOLD
+    runs: ArrayLike,
+    truth: ArrayLike,
+    variance: ArrayLike,
+    *,
+    step: float,
+    exponent: float,
+    threshold: float = THRESHOLD,
 ) -> ValidTimes:
     """λ times the time until √(mean over coordinates of (ŷ − y)² / variance) passes the threshold: the steps before it.
 

@@ -171,6 +171,6 @@ def by_steps_ahead(
         some = [[output[first:last] for output in outputs] for outputs in runs]
         quality = interval_over(told, some, [(reference[0][first:last],) for reference in references])
         label = f"{first + 1}–{last}" if last > first + 1 else str(last)
-        band = {"label": f"{label} steps ahead", "from": first + 1, "to": last, "count": len(references)}
+        band = {"label": label, "from": first + 1, "to": last, "count": len(references), "by": "steps ahead"}
         found.append({**band, **quality._asdict()})
     return found

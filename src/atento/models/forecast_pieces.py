@@ -45,8 +45,8 @@ class Asking(nn.Module):
         """A piece that reaches beyond the horizon knows nothing of it."""
         if self.map is None:
             return self.places.expand(len(known), -1, -1)
-        pieces = nn.functional.pad(known, (0, 0, 0, self.missing)).unflatten(1, (-1, self.patch))
-        asked: Tensor = self.places + self.map(pieces.flatten(2))
+        pieces = nn.functional.pad(known, (0, 0, 0, self.missing)).reshape(len(known), self.pieces, -1)  # (N, J, P·K)
+        asked: Tensor = self.places + self.map(pieces)
         return asked
 
 

@@ -48,7 +48,7 @@ class AtOnce(Network):
         asked = self.asking(known[:, time:])  # (N, J, D)
         pieces = asked.size(1)
         said, _ = self.stack.step(asked.flatten(0, 1), tuple(repeated(part, pieces) for part in state))
-        outputs: Tensor = self.writing(said.unflatten(0, (-1, pieces)))
+        outputs: Tensor = self.writing(said.view(-1, pieces, said.size(-1)))
         return outputs
 
 

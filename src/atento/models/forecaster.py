@@ -110,14 +110,18 @@ class Forecaster(nn.Module):
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """past (B, L, C), known (B, L + H, K) -> (B, H, C, Q), quantiles in their order."""
         self.require_shapes(past, known)
-        effects = past.new_zeros(()) if self.effect is None else self.effect(known)  # (B, L + H, C)
-        past = past - (effects[:, : self.look_back] if self.effect is not None else effects)
+        before, ahead = torch.split(self.told(known), [self.look_back, self.horizon], dim=1)
+        past = past - before
         level = self.anchor(past)
         outputs = self.network(*self.parted(past if self.whole else past - level, known))
         if self.each:
             outputs = outputs.view(len(past), self.sizes.channels, self.horizon, -1).transpose(1, 2)
-        base = level + (effects[:, self.look_back :] if self.effect is not None else effects)
-        return in_order(outputs * self.pace.unsqueeze(-1) + base.unsqueeze(-1))
+        return in_order(outputs * self.pace.unsqueeze(-1) + (level + ahead).unsqueeze(-1))
+
+    def told(self, known: Tensor) -> Tensor:
+        """What covariates (B, L + H, K) do to each channel, (B, L + H, C); nothing where there are none."""
+        effects: Tensor = known.new_zeros(*known.shape[:2], 1) if self.effect is None else self.effect(known)
+        return effects
 
     def parted(self, past: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
         """Channel by channel, each with what is known: (B, L, C) -> (B·C, L, 1); or all together, as they are."""
@@ -159,10 +163,9 @@ class Forecaster(nn.Module):
     @torch.no_grad()
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
         """Where it looked: (B, channels, layers, heads, outputs, sources), channels read together as one."""
-        if self.effect is not None:
-            past = past - self.effect(known)[:, : self.look_back]
+        past = past - self.told(known)[:, : self.look_back]
         found = self.network.weights(*self.parted(past if self.whole else past - self.anchor(past), known))
-        return found.unflatten(0, (len(past), -1))
+        return found.view(len(past), self.sizes.channels if self.each else 1, *found.shape[1:])
 
     def require_shapes(self, past: Tensor, known: Tensor) -> None:
         """Windows as this forecaster was made for."""

@@ -2,18 +2,34 @@
 
 from typing import Any
 
-MODELS = ("conv/lstm", "conv/gru+dot", "conv/lstm+additive", "conv/lstm+additive+hard", "conv/transformer")
+from atento.data.builtin.catalogue import is_builtin
+
+MODELS = (
+    "conv/lstm",
+    "conv/gru+dot",
+    "conv/lstm+additive",
+    "conv/lstm+additive+hard-reinforce",
+    "conv/transformer",
+)
 
 Values = dict[str, Any]
 
 COMMON: Values = {
     "model.hidden": 64,
-    "model.dropout": 0.0,
-    "train.lr": 2e-3,
-    "train.batch_tokens": 2304,
+    "model.dropout": 0.1,
+    "train.lr": 5e-3,
+    "train.batch_tokens": 2304,  # some 32 pictures
 }
+BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 120}
+FAMILIES: dict[str, Values] = {
+    "rnn": {"train.lr": 2e-3},
+    "transformer": {"train.lr": 1e-3, "model.layers": 2},
+}
+KNOWS_ALL: Values = {"model.handover": "both"}  # the whole picture in every input: which shape comes next, and where
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return COMMON
+    family, *parts = model.rpartition("/")[2].split("+")
+    looks = {} if family == "transformer" or not parts else KNOWS_ALL
+    return {**COMMON, **(BUILT_IN if is_builtin(data) else {}), **FAMILIES.get(family, {}), **looks}

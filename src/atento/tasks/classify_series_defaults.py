@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from atento.data.builtin.catalogue import is_builtin
 from atento.spec import Recipe
 
 MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
 
 Values = dict[str, Any]
 
-COMMON: Values = {"model.hidden": 64, "model.dropout": 0.1, "train.validations": 20, "train.validation_examples": 1000}
+COMMON: Values = {"model.hidden": 64, "model.dropout": 0.1, "train.validations": 20, "train.validation_examples": 1000, "train.patience": 12}
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**COMMON, "train.lr": 1e-3},
@@ -17,6 +18,8 @@ ANY_DATA: dict[str, Values] = {
     "lstm": {**COMMON, "train.lr": 5e-3},
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
 }
+
+OWN_DATA: Values = {"data.split": "80/10/10"}  # of a user's file: labelled sequences are often few
 
 BUILTIN: dict[str, Values] = {"heartbeats": {"train.budget": 60}}
 
@@ -29,7 +32,8 @@ def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     family, *parts = model.split("+")
     summary = {"model.summary": "max"} if family != "transformer" and not parts else {}
-    return {**ANY_DATA.get(family, {}), **summary, **BUILTIN.get(data, {})}
+    own = BUILTIN.get(data, {}) if is_builtin(data) else OWN_DATA
+    return {**ANY_DATA.get(family, {}), **summary, **own}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:

@@ -1,6 +1,6 @@
 """Forecast: what comes next in series of numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from atento.models.build_forecaster import build_forecaster, parse_forecaster
 from atento.models.forecaster import Forecaster, SeriesBatch
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
 from atento.tasks import forecast_defaults
-from atento.tasks.forecast_baselines import BASELINES
+from atento.tasks.forecast_baselines import BASELINES, last_step
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.forecast_ends import tabulate
 from atento.tasks.forecast_frame import Frame
@@ -25,7 +25,7 @@ from atento.tasks.forecast_reading import ask_forecasts, open_series, read_forec
 from atento.tasks.forecast_running import as_forecaster, forecasts
 from atento.tasks.forecast_windows import EncodedSeries, ShuffledWindows, TrainingWindows, stack_windows
 from atento.tasks.recognising_series import forecast_series
-from atento.tasks.task import Answer, Task, Windows
+from atento.tasks.task import Answer, Baseline, Task, Windows
 
 # Axes: H horizon, C channels, Q quantiles (one number: 1).
 
@@ -108,11 +108,17 @@ def bands(
     return by_steps_ahead(metric, sources, runs, references)
 
 
+def further(codec: SeriesCodec) -> tuple[Callable[[], Baseline], ...]:
+    """A thing that moves may go on as it went."""
+    return (last_step,) if is_path(codec.frame.channels) else ()
+
+
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Frame]], device: str) -> dict[str, Any]:
-    """The frame that was guessed is written down: another file is then read in the same frame."""
+    """The frame that was guessed is written down, and which columns: another file is then read alike."""
     frame = train[0][1]
     return {
         **forecast_defaults.sized(recipe, train, device),
+        **{f"data.{key}": text for key, text in frame.keys},
         "data.horizon": frame.horizon,
         "data.look_back": frame.look_back,
     }
@@ -143,6 +149,7 @@ FORECAST = Task(
     wrong=how_wrong,
     metrics=metrics,
     baselines=BASELINES,
+    further=further,
     models=forecast_defaults.MODELS,
     default_model="linear",
     defaults=forecast_defaults.defaults,

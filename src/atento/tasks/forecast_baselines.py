@@ -193,4 +193,4 @@ def autoregression() -> SeriesBaseline:
     return SeriesRegression(anchored=False)
 
 
-BASELINES = (last_value, seasonal, drift, last_step, ridge, autoregression)
+BASELINES = (last_value, seasonal, drift, ridge, autoregression)

@@ -50,13 +50,27 @@ FLOW: Values = {
     "train.decay": "cosine",
     "train.weight_decay": 0.0,
     "train.precision": "fp32",
+    "train.validation_examples": 200,
     "train.patience": 1000,
+}
+
+BUILTIN: dict[str, Values] = {  # how stands in docs/tasks/paths.md
+    "paths": {
+        "data.horizon": 8,
+        "data.look_back": 16,
+        "model.channels": "joint",
+        "model.dropout": 0.0,
+        "train.lr": 5e-3,
+        "train.budget": 60,
+    },
+    "rossler": {"train.budget": 60},
+    "lorenz": {"train.budget": 60},
 }
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {"data.split": SPLIT, **ANY_DATA.get(model.partition("+")[0], COMMON)}
+    return {"data.split": SPLIT, **ANY_DATA.get(model.partition("+")[0], COMMON), **BUILTIN.get(data, {})}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:

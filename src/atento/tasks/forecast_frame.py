@@ -26,6 +26,7 @@ class Frame(NamedTuple):
     covariates: tuple[str, ...]  # what is known beforehand
     step: Step
     season: int  # steps; 1: none is likely
+    keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
 
     @property
     def window(self) -> int:
@@ -50,7 +51,9 @@ def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ..
         notes.append("look-back: 1 step (each row almost decides the next, as in a flow; data.look_back= changes it)")
     elif not recipe.look_back:
         notes.append(f"look-back: {look_back} steps ({season}, {rows:,} rows a series; data.look_back= changes it)")
-    return Frame(look_back, horizon, found.channels, found.covariates, found.step, found.season), tuple(notes)
+    return Frame(look_back, horizon, found.channels, found.covariates, found.step, found.season, found.keys), tuple(
+        notes
+    )
 
 
 def typical_length(found: SeriesSet) -> int:

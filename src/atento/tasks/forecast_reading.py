@@ -17,7 +17,6 @@ from atento.tasks.forecast_ends import SeriesEnd
 from atento.tasks.forecast_frame import Frame, frame_of
 from atento.tasks.forecast_splitting import Divided, divide
 from atento.tasks.forecast_windows import Origins
-from atento.tasks.reading import refuse_other_parts
 from atento.tasks.task import Asked, Opened, Reading
 
 MOST = 10_000  # forecasts of a test part
@@ -25,11 +24,10 @@ MOST = 10_000  # forecasts of a test part
 
 def read_forecasts(recipe: DataRecipe, seed: int) -> Reading:
     """Each series by time: what is learned from, then what is validated and tested on."""
-    if is_builtin(recipe.train):
-        refuse_other_parts(recipe)
     found = find_series(recipe, recipe.train, seed)
     frame, guesses = frame_of(found, recipe)
-    own = [find_series(recipe, file, seed) if file else None for file in (recipe.valid, recipe.test)]
+    alike = recipe.model_copy(update=dict(found.keys))
+    own = [find_series(alike, file, seed) if file else None for file in (recipe.valid, recipe.test)]
     divided = divide(found.file, found.series, frame, recipe)
     train = tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True))
     notes = [*found.notes, *guesses, *divided.notes]

@@ -140,7 +140,10 @@ def steps(module: nn.Module, codec: PictureQuestionCodec, source: str, recipe: D
     chances = matcher.verdict(both).softmax(dim=-1)
     weights = matcher.looked(picture, question)[0]  # (L, H, N, R)
     who = pieces if weights.size(2) > 1 else ["question"]
-    looks = [entry("weights", "how much each took of each region", who, one, columns=regions) for one in weights[:, 0]]
+    looks = [
+        entry("weights", "how much each took of each region", who, one, columns=regions)
+        for one in weights.flatten(0, 1)
+    ]
     return [
         entry("picture states", "W f + P p: what is seen, and where", regions, picture.states[0]),
         entry("question states", f"{type(matcher.reader).__name__}: one vector a word", pieces, question.states[0]),

@@ -186,11 +186,17 @@ class Task:
     selects: Metric | None = None  # picks the best validation; None: the headline
     metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
+    further: Callable[[Any], tuple[Callable[[], Baseline], ...]] | None = None  # codec -> baselines of such data
     models: tuple[str, ...]  # what `compare` trains when none are named
     default_model: str
     defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
     sized: Callable[[Recipe, Sequence[tuple[Any, Any]], str], dict[str, Any]] | None = None  # recipe, training part ->
     # device -> values that follow from how much there is to learn from
+
+
+def baselines_of(task: Task, codec: Any) -> tuple[Callable[[], Baseline], ...]:
+    """The simple models of a comparison."""
+    return task.baselines if task.further is None else (*task.baselines, *task.further(codec))
 
 
 def bands_of(task: Task, codec: Any) -> Bands:

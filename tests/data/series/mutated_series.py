@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from tests.data.mutated_files import DAMAGE, limited, require
@@ -85,6 +86,68 @@ def mutate(shape: Shape, seed: str) -> bytes:
         change = chance.choice([change_cells, change_cells, move_lines, chance.choice(DAMAGE)])
         data = change(data or b"x", chance)
     return data
+
+
+class Planted(NamedTuple):
+    """A table with one fault."""
+
+    text: str
+    place: str  # line:column
+    key: str  # that mends it
+
+
+PLANTED = {  # tables and their columns of times; rows of one series are so many lines apart
+    "wide.csv": ("date", 1),
+    "units.csv": ("Día", 1),
+    "frame.csv": ("ds", 1),
+    "turns.csv": ("day", 2),
+    "runs.csv": ("step", 1),
+}
+WRONG = {
+    "no time": ("time", "", "bad_rows"),
+    "not a time": ("time", "soon", "bad_rows"),
+    "not a number": ("value", "much", "bad_rows"),
+    "units": ("value", "3 kW", "bad_rows"),
+    "empty": ("value", "", "gaps"),
+    "not finite": ("value", "inf", "gaps"),
+}
+
+
+def plant(shape: Shape, fault: str, chance: random.Random) -> Planted:
+    """One fault in a table, at a place drawn by chance that is not at an end of a series."""
+    lines = data_of(shape).decode().splitlines()
+    name, apart = PLANTED[shape.name]
+    at = chance.choice([*range(12, 55), *range(75, 120)])
+    header = lines[0].split(",")
+    time, value = header.index(name), header.index(shape.channels[0])
+    column, key = time, "twins"
+    if fault == "twin":
+        lines.insert(at + 1, lines[at])
+        at += 1
+    elif fault == "gap":
+        del lines[at]
+        at, key = at + apart - 1, "gaps"
+    else:
+        where, cell, key = WRONG[fault]
+        column = time if where == "time" else value
+        cells = lines[at].split(",")
+        lines[at] = ",".join([*cells[:column], cell, *cells[column + 1 :]])
+    begins = sum(len(cell) + 1 for cell in lines[at].split(",")[:column]) + 1
+    return Planted("\n".join(lines) + "\n", f"{at + 1}:{begins}", key)
+
+
+def run_planted(shape: Shape, fault: str, seed: str, folder: Path) -> None:
+    """Write a table with one fault; its place and the key that mends it must be named."""
+    planted = plant(shape, fault, random.Random(seed))
+    path = folder / shape.name
+    path.write_text(planted.text, encoding="utf-8")
+    try:
+        read_series(DataRecipe(), str(path))
+    except AtentoError as error:
+        require(error.problem.startswith(f"{shape.name}:{planted.place}: "), f"{planted.place} expected, said: {error}")
+        require(f"data.{planted.key}" in error.fix, f"data.{planted.key} expected, said: {error}")
+    else:
+        raise AssertionError(f"{shape.name}:{planted.place}: the fault was not seen")
 
 
 def require_whole(found: SeriesSet) -> None:

@@ -179,6 +179,14 @@ def test_twins_are_used_as_asked(way, expected, tmp_path):
     assert len(found.series[0]) == ROWS
 
 
+def test_twins_far_apart_in_the_file_are_found_once_it_is_sorted(tmp_path):
+    text = table("date,v", [*DAYS, DAYS[5], DAYS[2]], [*WAVE, 7.0, 9.0])
+    assert "a row of this time was there before" in str(refused(tmp_path, text, order="sort"))
+    found = read(tmp_path, text, order="sort", twins="last")
+    np.testing.assert_array_equal(found.series[0].values[[2, 5], 0], [9.0, 7.0])
+    assert sorted(one.line for one in found.refused) == [4, 7]
+
+
 def test_an_hour_that_comes_twice_when_clocks_are_set_back(tmp_path):
     night = np.datetime64("2021-10-30T20") + np.arange(ROWS)
     local = np.concatenate([night[:7], night[6:-1]])  # 2:00 on Sunday 31 October again
@@ -234,6 +242,15 @@ def test_what_is_known_beforehand_reaches_into_times_to_come(tmp_path):
     other = read(tmp_path, text.replace("yes", "no"), target="sales", known=dict(found.keys)["known"])
     assert other.covariates == found.covariates
     assert not other.series[0].known[:, 2].any()
+
+
+def test_what_is_known_must_be_known_of_times_to_come(tmp_path):
+    text = table("date,sales,price", DAYS, [*WAVE[:-3], "", "", ""], [*DRIFT[:-2], "", ""])
+    error = refused(tmp_path, text, known="price")
+    assert error.problem == f"file.csv:{ROWS}:13: the column 'price' holds no number here."
+    assert "--set data.gaps" in error.fix
+    found = read(tmp_path, text, known="price", gaps="previous")
+    np.testing.assert_array_equal(found.series[0].known[-3:, 0], [DRIFT[-3]] * 3)
 
 
 def test_nothing_is_a_covariate_by_guess(tmp_path):

@@ -158,11 +158,15 @@ BUILTIN: dict[str, Builtin] = {
         "forecast",
         "Rössler's attractor, 50 000 steps of 0.1; --set data.target=x for one coordinate, data.length= for the steps",
         rossler_series,
+        model="rnn",
+        passes=("mse", 0.05),
     ),
     "lorenz": series_builtin(
         "forecast",
         "Lorenz's attractor, 10 000 steps of 0.02; --set data.target=x for one coordinate, data.length= for the steps",
         lorenz_series,
+        model="rnn",
+        passes=("mse", 0.05),
     ),
     "paths": series_builtin(
         "forecast",

@@ -38,9 +38,9 @@ def trajectory(
         raise InputError(
             "settle is a time that passes before the first row.", found=f"settle={settle}", fix="0 or more"
         )
-    times = settle + step * np.arange(steps)
+    times: Numbers = settle + step * np.arange(steps, dtype=np.float64)
     if settle:
-        states = integrate(function, first, np.concatenate([[0.0], times]), tolerance)[1:]
+        states = integrate(function, first, np.concatenate([np.zeros(1), times]), tolerance)[1:]
     else:
         states = integrate(function, first, times, tolerance)
     gone = ~np.isfinite(states).all(axis=1)
@@ -53,9 +53,7 @@ def trajectory(
     return states
 
 
-def integrate(
-    function: Flow, start: Numbers, times: Numbers, tolerance: float, *, most: int = MOST_STEPS
-) -> Numbers:
+def integrate(function: Flow, start: Numbers, times: Numbers, tolerance: float, *, most: int = MOST_STEPS) -> Numbers:
     """The states (T, D) at the given times; those that the integrator does not reach are NaN."""
     from scipy.integrate import ODEintWarning, odeint
 

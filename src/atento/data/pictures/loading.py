@@ -79,8 +79,12 @@ def look_at(data: bytes, name: str, *, largest: float = LARGEST) -> Look:
         raise Faulty("the file is empty.", found="0 bytes", fix="copy or download it again")
     try:
         with quiet_pillow(), Image.open(io.BytesIO(data), formats=KINDS) as opened:
-            (width, height), frames = opened.size, int(getattr(opened, "n_frames", 1))
-            turned = opened.getexif().get(ORIENTATION, 1) not in (0, 1)
+            width, height = opened.size
+            if width * height > largest * MEGA:
+                raise too_large(width, height, data, largest)
+            marked = opened.format != "PNG" or "exif" in opened.info  # else Pillow decodes all of it to look for a mark
+            turned = marked and opened.getexif().get(ORIENTATION, 1) not in (0, 1)
+            frames = int(getattr(opened, "n_frames", 1))
             look = Look(str(opened.format), width, height, opened.mode, frames, turned)
     except UnidentifiedImageError:
         raise Faulty(
@@ -90,12 +94,6 @@ def look_at(data: bytes, name: str, *, largest: float = LARGEST) -> Look:
         ) from None
     except DAMAGE as error:
         raise damaged(data, error) from None
-    if width * height > largest * MEGA:
-        raise Faulty(
-            f"the picture has more than {largest:g} megapixels.",
-            found=f"{width} × {height} pixels in {len(data):,} bytes",
-            fix=f"make it smaller, or allow more: --set data.largest={-(-width * height // MEGA)}",
-        )
     expected = ENDINGS.get(Path(name).suffix.lower(), look.kind)
     if expected != look.kind:
         raise Faulty(
@@ -104,6 +102,15 @@ def look_at(data: bytes, name: str, *, largest: float = LARGEST) -> Look:
             fix=f"rename it to {Path(name).stem}.{look.kind.lower()}",
         )
     return look
+
+
+def too_large(width: int, height: int, data: bytes, largest: float) -> Faulty:
+    """The refusal of a picture that would take too much memory."""
+    return Faulty(
+        f"the picture has more than {largest:g} megapixels.",
+        found=f"{width} × {height} pixels in {len(data):,} bytes",
+        fix=f"make it smaller, or allow more: --set data.largest={-(-width * height // MEGA)}",
+    )
 
 
 def damaged(data: bytes, error: BaseException) -> Faulty:

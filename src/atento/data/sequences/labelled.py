@@ -242,10 +242,9 @@ def text_of(table: Table, read: Sequence[int]) -> int:
 
 
 def cast_sequences(table: Table) -> dict[int, str]:
-    """A sequence and its label, as columns of the table."""
-    if table.kind in FOLDED:
-        read = [0]
-    else:
-        read = [at for at in range(len(table.columns)) if holds_sequences(table, at)]
-    label = label_column(look_at(table), taken=read)
-    return {**dict.fromkeys(read, SEQUENCE), label: "label"}
+    """A sequence and its label, as columns of the table; of a row a step, the case, its time and its channels."""
+    read = [0] if table.kind in FOLDED else [at for at in range(len(table.columns)) if holds_sequences(table, at)]
+    long = None if read else find_cases(table)
+    if long is not None:
+        return {**dict.fromkeys(long.channels, "channel"), long.case: "case", long.time: "time", long.label: "label"}
+    return {**dict.fromkeys(read, SEQUENCE), label_column(look_at(table), taken=read): "label"}

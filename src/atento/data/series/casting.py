@@ -67,7 +67,7 @@ def counts_rows(sheet: Sheet, at: int) -> bool:
     if not (unnamed or goes_by(sheet.name(at), ROW)) or not sheet.is_numeric(at):
         return False
     values = sheet.numbers(at).values
-    return len(values) > 1 and bool((np.diff(values) == 1).all())
+    return len(values) > 1 and bool(np.isfinite(values).all() and (np.diff(values) == 1).all())
 
 
 def told(sheet: Sheet, cast: Cast, recipe: DataRecipe) -> list[str]:
