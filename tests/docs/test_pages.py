@@ -10,7 +10,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 PAGES = {str(path.relative_to(DOCS)): BLOCK.findall(path.read_text(encoding="utf-8")) for path in DOCS.rglob("*.md")}
 SCREEN = 40  # lines
-TASKS = ("classify", "label", "tag", "translate", "generate", "match", "forecast")
+TASKS = (
+    *("classify", "label", "tag", "translate", "generate", "match"),
+    *("forecast", "dynamics", "paths", "autoencode", "classify-series", "transcribe"),
+    *("caption", "classify-pictures", "match-pictures"),
+)
 
 
 @pytest.mark.parametrize("name", sorted(name for name, blocks in PAGES.items() if blocks))

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import atento
 from atento.spec import DataRecipe
 from atento.tasks.forecast import FORECAST
 from atento.tasks.forecast_baselines import autoregression, last_value
@@ -14,11 +15,8 @@ SMALL = ("--set", "data.length=900", "--set", "train.steps=40", "--set", "train.
 
 
 @pytest.mark.spec("D03")
-def test_the_small_forecaster_beside_what_is_simple(atento_command, tmp_path):
-    done = atento_command.run(
-        "train", EXAMPLE, "--set", "train.threads=1", "--set", "train.steps=200", "--json", "--out", "run", cwd=tmp_path
-    )
-    assert done.code == 0, done.err
+def test_the_small_forecaster_beside_what_is_simple(tmp_path):
+    run = atento.fit(EXAMPLE, settings={"train.threads": 1, "train.validations": 1}, out=tmp_path / "run")
     reading = FORECAST.read(DataRecipe(train="rossler", target="x", look_back=40, horizon=1), 0)
     ((series, frame),) = reading.train
     assert 30_000 < len(series) - frame.window + 1 < 50_000
@@ -29,7 +27,8 @@ def test_the_small_forecaster_beside_what_is_simple(atento_command, tmp_path):
         simple.fit([series], [frame])
         said = np.array([value[0, 0, 0] for value in simple.predict([question.source for question in asked])])
         errors[simple.name] = np.square(said - came).mean() / series.values.var()
-    learned = done.document["scores"]["mse"][0]
+    learned = run.metrics["scores"]["mse"][0]
+    assert run.metrics["parameters"] == 46  # 5 × (1 + 5 + 1 + 1) + 5 + 1
     assert learned <= 0.002  # on the z-scored coordinate
     assert 0.009 < errors["last-value"] < 0.015
     assert errors["autoregression"] < 2e-5 < learned

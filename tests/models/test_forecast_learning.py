@@ -14,7 +14,7 @@ SIZES = SeriesSizes(1, 1, PAST, HORIZON)
 
 @pytest.fixture(scope="module")
 def parts():
-    """A season, a drift, three times what is known beforehand, and noise: windows to learn from, windows that follow."""
+    """A season, a drift, three times what is known beforehand, and noise; windows to learn from, and later ones."""
     chance = np.random.default_rng(0)
     known = chance.normal(size=900)
     season = np.array([2.0, 1.0, -1.0, -2.0, 0.5, -0.5])

@@ -91,6 +91,9 @@ def fit(
     if before is not None:
         notes.append(take_weights(module, before))
         on_event({"event": "note", "text": notes[-1]})
+    elif chosen.start is not None and (note := chosen.start(module, codec, reading.train)):
+        notes.append(note)
+        on_event({"event": "note", "text": note})
     for note in start_words(module, codec, recipe, started=before is not None):
         notes.append(note)
         on_event({"event": "note", "text": note})

@@ -47,18 +47,21 @@ class Hard(Distribution):
     def normalise(self, scores: Tensor, visible: Tensor) -> Tensor:
         """One-hot rows; while training, the mean where chance says so."""
         drawn = self.draw(scores, visible)
-        mean = torch.zeros_like(drawn.log_probability, dtype=torch.bool)  # (..., Q) who gets it
         if self.training and self.expected:
-            mean = torch.rand_like(drawn.log_probability) < self.expected
+            mean = torch.rand_like(drawn.log_probability) < self.expected  # (..., Q)
+            drawn = drawn._replace(log_probability=drawn.log_probability.masked_fill(mean, 0.0))
+            return torch.where(mean.unsqueeze(-1), scores.softmax(dim=-1), self.heard(drawn, scores))
+        return self.heard(drawn, scores)
+
+    def heard(self, drawn: Drawn, scores: Tensor) -> Tensor:
+        """The weights with the gradient they have; the others' draws are recorded."""
+        if self.gradient == "straight-through":
+            soft = scores.softmax(dim=-1)
+            return drawn.weights + (soft - soft.detach())  # the bracket is 0, or NaN where a score was
         record = DRAWS.get()
-        if record is not None and self.training and self.gradient == "score-function":
-            record.append(drawn.log_probability.masked_fill(mean, 0.0) if self.expected else drawn.log_probability)
-        if self.gradient == "score-function" and not self.expected:
-            return drawn.weights
-        soft = scores.softmax(dim=-1)
-        straight = drawn.weights + (soft - soft.detach())  # the bracket is 0, or NaN where a score was
-        hard = straight if self.gradient == "straight-through" else drawn.weights
-        return torch.where(mean.unsqueeze(-1), soft, hard) if self.expected else hard
+        if record is not None and self.training:
+            record.append(drawn.log_probability)
+        return drawn.weights
 
     def draw(self, scores: Tensor, visible: Tensor) -> Drawn:
         """One visible key a query: by chance while training, the likeliest afterwards."""

@@ -176,7 +176,7 @@ def is_text(look: Look) -> bool:
 
 def words_and_tags(looks: Iterable[Look], words: int = -1, tags: int = -1) -> tuple[int, int]:
     """Two columns with as many items in each cell, those of one being few; numbers that are given stay."""
-    looks = list(looks)
+    looks = [look for look in looks if look.words > 1]  # a wide table has thousands of columns with one item a cell
     lists = {look.at: [items(cell) for cell in look.cells[:STEP_ROWS]] for look in looks}
     found: list[tuple[bool | int, ...]] = []
     for one in looks:

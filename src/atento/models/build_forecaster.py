@@ -48,7 +48,7 @@ ANCHORS: dict[str, Anchor] = {
     "change": last_value,
 }
 PATCHES = "patches"
-PIECES = 7  # of a window, where the recipe leaves open how long they are
+PIECES = 14  # of a window, where the recipe leaves open how long they are
 
 
 class Named(NamedTuple):

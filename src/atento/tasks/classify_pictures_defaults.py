@@ -14,7 +14,7 @@ COMMON: Values = {
     "train.validation_examples": 1000,
 }
 
-BUILTIN: dict[str, Values] = {"scenes-kinds": {"model.dropout": 0.0, "train.budget": 60}}
+BUILTIN: dict[str, Values] = {"scenes-kinds": {"model.dropout": 0.0, "train.budget": 45}}
 
 
 def defaults(data: str, model: str) -> Values:

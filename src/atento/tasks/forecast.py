@@ -23,6 +23,7 @@ from atento.tasks.forecast_frame import Frame
 from atento.tasks.forecast_looking import look_at, trace
 from atento.tasks.forecast_reading import ask_forecasts, open_series, read_forecasts
 from atento.tasks.forecast_running import as_forecaster, forecasts
+from atento.tasks.forecast_start import start_at_ridge
 from atento.tasks.forecast_windows import EncodedSeries, ShuffledWindows, TrainingWindows, stack_windows
 from atento.tasks.recognising_series import forecast_series
 from atento.tasks.task import Answer, Baseline, Task, Windows
@@ -140,6 +141,7 @@ FORECAST = Task(
     windows=cut_windows,
     batch=stack_windows,
     build=build,
+    start=start_at_ridge,
     loss=loss,
     answer=forecast,
     look=look_at,

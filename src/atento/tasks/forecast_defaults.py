@@ -24,16 +24,16 @@ COMMON: Values = {
 }
 
 ANY_DATA: dict[str, Values] = {
-    "linear": {**COMMON, "train.lr": 1e-3, "train.weight_decay": 0.0},
+    "linear": {**COMMON, "train.lr": 3e-4, "train.weight_decay": 0.0},
     "rnn": COMMON,
     "gru": COMMON,
     "lstm": COMMON,
-    "transformer": {**COMMON, "model.hidden": 32, "model.feed_forward": 64, "model.dropout": 0.3},
+    "transformer": {**COMMON, "model.hidden": 32, "model.layers": 2, "model.feed_forward": 64, "model.dropout": 0.3},
 }
 
 STEPS_OF_AN_EPOCH = 128  # about: as many windows in a batch as make so many
 SMALLEST, LARGEST = 16, 256  # windows in a batch
-STEPS = 800  # of a run; numbers with noise are soon known by heart
+STEPS = 600  # of a run; numbers with noise are soon known by heart
 FEWEST_EPOCHS = 2
 
 # How stands in docs/defaults/dynamics.md.
@@ -41,12 +41,13 @@ FLOW: Values = {
     "model.strategy": "recursive",
     "model.channels": "joint",
     "model.anchor": "change",
-    "model.hidden": 64,
+    "model.highway": False,
+    "model.hidden": 128,
     "model.layers": 2,
     "model.dropout": 0.0,
     "train.rollout": 4,
     "train.batch_tokens": 256,
-    "train.lr": 2e-3,
+    "train.lr": 5e-3,
     "train.decay": "cosine",
     "train.weight_decay": 0.0,
     "train.precision": "fp32",
@@ -76,7 +77,7 @@ def defaults(data: str, model: str) -> Values:
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
     """What follows from how much there is to learn from, and from what it is."""
     if flows(train):
-        return FLOW
+        return {**FLOW, "train.lr": 1e-3} if recipe.model.name.startswith("transformer") else FLOW
     frame = train[0][1]
     windows = sum(max(0, len(series) - frame.window + 1) for series, _ in train)
     batch = min(max(windows // STEPS_OF_AN_EPOCH, SMALLEST), LARGEST)

@@ -167,6 +167,8 @@ class Task:
     build: Callable[[ModelRecipe, Any], nn.Module]  # recipe, codec -> module
     mix: Callable[[nn.Module, Any, float, str], Any] | None = None  # module, batch, share of true inputs, own tokens
     blur: Callable[[Any, float], Any] | None = None  # batch, share of source tokens to be read as unknown -> batch
+    start: Callable[[nn.Module, Any, Sequence[tuple[Any, Any]]], str] | None = None  # module, codec, training part ->
+    # first weights that are known without training, and a note of them
     weigh: Callable[[nn.Module, Any, float], None] | None = None  # module, codec, how much more rare labels weigh
     loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
     stretches: InStretches | None = None  # the same loss, piece by piece in time

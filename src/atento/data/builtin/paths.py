@@ -22,7 +22,7 @@ STRAIGHT, TURN = 0.0, 0.2  # radians a step
 SHORTEST, LONGEST = 12, 40  # steps that a way of moving lasts
 INERTIA = 0.6  # how much of its speed and turning a boat keeps from step to step
 ERROR = 0.05  # of each coordinate, where a boat makes about one a step
-SHORE = 30.0  # farther out, boats turn back to the middle
+SHORE = 12.0  # farther out, boats turn back to the middle
 
 Numbers = NDArray[np.float64]
 

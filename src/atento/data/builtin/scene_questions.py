@@ -8,7 +8,7 @@ the other order, one shape more or less. To learn from there are more scenes of 
 import random
 from collections.abc import Callable
 
-from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys, short_first
+from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys
 from atento.data.builtin.scenes import CLEAR, place, some_shape
 from atento.data.lists import join, split
 from atento.data.pictures.drawing import COLOURS, KINDS, Scene, Shape, shapes_in
@@ -16,15 +16,16 @@ from atento.spec import DataRecipe
 
 YES, NO = "yes", "no"
 COUNTS = ("no", "one", "two", "three")
-LENGTHS = Lengths(usual=3, most=3, unit="shapes")
-SIZES = (8000, 400, 800)
+LENGTHS = Lengths(usual=2, most=3, unit="shapes")
+SIZES = (10_000, 400, 800)
+SIZES_ASKED = (5, 6)  # of shapes: large enough for their kind to be seen at a glance
 
 Asked = tuple[str, Scene]
 
 
 def is_there(generator: random.Random, most: int, *, true: bool) -> Asked:
     """`is there a red circle?`; where there is none, there is something red or a circle."""
-    asked = some_shape(generator)
+    asked = some_shape(generator, SIZES_ASKED)
     first = asked if true else changed(generator, asked, generator.choice(("colour", "kind")))
     others = some_others(generator, generator.randint(1, most) - 1, lambda shape: shape[:2] != asked[:2])
     return f"is there a {asked.colour} {asked.kind}?", place(generator, [first, *others])
@@ -32,7 +33,7 @@ def is_there(generator: random.Random, most: int, *, true: bool) -> Asked:
 
 def is_coloured(generator: random.Random, most: int, *, true: bool) -> Asked:
     """`is the circle red?`, of the only circle; another shape may well be red."""
-    asked = some_shape(generator)
+    asked = some_shape(generator, SIZES_ASKED)
     first = asked if true else changed(generator, asked, "colour")
     others = some_others(generator, generator.randint(1, most) - 1, lambda shape: shape.kind != asked.kind)
     return f"is the {asked.kind} {asked.colour}?", place(generator, [first, *others])
@@ -40,8 +41,8 @@ def is_coloured(generator: random.Random, most: int, *, true: bool) -> Asked:
 
 def is_beside(generator: random.Random, most: int, *, true: bool) -> Asked:
     """`is the circle above the square?`, `is the star left of the circle?`, of the only ones of their kind."""
-    first = some_shape(generator)
-    second = changed(generator, some_shape(generator)._replace(kind=first.kind), "kind")
+    first = some_shape(generator, SIZES_ASKED)
+    second = changed(generator, some_shape(generator, SIZES_ASKED)._replace(kind=first.kind), "kind")
     others = some_others(
         generator, generator.randint(2, most) - 2, lambda shape: shape.kind not in (first.kind, second.kind)
     )
@@ -61,7 +62,7 @@ def how_many(generator: random.Random, most: int, *, true: bool) -> Asked:
     count = generator.randint(1, most)
     other = generator.choice([number for number in range(1, most + 1) if number != count])
     asked = f"are there {COUNTS[count]} shapes?" if count > 1 else "is there one shape?"
-    return asked, place(generator, [some_shape(generator) for _ in range(count if true else other)])
+    return asked, place(generator, [some_shape(generator, SIZES_ASKED) for _ in range(count if true else other)])
 
 
 def changed(generator: random.Random, shape: Shape, what: str) -> Shape:
@@ -75,7 +76,7 @@ def some_others(generator: random.Random, count: int, allowed: Callable[[Shape],
     """So many shapes that are allowed."""
     found: list[Shape] = []
     while len(found) < count:
-        shape = some_shape(generator)
+        shape = some_shape(generator, SIZES_ASKED)
         if allowed(shape):
             found.append(shape)
     return found
@@ -106,7 +107,7 @@ def scene_questions(recipe: DataRecipe, seed: int) -> BuiltinParts:
     refuse_keys(recipe, "source", "target")
     most, generator, known = LENGTHS.of(recipe), random.Random(seed), set[str]()
     test, valid = (distinct(lambda: questioned(generator, most), size, known) for size in (SIZES[2], SIZES[1]))
-    train = distinct(lambda: questioned(generator, short_first(generator, most)), SIZES[0], known)
+    train = distinct(lambda: questioned(generator, generator.randint(1, most)), SIZES[0], known)
     note = (
         f"drawn scenes of 1 to {most} shapes (--set data.length=), each with a question, yes or no: {len(train)} to "
         f"train, {len(valid)} to validate, {len(test)} to test; the question alone says nothing"

@@ -24,10 +24,10 @@ LENGTHS = Lengths(usual=3, most=3, unit="shapes")
 SIZES = (6000, 300, 600)
 
 
-def some_shape(generator: random.Random) -> Shape:
-    """Any colour, kind and size; not yet anywhere."""
+def some_shape(generator: random.Random, sizes: Sequence[int] = SIZES_OF_SHAPES) -> Shape:
+    """Any colour and kind, one of these sizes; not yet anywhere."""
     colour, kind = generator.choice(NAMES_OF_COLOURS), generator.choice(NAMES_OF_KINDS)
-    return Shape(colour, kind, 0, 0, generator.choice(SIZES_OF_SHAPES))
+    return Shape(colour, kind, 0, 0, generator.choice(sizes))
 
 
 def place(

@@ -29,9 +29,8 @@ def fold_steps(records: Records, *, named: bool) -> Records | None:
     """A table of (sequence, label, …) where columns are plainly the steps of labelled sequences; else nothing."""
     if len(records.columns) <= LEAST or not records.rows:
         return None
-    rows = records.rows[:: 1 + len(records.rows) // SAMPLE]
-    wide = by_names(records.columns, rows) if named else by_place(rows)
-    if wide is None or len(wide.others) != 1 or not is_label([row[wide.others[0]] for row in rows]):
+    wide = by_names(records.columns, records.rows) if named else by_place(records.rows)
+    if wide is None or len(wide.others) != 1 or not is_label([row[wide.others[0]] for row in records.rows]):
         return None
     if not named:
         names = (LABEL if at == wide.others[0] else name for at, name in enumerate(records.columns))
@@ -41,10 +40,10 @@ def fold_steps(records: Records, *, named: bool) -> Records | None:
 
 def by_place(rows: Sequence[tuple[str, ...]]) -> Wide | None:
     """Without names: the label stands first, as in the UCR archive, or last, and all else are numbers."""
-    width = len(rows[0])
+    width, sample = len(rows[0]), rows[:: 1 + len(rows) // SAMPLE]
     for label in (0, width - 1):
         steps = [at for at in range(width) if at != label]
-        if is_label([row[label] for row in rows]) and all(is_cell(row[at]) for row in rows for at in steps):
+        if is_label([row[label] for row in rows]) and all(is_cell(row[at]) for row in sample for at in steps):
             return Wide([steps], [label])
     return None
 
@@ -53,9 +52,10 @@ def by_names(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Wide | 
     """By names that are alike but for a number that counts up by one; channels have as many steps each."""
     groups: dict[str, list[int]] = {}
     numbers: dict[str, list[int]] = {}
+    sample = rows[:: 1 + len(rows) // SAMPLE]
     for at, name in enumerate(columns):
         found = COUNTED.fullmatch(name)
-        if found is not None and all(is_cell(row[at]) for row in rows):
+        if found is not None and all(is_cell(row[at]) for row in sample):
             groups.setdefault(found[1], []).append(at)
             numbers.setdefault(found[1], []).append(int(found[2]))
     kept = {name: places for name, places in groups.items() if len(places) >= LEAST}
