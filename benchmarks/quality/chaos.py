@@ -66,7 +66,7 @@ def judge(asked: Any, system: System) -> int:
     gpu = on_gpu(asked)
     print(f"{system.name}: {len(train)} rows to learn from, {len(starts)} runs of {starts.shape[1] - GIVEN} steps")
     figures = [Figure("last value", [tell(system, "last value", train, starts, repeat_last)], baseline=True)]
-    for simple in (Polynomial(degree=2), Polynomial(degree=3), Reservoir()):
+    for simple in (Polynomial(degree=2), Polynomial(degree=3), Polynomial(degree=5, delays=1), Reservoir()):
         simple.learn_from([train])
         figures.append(Figure(simple.name, [tell(system, simple.name, train, starts, simple.extend)], baseline=True))
     for model in asked.models.split(",") if asked.models else MODELS:

@@ -23,7 +23,7 @@ from atento.metrics.translation import EXACT
 from atento.spec import parse_settings
 from atento.tasks.caption import CAPTION
 
-SOFT, HARD = "conv/lstm+additive", "conv/lstm+additive+hard-reinforce"
+SOFT, HARD = "conv/lstm+additive", "conv/lstm+additive+hard-half"
 LEAST_SHARE = 0.8
 WITHIN = 0.03  # of exact captions, that hard attention may lack
 SIZES = ("small",)

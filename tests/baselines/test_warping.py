@@ -68,7 +68,11 @@ def test_what_shifts_in_time_is_near_only_where_time_is_warped():
     def dip(at):
         return bump(at) - 2 * bump(at + 6)
 
-    rows = [(shape(at) + chance.normal(0, 0.05, 40), name) for at in range(8, 26) for name, shape in (("bump", bump), ("dip", dip))]
+    rows = [
+        (shape(at) + chance.normal(0, 0.05, 40), name)
+        for at in range(8, 26)
+        for name, shape in (("bump", bump), ("dip", dip))
+    ]
     texts = [" ".join(f"{number:.4f}" for number in row) for row, _ in rows]
     targets = [name for _, name in rows]
     model = NearestWarped(require_numbers).fit(texts[::3], targets[::3])

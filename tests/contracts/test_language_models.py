@@ -22,7 +22,6 @@ UNHEARD = {  # maps whose output nobody reads, or that learn from rewards alone
     "location": ("to_key",),
     "feature-based": ("to_query",),
     "hard-reinforce": ("to_query", "to_key"),
-    "hard-half": ("to_query", "to_key"),
 }
 COMPOSITIONS = [
     *(f"transformer+{score}" for score in SCORES),

@@ -76,14 +76,15 @@ def test_all_at_once_is_number_by_number():
     for _ in range(400):
         width = chance.choice([1, 1, 2, 3])
         odd = chance.random() < 0.4
-        step = lambda: ",".join(chance.choices(pieces if odd else pieces[:6], k=width))  # noqa: E731
-        text = chance.choice([" ", "  ", "\t"]).join(step() for _ in range(chance.randint(0, 5)))
+        steps = [",".join(chance.choices(pieces if odd else pieces[:6], k=width)) for _ in range(chance.randint(0, 5))]
+        text = chance.choice([" ", "  ", "\t"]).join(steps)
         for channels in (0, width):
             slow, fast = read_steps(text, channels=channels), read_numbers(text, channels=channels)
             assert (slow if isinstance(slow, Problem) else np.array(slow).tolist()) == (
                 fast if isinstance(fast, Problem) else fast.tolist()
             )
     assert read_quickly("1 x") is None
+    assert read_quickly("1,2 3 4,5,6") is None, "as many numbers as three steps of two, but not two each"
     np.testing.assert_array_equal(require_numbers("0.53,0 0.91,1"), [[0.53, 0.0], [0.91, 1.0]])
     with pytest.raises(InputError, match="column 3: step 2 is not a number"):
         require_numbers("1 x")

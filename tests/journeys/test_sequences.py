@@ -1,4 +1,4 @@
-"""Labelled sequences and frames to text as a user: train, evaluate, predict, look, check, compare, and what is refused."""
+"""Labelled sequences and frames to text as a user: train, evaluate, predict, look, check, compare."""
 
 import csv
 import json
@@ -26,7 +26,8 @@ def case(number, chance):
 def archive(tmp_path_factory):
     """A set as the UEA archive has it: two files beside each other."""
     place, chance = tmp_path_factory.mktemp("archive"), random.Random(0)
-    head = "#Slopes\n@problemName Slopes\n@timeStamps false\n@univariate false\n@dimensions 2\n@classLabel true rise fall\n@data\n"
+    head = "#Slopes\n@problemName Slopes\n@timeStamps false\n@univariate false\n@dimensions 2\n"
+    head += "@classLabel true rise fall\n@data\n"
     for part, count in (("TRAIN", 60), ("TEST", 40)):
         rows = "".join(case(number, chance) + "\n" for number in range(count))
         (place / f"Slopes_{part}.ts").write_text(head + rows)

@@ -18,6 +18,7 @@ NAMES = [
     "conv/lstm+additive",
     "conv/lstm+additive+hard",
     "conv/lstm+additive+hard-reinforce",
+    "conv/lstm+additive+hard-half",
     "conv/gru+dot+sparsemax",
     "conv/transformer",
     "conv/transformer+additive",

@@ -114,3 +114,5 @@ def test_what_is_missing_is_named():
         list(forecasts(model, codec, [unknown], 3))
     assert "2 rows" in caught.value.found and "decode.horizon" in caught.value.fix
     assert len(list(forecasts(model, codec, [unknown], 2))) == 1
+    with pytest.raises(InputError, match="not from a text"):
+        list(forecasts(model, codec, ["1 2 3"], 3))

@@ -12,7 +12,9 @@ STEPS = [[n % 5 + 0.25 * step for step in range(4 + n % 3)] for n in range(60)]
 
 
 def lines(targets, name):
-    return "".join(json.dumps({"signal": steps, name: target}) + "\n" for steps, target in zip(STEPS, targets, strict=True))
+    return "".join(
+        json.dumps({"signal": steps, name: target}) + "\n" for steps, target in zip(STEPS, targets, strict=True)
+    )
 
 
 FILES = {
@@ -33,7 +35,8 @@ FILES = {
         "estimate",
     ),
     "long.csv": (
-        "sample_id,step,x,class\n" + "".join(f"{n},{step},{n * step}.5,{'ab'[n % 2]}\n" for n in range(6) for step in range(4)),
+        "sample_id,step,x,class\n"
+        + "".join(f"{n},{step},{n * step}.5,{'ab'[n % 2]}\n" for n in range(6) for step in range(4)),
         "classify-series",
     ),
 }

@@ -36,7 +36,10 @@ def tunes(count, most, seed=0):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     place = tmp_path_factory.mktemp("tunes")
-    rows = [{"frames": [[float(e) for e in step.split(",")] for step in source.split()], "notes": text} for source, text in tunes(1500, 3)]
+    rows = [
+        {"frames": [[float(e) for e in step.split(",")] for step in source.split()], "notes": text}
+        for source, text in tunes(1500, 3)
+    ]
     (place / "tunes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     settings = {**QUICK, "data.split": "90/2/8"}
     return atento.fit(place / "tunes.jsonl", task="transcribe", model="gru+dot", settings=settings, out=place / "run")
@@ -69,7 +72,9 @@ def test_company_does_not_matter_and_a_beam_is_as_good(run):
     alone = [run.predictor.answer([source])[0] for source in sources]
     assert [one.text for one in together] == [one.text for one in alone]
     wide = run.predictor.answer(sources, decode=DecodeRecipe(beam=3))
-    assert all(one.score >= other.score - 1e-4 for one, other in zip(wide, together, strict=True) if one.text == other.text)
+    assert all(
+        one.score >= other.score - 1e-4 for one, other in zip(wide, together, strict=True) if one.text == other.text
+    )
     drawn = DecodeRecipe(temperature=1.0, seed=4)
     assert run.predictor.answer(sources, decode=drawn) == run.predictor.answer(sources, decode=drawn)
 

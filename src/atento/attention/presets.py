@@ -142,9 +142,9 @@ DISTRIBUTIONS: dict[str, Part[Distribution]] = {
         "n",
     ),
     "hard-half": Part(
-        lambda sizes: Hard("score-function", expected=0.5),
+        lambda sizes: Hard(expected=0.5),
         "one key, drawn by softmax(s); while learning, half of the time their mean",
-        "Xu et al. 2015, sec. 4.1; Williams 1992",
+        "Xu et al. 2015, sec. 4.1; Bengio et al. 2013",
         "n",
     ),
 }

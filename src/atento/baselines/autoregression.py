@@ -35,14 +35,23 @@ class Moments(NamedTuple):
             self.squares + other.squares,
         )
 
-    def solve(self, ridge: float, *, centred: bool) -> tuple[Numbers, Numbers]:
-        """Weights (P, H) and bias (H,): (X̃ᵀX̃ + α I) w = X̃ᵀỹ, α a share of the mean variance."""
+    def solve(self, *ridges: float, centred: bool) -> list[tuple[Numbers, Numbers]]:
+        """Weights (P, H) and bias (H,) for each ridge: (X̃ᵀX̃ + α I) w = X̃ᵀỹ, α a share of the mean variance.
+
+        X̃ᵀX̃ is taken apart once, V D Vᵀ; then w = V (D + α)⁻¹ Vᵀ X̃ᵀỹ, directions without variance left out.
+        """
         count = max(1, self.rows)
         past, future = (self.past / count, self.future / count) if centred else (0 * self.past, 0 * self.future)
         gram, crossed = self.gram - count * np.outer(past, past), self.crossed - count * np.outer(past, future)
-        gram = gram + ridge * gram.trace() / len(gram) * np.eye(len(gram))
-        weights = np.asarray(np.linalg.lstsq(gram, crossed, rcond=None)[0], dtype=np.float64)
-        return weights, future - past @ weights
+        sizes, directions = np.linalg.eigh(gram)  # (P,), (P, P)
+        turned = directions.T @ crossed
+        found = []
+        for ridge in ridges:
+            raised = sizes + ridge * gram.trace() / len(gram)
+            kept = raised > np.finfo(np.float64).eps * len(gram) * max(raised[-1], 0.0)
+            weights = directions @ (turned * np.where(kept, 1 / np.where(kept, raised, 1.0), 0.0)[:, None])
+            found.append((weights, future - past @ weights))
+        return found
 
     def error(self, weights: Numbers, bias: Numbers) -> float:
         """The mean of (y − wᵀx − b)² over these rows."""
@@ -94,7 +103,7 @@ class Autoregression(Forecaster):
             means = [(x.sum(axis=0), y.sum(axis=0)) for x, y in self.rows(windows, ends)]
             past, future = (np.sum(part, axis=0) / (len(windows) * ends.shape[2]) for part in zip(*means, strict=True))
         found = moments_of(self.rows(windows, ends), past=past, future=future)
-        self.weights, _ = found.solve(self.ridge, centred=False)
+        ((self.weights, _),) = found.solve(self.ridge, centred=False)
         self.bias = future - past @ self.weights
 
     def rows(self, windows: Sequence[Numbers], ends: Numbers) -> Iterator[tuple[Numbers, Numbers]]:

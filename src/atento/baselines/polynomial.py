@@ -28,7 +28,7 @@ class Polynomial(FreeRunning):
                 fix="degree=2, delays=2",
             )
         self.degree, self.shortest, self.penalty = degree, delays, penalty
-        self.name = f"{NAMES.get(degree, f'degree-{degree}')}-on-{delays}-delays"
+        self.name = f"{NAMES.get(degree, f'degree-{degree}')}-on-{delays}-delay{'s' * (delays > 1)}"
         self.summary = f"the change as a polynomial of degree {degree} of the last {delays} states"
         self.weights: Numbers = np.zeros((0, 0))  # (F, C)
 

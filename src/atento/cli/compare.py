@@ -17,7 +17,7 @@ from atento.cli.options import (
     TaskOption,
 )
 from atento.cli.progress import ShowProgress
-from atento.cli.say import emit, print_table, say
+from atento.cli.say import emit, next_step, print_table, say
 
 METRICS_SHOWN = 4  # the report and --json have all
 NUMBERS = ("95 % interval", "parameters", "seconds", "examples/s", "answers/s", "peak MB")
@@ -63,7 +63,7 @@ def compare(
     say(f"\nreport: {board.report}")
     trained = [row for row in ranked(board.facts) if not row["baseline"]]
     if trained:
-        say(f"next:   atento try {board.folder / trained[0]['folder']}")
+        say(f"next:   {next_step(board.facts['task'], board.folder / trained[0]['folder'])}")
 
 
 def show(facts: dict[str, Any]) -> None:

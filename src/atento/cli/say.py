@@ -54,3 +54,8 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, numbe
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     results().print(table)
+
+
+def next_step(task: str, run: object) -> str:
+    """What to type after a run: a text to try, or a forecast to look at."""
+    return f"atento look {run} --what forecast" if task == "forecast" else f"atento try {run}"

@@ -17,7 +17,7 @@ from atento.cli.options import (
     TaskOption,
 )
 from atento.cli.progress import ShowProgress
-from atento.cli.say import emit, say
+from atento.cli.say import emit, next_step, say
 
 
 def train(
@@ -60,4 +60,4 @@ def train(
     say(f"{quality} on {run.metrics['examples']} unseen examples, saved in {run.folder}")
     if "exposure" in run.metrics:
         say(exposure(run.metrics["exposure"]))
-    say(f"next: atento try {run.folder}")
+    say(f"next: {next_step(run.recipe.task, run.folder)}")

@@ -47,7 +47,9 @@ def find_parts(data: DataRecipe) -> tuple[dict[str, str], list[str]]:
 
 def differs(train: str, other: str) -> str:
     """Why a file cannot be a part of the set another begins; nothing where it can."""
-    if any(is_archive(path) or Path(path).is_dir() or kind_by_name(path) in ("parquet", "npz") for path in (train, other)):
+    if any(
+        is_archive(path) or Path(path).is_dir() or kind_by_name(path) in ("parquet", "npz") for path in (train, other)
+    ):
         return ""
     try:
         first, second = head_of(train), head_of(other)

@@ -106,7 +106,7 @@ def cell_of(line: str, key: str | int, value: object) -> str:
 
 def is_flat(items: list[object]) -> bool:
     """Whether a list holds numbers, some of which may be missing, and nothing else."""
-    return bool(items) and all(item is None or isinstance(item, str) and NUMBER.fullmatch(item) for item in items)
+    return bool(items) and all(item is None or (isinstance(item, str) and NUMBER.fullmatch(item)) for item in items)
 
 
 def apart(

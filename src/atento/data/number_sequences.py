@@ -15,7 +15,9 @@ from atento.errors import InputError
 Steps = list[list[float]]  # (T, C)
 Numbers = NDArray[np.float64]
 WRITTEN = b"0123456789+-.eE, \t\n\r"  # whatever else stands in a text, it is read with care
-MISSING = frozenset({"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""})  # in small letters, without a sign
+MISSING = frozenset(
+    {"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""}
+)  # in small letters, without a sign
 
 
 class Problem(NamedTuple):

@@ -1,5 +1,6 @@
 """Parquet to rows; the line of a row is its number, the column of a cell the number of its column."""
 
+import numpy as np
 import pyarrow as arrow
 import pyarrow.parquet as arrow_parquet
 
@@ -15,7 +16,7 @@ def read_parquet(data: bytes, file: str) -> Records:
     try:
         table = arrow_parquet.ParquetFile(arrow.BufferReader(data), page_checksum_verification=True).read()
         table.validate(full=True)
-        columns = [texts(column.to_pylist()) for column in table.columns]
+        columns = [moments(column) or texts(column.to_pylist()) for column in table.columns]
         names = tuple(str(name) for name in table.column_names)
     except REASONS as error:
         raise InputError(
@@ -34,6 +35,16 @@ def read_parquet(data: bytes, file: str) -> Records:
         else:
             refused.append(nul(file, number, broken, names[broken]))
     return Records(names, rows, lines, refused, lambda line, at: Place(file, line, at + 1))
+
+
+def moments(column: arrow.ChunkedArray) -> list[str]:
+    """Times as `2016-07-31 14:00:00`, an absent one empty; nothing where a column holds none or says a zone."""
+    if not arrow.types.is_timestamp(column.type) or column.type.tz is not None:
+        return []
+    exact = column.cast(arrow.timestamp("us"), safe=False).to_numpy().astype("datetime64[us]")
+    whole = exact.astype("datetime64[s]")
+    written = np.datetime_as_string(whole if (whole == exact)[~np.isnat(exact)].all() else exact)
+    return ["" if one == "NaT" else one.replace("T", " ") for one in written.tolist()]
 
 
 def texts(values: list[object]) -> list[str]:

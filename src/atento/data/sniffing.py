@@ -10,7 +10,21 @@ from atento.data.files import inner_name
 from atento.data.line_kinds import LineKind, is_conllu, line_kind
 
 Kind = Literal[
-    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "arff", "npz", "npy", "sequences", "pictures"
+    "csv",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "parallel",
+    "text",
+    "conll",
+    "lines",
+    "folder",
+    "ts",
+    "arff",
+    "npz",
+    "npy",
+    "sequences",
+    "pictures",
 ]
 
 SUFFIXES: dict[str, Kind] = {

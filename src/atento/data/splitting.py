@@ -42,7 +42,9 @@ def cut(keys: Sequence[str], ranked: Sequence[str], *, shares: tuple[float, floa
     return split
 
 
-def split_by_label(keys: Sequence[str], labels: Sequence[str], *, shares: tuple[float, float, float], seed: int) -> Split:
+def split_by_label(
+    keys: Sequence[str], labels: Sequence[str], *, shares: tuple[float, float, float], seed: int
+) -> Split:
     """The same with every label's share in each part, as near as whole examples allow; a key that comes with several
     labels goes by the first.
     """

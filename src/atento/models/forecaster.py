@@ -151,13 +151,18 @@ class Forecaster(nn.Module):
         past = batch.past
         if self.training and self.noise:
             past = past + self.noise * torch.randn_like(past)
-        outputs = self.extend(past, batch.known, batch.target.size(1))
+        outputs, target = self.extend(past, batch.known, batch.target.size(1)), batch.target
+        if self.whole:  # in usual changes: small ones would give gradients that an optimiser takes for none
+            unit = self.pace.square().mean().sqrt()
+            outputs, target = outputs / unit, target / unit
         if self.levels:
-            return pinball(outputs, batch.target, self.levels)
-        return squared_error(outputs.squeeze(-1), batch.target)
+            return pinball(outputs, target, self.levels)
+        return squared_error(outputs.squeeze(-1), target)
 
     def point(self, outputs: Tensor) -> Tensor:
         """(B, H, C, Q) -> (B, H, C): the number itself, or the median."""
+        if not self.levels:
+            return outputs.squeeze(-1)
         return outputs @ outputs.new_tensor(median_shares(self.levels))
 
     @torch.no_grad()

@@ -4,13 +4,7 @@ from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
 
-MODELS = (
-    "conv/lstm",
-    "conv/gru+dot",
-    "conv/lstm+additive",
-    "conv/lstm+additive+hard-reinforce",
-    "conv/transformer",
-)
+MODELS = ("conv/lstm", "conv/gru+dot", "conv/lstm+additive", "conv/lstm+additive+hard-half", "conv/transformer")
 
 Values = dict[str, Any]
 
@@ -20,16 +14,17 @@ COMMON: Values = {
     "train.lr": 5e-3,
     "train.batch_tokens": 2304,  # some 32 pictures
 }
-BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 120}
+BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 180}
 FAMILIES: dict[str, Values] = {
     "rnn": {"train.lr": 2e-3},
     "transformer": {"train.lr": 1e-3, "model.layers": 2},
 }
-KNOWS_ALL: Values = {"model.handover": "both"}  # the whole picture in every input: which shape comes next, and where
+HARD: Values = {"model.handover": "both"}  # who looks at one region needs the whole picture to know which comes next
 
 
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     family, *parts = model.rpartition("/")[2].split("+")
-    looks = {} if family == "transformer" or not parts else KNOWS_ALL
-    return {**COMMON, **(BUILT_IN if is_builtin(data) else {}), **FAMILIES.get(family, {}), **looks}
+    hard = family != "transformer" and any(part.startswith("hard") for part in parts)
+    own = {**FAMILIES.get(family, {}), **(HARD if hard else {})}
+    return {**COMMON, **(BUILT_IN if is_builtin(data) else {}), **own}

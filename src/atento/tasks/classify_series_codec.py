@@ -12,7 +12,6 @@ from atento.spec import TokensRecipe
 from atento.tasks.channels import Channels
 from atento.tasks.label_codec import MOST_LABELS, SHOWN, balanced_weights, require_labels
 
-
 UNMET = -100  # the number that cross-entropy leaves out
 
 

@@ -10,7 +10,13 @@ MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
 
 Values = dict[str, Any]
 
-COMMON: Values = {"model.hidden": 64, "model.dropout": 0.1, "train.validations": 20, "train.validation_examples": 1000, "train.patience": 12}
+COMMON: Values = {
+    "model.hidden": 64,
+    "model.dropout": 0.1,
+    "train.validations": 20,
+    "train.validation_examples": 1000,
+    "train.patience": 12,
+}
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**COMMON, "train.lr": 1e-3},

@@ -19,6 +19,7 @@ from atento.tasks import forecast_defaults
 from atento.tasks.forecast_baselines import BASELINES, last_step
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.forecast_ends import tabulate
+from atento.tasks.forecast_equations import Equations, reads_one_row
 from atento.tasks.forecast_frame import Frame
 from atento.tasks.forecast_looking import look_at, trace
 from atento.tasks.forecast_reading import ask_forecasts, open_series, read_forecasts
@@ -110,8 +111,9 @@ def bands(
 
 
 def further(codec: SeriesCodec) -> tuple[Callable[[], Baseline], ...]:
-    """A thing that moves may go on as it went."""
-    return (last_step,) if is_path(codec.frame.channels) else ()
+    """A thing that moves may go on as it went; where a row decides the next, a polynomial may say how."""
+    found: tuple[Callable[[], Baseline], ...] = (last_step,) if is_path(codec.frame.channels) else ()
+    return (*found, Equations) if reads_one_row(codec.frame) else found
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Frame]], device: str) -> dict[str, Any]:

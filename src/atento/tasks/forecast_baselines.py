@@ -106,11 +106,12 @@ class SeriesRegression(SeriesBaseline):
         centred = not self.anchored
         if not early.rows or not late.rows:  # too few to choose by
             whole = early if early.rows else late
-            self.weights, self.bias = whole.solve(RIDGES[1], centred=centred)
+            ((self.weights, self.bias),) = whole.solve(RIDGES[1], centred=centred)
             return
-        errors = [late.error(*early.solve(ridge, centred=centred)) for ridge in RIDGES]
+        errors = [late.error(*solved) for solved in early.solve(*RIDGES, centred=centred)]
         self.held_out = min(errors)
-        self.weights, self.bias = early.joined(late).solve(RIDGES[errors.index(self.held_out)], centred=centred)
+        best = RIDGES[errors.index(self.held_out)]
+        ((self.weights, self.bias),) = early.joined(late).solve(best, centred=centred)
 
     def rows(
         self, parts: Sequence[Numbers], frame: Frame, *, first: float = 0.0, to: float = 1.0

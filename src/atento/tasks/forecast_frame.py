@@ -40,20 +40,19 @@ Pairs = Sequence[tuple[Any, Frame]]  # (the training part of a series, the frame
 def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ...]]:
     """The frame a recipe asks for; what it leaves open follows from the season and from how long the series are."""
     rows = typical_length(found)
-    horizon = recipe.horizon or guess_horizon(rows, found.season)
-    flow = not recipe.look_back and not found.covariates and is_flow(found.series)
-    look_back = recipe.look_back or (1 if flow else guess_look_back(rows, horizon, found.season))
+    flow = recipe.look_back in (0, 1) and not found.covariates and is_flow(found.series)
+    season = 1 if flow else found.season  # what comes round in a flow comes at no fixed time
+    horizon = recipe.horizon or guess_horizon(rows, season)
+    look_back = recipe.look_back or (1 if flow else guess_look_back(rows, horizon, season))
     notes = []
-    season = f"a season of {found.season}" if found.season > 1 else "no season"
+    said = f"a season of {season}" if season > 1 else "no season"
     if not recipe.horizon:
-        notes.append(f"horizon: {horizon} steps of {found.step} ({season}; data.horizon= changes it)")
-    if flow:
+        notes.append(f"horizon: {horizon} steps of {found.step} ({said}; data.horizon= changes it)")
+    if flow and not recipe.look_back:
         notes.append("look-back: 1 step (each row almost decides the next, as in a flow; data.look_back= changes it)")
     elif not recipe.look_back:
-        notes.append(f"look-back: {look_back} steps ({season}, {rows:,} rows a series; data.look_back= changes it)")
-    return Frame(look_back, horizon, found.channels, found.covariates, found.step, found.season, found.keys), tuple(
-        notes
-    )
+        notes.append(f"look-back: {look_back} steps ({said}, {rows:,} rows a series; data.look_back= changes it)")
+    return Frame(look_back, horizon, found.channels, found.covariates, found.step, season, found.keys), tuple(notes)
 
 
 def typical_length(found: SeriesSet) -> int:

@@ -46,6 +46,13 @@ def free_run(module: nn.Module, codec: SeriesCodec, past: Tensor, steps: int, *,
 
 def forecasts(module: nn.Module, codec: SeriesCodec, pasts: Sequence[Past], steps: int) -> Iterator[Numbers]:
     """(steps, C, Q) of each past, in the units of its series."""
+    strange = next((past for past in pasts if not isinstance(past, Past)), None)
+    if strange is not None:
+        raise InputError(
+            "a forecast goes on from the end of a series, not from a text.",
+            found=repr(strange)[:80],
+            fix="give a file of series: atento predict RUN FILE; or look at one: atento look RUN --what forecast",
+        )
     like = next(module.parameters())
     frame = codec.frame
     size = max(1, AT_ONCE // (frame.look_back * len(frame.channels)))

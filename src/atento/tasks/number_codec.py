@@ -59,4 +59,3 @@ class NumberCodec:
     def write(self, number: float) -> str:
         """An answer as a person reads it."""
         return f"{self.target.back(number):.6g}"
-

@@ -45,7 +45,7 @@ class PictureFiles:
         sources = [*(source for source, _ in kept), *(question.source for question in (*reading.valid, *reading.test))]
         digest = hashlib.sha256(reading.fingerprint.encode())
         for source in sources:
-            digest.update(source.encode())
+            digest.update(digest_of(source, recipe).encode())
         return reading._replace(
             train=kept, notes=(*reading.notes, note) if copies else reading.notes, fingerprint=digest.hexdigest()
         )

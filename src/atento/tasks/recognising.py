@@ -88,6 +88,8 @@ def label_sets(evidence: Evidence) -> Recognition:
         return Recognition(NO, "no column holds text")
     if tags_in_step(evidence):
         return Recognition(HARDLY, "what stands beside the words is one tag a word, not labels of the whole text")
+    if labels is not None and labels.share_sequences > 0.95 and any("." in cell for cell in labels.examples):
+        return Recognition(WEAK, f"cells of {labels.name!r} hold several numbers, not labels")
     if labels is not None and evidence.inflection is not None:
         return Recognition(WEAK, f"{labels.name!r} holds features of a form rather than labels of a text")
     if labels is not None and compares(evidence):

@@ -48,7 +48,11 @@ def label_sequences(evidence: Evidence) -> Recognition:
     if found.sequences and found.label is not None:
         said = f"{names(found.sequences)} sequences of numbers and {found.label.name!r} one of "
         said += f"{found.label.distinct} labels"
-        if is_score(found.label) and not is_named(found.label.name, LABEL) and found.label.distinct > VARIED * evidence.rows:
+        if (
+            is_score(found.label)
+            and not is_named(found.label.name, LABEL)
+            and found.label.distinct > VARIED * evidence.rows
+        ):
             return Recognition(WEAK, f"{said}, but those are numbers, nearly all different")
         return Recognition(SURE if len(evidence.columns) == len(found.sequences) + 1 else CLEAR, said)
     if found.sequences:
@@ -65,7 +69,9 @@ def estimate_sequences(evidence: Evidence) -> Recognition:
     found = look_beside(evidence)
     if not found.sequences or found.number is None:
         count = sum(column.share_numeric > NEARLY_ALL for column in evidence.columns)
-        return Recognition(NO, f"{len(found.sequences)} columns of number sequences, {count} of numbers; one each is needed")
+        return Recognition(
+            NO, f"{len(found.sequences)} columns of number sequences, {count} of numbers; one each is needed"
+        )
     said = f"{names(found.sequences[:1])} sequences of numbers and {found.number.name!r} numbers"
     if found.label is not None and found.label.distinct < VARIED * evidence.rows:
         return Recognition(WEAK, f"{said}, but {found.label.name!r} holds one of few labels")

@@ -1,4 +1,4 @@
-"""Transcribe: write the text of a sequence of numeric frames, such as tones or Morse."""
+"""Transcribe: write the text of a sequence of numeric frames."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -145,7 +145,7 @@ TRANSCRIBE = Task(
     metrics=headline_first,
     baselines=(Majority, partial(NearestWarped, require_numbers)),
     models=MODELS,
-    default_model="gru+additive",
+    default_model="gru+dot",
     defaults=defaults,
     sized=sized,
 )

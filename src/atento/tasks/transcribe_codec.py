@@ -25,18 +25,14 @@ class EncodedFrames(NamedTuple):
 class FramesCodec:
     """Texts of numbers and texts <-> tensors and token lists."""
 
-    def __init__(
-        self, channels: Channels, target: Vocabulary, *, longest: int, notes: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, channels: Channels, target: Vocabulary, *, longest: int, notes: tuple[str, ...] = ()) -> None:
         self.channels, self.target, self.longest, self.notes = channels, target, longest, notes
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "FramesCodec":
         """Scales, level and vocabulary from the training part alone; an output may be half as long again as any."""
         texts = [target for _, target in pairs]
-        target, level, reason = learn_target(
-            recipe.target, texts, size=recipe.size, least_count=recipe.least_count
-        )
+        target, level, reason = learn_target(recipe.target, texts, size=recipe.size, least_count=recipe.least_count)
         channels, steps = Channels.learn([source for source, _ in pairs])
         longest = max(len(target.encode(text)) for text in texts)
         notes = (

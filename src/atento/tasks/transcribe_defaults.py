@@ -5,7 +5,7 @@ from typing import Any
 
 from atento.spec import Recipe
 
-MODELS = ("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "lstm+dot", "transformer")
+MODELS = ("rnn", "gru", "lstm", "gru+dot", "gru+additive", "lstm+additive", "transformer")
 
 Values = dict[str, Any]
 
@@ -13,15 +13,12 @@ COMMON: Values = {"model.hidden": 128, "model.dropout": 0.1, "train.validations"
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**COMMON, "train.lr": 1e-3},
-    "gru": {**COMMON, "train.lr": 4e-3},
-    "lstm": {**COMMON, "train.lr": 4e-3},
+    "gru": {**COMMON, "train.lr": 6e-3},
+    "lstm": {**COMMON, "train.lr": 6e-3},
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
 }
 
-BUILTIN: dict[str, Values] = {
-    "tones": {"model.hidden": 64, "train.budget": 60},
-    "morse": {"train.budget": 90},
-}
+BUILTIN: dict[str, Values] = {"tones": {"model.hidden": 64, "model.dropout": 0.0, "train.budget": 60}}
 
 A_SYMBOL = 8  # steps that are read for each symbol that is written, at most; more are read together
 BATCH = 24  # sequences in a batch, about

@@ -1,5 +1,6 @@
 """Heartbeats: strips of the length asked for, one label and another by what they show."""
 
+import random
 from collections import Counter
 
 import numpy as np
@@ -41,8 +42,6 @@ def test_one_seed_gives_the_same_and_leads_are_channels(strips, monkeypatch):
 
 
 def test_what_is_odd_is_odd_in_its_own_way():
-    import random
-
     for seed in range(40):
         gaps = {}
         for label in LABELS:

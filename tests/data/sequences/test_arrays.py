@@ -33,7 +33,9 @@ def test_time_is_the_longer_axis_and_every_number_comes_back(tmp_path, channels_
 
 
 def test_one_channel_and_other_names(tmp_path):
-    path = save(tmp_path, signals=np.arange(8, dtype=np.int16).reshape(2, 4), classes=np.array([1.0, 2.0]), ids=np.arange(2))
+    path = save(
+        tmp_path, signals=np.arange(8, dtype=np.int16).reshape(2, 4), classes=np.array([1.0, 2.0]), ids=np.arange(2)
+    )
     table = read_table(str(path))
     assert table.rows == (("0 1 2 3", "1"), ("4 5 6 7", "2"))
     assert table.notes[-2:] == ("classes holds the labels", "ids is not read")
@@ -71,5 +73,5 @@ def test_broken_files_and_wrong_axes(tmp_path):
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04 not an archive")
     with pytest.raises(InputError, match="cannot be read as arrays"):
         read_table(str(tmp_path / "broken.npz"))
-    with pytest.raises(InputError, match="data.time is the axis of time"):
+    with pytest.raises(InputError, match=r"data\.time is the axis of time"):
         read_arrays(save(tmp_path, X=VALUES, y=LABELS).read_bytes(), "set.npz", time="date")

@@ -33,7 +33,9 @@ def written(tmp_path, kind):
         case "lists jsonl":
             path.write_text(jsonl({"signal": steps, "kind": label} for steps, label in CASES))
         case "channels jsonl":
-            path.write_text(jsonl({"x": x, "y": y, "kind": label} for (x, y), (_, label) in zip(turned, CASES, strict=True)))
+            path.write_text(
+                jsonl({"x": x, "y": y, "kind": label} for (x, y), (_, label) in zip(turned, CASES, strict=True))
+            )
         case "parquet":
             columns = {"signal": [steps for steps, _ in CASES], "kind": [label for _, label in CASES]}
             pyarrow.parquet.write_table(pyarrow.table(columns), path)
@@ -62,9 +64,17 @@ def test_lists_a_channel_are_turned_and_that_is_said(tmp_path):
     "name, text, place",
     [
         ("gap.jsonl", jsonl([{"s": [1, None, 3], "k": "a"}, {"s": [1, 2], "k": "b"}] * 3), r"gap\.jsonl:1:7: step 2"),
-        ("gap.jsonl", jsonl([{"s": [[1, 2], [3, None]], "k": "ab"[n % 2]} for n in range(4)]), r"1:7: step 2 of channel 2"),
+        (
+            "gap.jsonl",
+            jsonl([{"s": [[1, 2], [3, None]], "k": "ab"[n % 2]} for n in range(4)]),
+            r"1:7: step 2 of channel 2",
+        ),
         ("gap.csv", "s,k\n1 2,a\n1 nan 3,b\n1 2,a\n3 4,b\n", r"gap\.csv:3:3: step 2 is missing"),
-        ("gap.csv", 's,k\n"1,2 2,2",a\n"1,2 3,nan",b\n"1,2 2,2",a\n"1,2 2,1",b\n', r"gap\.csv:3:8: step 2 of channel 2"),
+        (
+            "gap.csv",
+            's,k\n"1,2 2,2",a\n"1,2 3,nan",b\n"1,2 2,2",a\n"1,2 2,1",b\n',
+            r"gap\.csv:3:8: step 2 of channel 2",
+        ),
     ],
 )
 def test_missing_numbers_stop_at_their_place_or_are_filled(tmp_path, name, text, place):
@@ -84,7 +94,9 @@ def test_a_sequence_of_another_width_is_refused(tmp_path):
 
 
 def test_channels_of_unlike_length_are_refused(tmp_path):
-    (tmp_path / "uneven.jsonl").write_text(jsonl([{"x": [1, 2], "y": [1, 2, 3], "k": "a"}, {"x": [1, 2], "y": [3, 4], "k": "b"}]))
+    (tmp_path / "uneven.jsonl").write_text(
+        jsonl([{"x": [1, 2], "y": [1, 2, 3], "k": "a"}, {"x": [1, 2], "y": [3, 4], "k": "b"}])
+    )
     with pytest.raises(InputError, match=r"uneven\.jsonl:1:7: channels have unlike numbers of steps"):
         LABELLED_SEQUENCES.rows(DataRecipe(label="k"), str(tmp_path / "uneven.jsonl"))
 

@@ -46,7 +46,10 @@ def test_names_that_count_are_steps_and_channels(tmp_path):
 @pytest.mark.parametrize(
     "lines",
     [
-        ["date," + ",".join(f"s{n}" for n in range(9)), *(f"2026-01-0{n}," + ",".join("123456789") for n in range(1, 7))],
+        [
+            "date," + ",".join(f"s{n}" for n in range(9)),
+            *(f"2026-01-0{n}," + ",".join("123456789") for n in range(1, 7)),
+        ],
         [",".join(f"s{n}" for n in range(9)) + ",OT", *(",".join("123456789") + f",{n}.5" for n in range(1, 7))],
         ["a,b,label", "1,2,x", "3,4,y", "5,6,x", "7,8,y"],
         [",".join(f"{row}.{step}" for step in range(9)) for row in range(6)],

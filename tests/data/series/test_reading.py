@@ -259,6 +259,12 @@ def test_nothing_is_a_covariate_by_guess(tmp_path):
     assert any("'weekday' is not used; --set data.known=" in note for note in found.notes)
 
 
+def test_what_is_forecast_is_not_known_beforehand(tmp_path):
+    error = refused(tmp_path, WIDE, target="v,w", known="w")
+    assert error.problem == "file.csv:1: the column 'w' cannot be both data.target and data.known."
+    assert error.fix == "leave it out of data.known"
+
+
 def test_what_never_varies(tmp_path):
     found = read(tmp_path, table("date,v,w", DAYS, WAVE, [4] * ROWS))
     assert "warning: 'w' never varies" in found.notes

@@ -13,7 +13,6 @@ from atento.data.builtin.grammar import grammar
 from atento.data.builtin.heartbeats import heartbeats
 from atento.data.builtin.lorenz import lorenz_series
 from atento.data.builtin.meaning import meaning
-from atento.data.builtin.morse import morse
 from atento.data.builtin.number_words import LANGUAGES
 from atento.data.builtin.numbers import number_pairs
 from atento.data.builtin.opinions import opinions
@@ -193,12 +192,6 @@ BUILTIN: dict[str, Builtin] = {
         "transcribe",
         "a tune as frames of band energies, and its notes; each note in its turn; --set data.length=",
         tones,
-        passes=("exact", 0.9),
-    ),
-    "morse": Builtin(
-        "transcribe",
-        "how loud a receiver is, frame by frame, and the letters that were keyed; --set data.length=",
-        morse,
         passes=("exact", 0.9),
     ),
     "adding": Builtin(

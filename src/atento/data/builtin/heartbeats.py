@@ -44,8 +44,7 @@ def heartbeats(recipe: DataRecipe, seed: int) -> BuiltinParts:
     leads, most, generator = leads_of(recipe), max(FEWEST, LENGTHS.of(recipe)), random.Random(seed)
     fewest = max(FEWEST, most - most // 4)
     test, valid, train = (
-        tuple(strip(generator, generator.randint(fewest, most), leads) for _ in range(size))
-        for size in reversed(SIZES)
+        tuple(strip(generator, generator.randint(fewest, most), leads) for _ in range(size)) for size in reversed(SIZES)
     )
     note = (
         f"{leads} {'lead' if leads == 1 else 'leads'} (--set data.source=) of {fewest} to {most} steps "

@@ -7,6 +7,7 @@ the other order, one shape more or less. To learn from there are more scenes of 
 
 import random
 from collections.abc import Callable
+from itertools import pairwise
 
 from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys
 from atento.data.builtin.scenes import CLEAR, place, some_shape
@@ -40,12 +41,13 @@ def is_coloured(generator: random.Random, most: int, *, true: bool) -> Asked:
 
 
 def is_beside(generator: random.Random, most: int, *, true: bool) -> Asked:
-    """`is the circle above the square?`, `is the star left of the circle?`, of the only ones of their kind."""
+    """`is the red circle above the blue square?`, `is the red star left of the blue circle?`; no other shape has one of
+    their colours.
+    """
     first = some_shape(generator, SIZES_ASKED)
-    second = changed(generator, some_shape(generator, SIZES_ASKED)._replace(kind=first.kind), "kind")
-    others = some_others(
-        generator, generator.randint(2, most) - 2, lambda shape: shape.kind not in (first.kind, second.kind)
-    )
+    second = changed(generator, some_shape(generator, SIZES_ASKED)._replace(colour=first.colour), "colour")
+    colours = (first.colour, second.colour)
+    others = some_others(generator, generator.randint(2, most) - 2, lambda shape: shape.colour not in colours)
     upright = generator.random() < 0.5
 
     def fits(scene: Scene) -> bool:
@@ -54,7 +56,8 @@ def is_beside(generator: random.Random, most: int, *, true: bool) -> Asked:
         return before >= CLEAR if true else before <= -CLEAR
 
     scene = place(generator, [first, second, *others], fits=fits)
-    return f"is the {first.kind} {'above' if upright else 'left of'} the {second.kind}?", scene
+    names = [f"{shape.colour} {shape.kind}" for shape in (first, second)]
+    return f"is the {names[0]} {'above' if upright else 'left of'} the {names[1]}?", scene
 
 
 def how_many(generator: random.Random, most: int, *, true: bool) -> Asked:
@@ -94,12 +97,12 @@ def questioned(generator: random.Random, most: int) -> tuple[str, str]:
 
 
 def asked_shapes(source: str) -> list[Shape]:
-    """The shapes of a scene that its question asks for: those of a kind that it names, and of its colour."""
+    """The shapes of a scene that its question asks for: those of a colour and kind that it names, or of its kind."""
     scene, question = split(source)
-    words = question.rstrip("?").split()
-    of_kind = [shape for shape in shapes_in(scene) if shape.kind in words]
-    there = words[1] == "there"
-    return [shape for shape in of_kind if not there or shape.colour in words]
+    pairs = list(pairwise(question.rstrip("?").split()))
+    if any(pair[0] in KINDS and pair[1] in COLOURS for pair in pairs):  # is the circle red?
+        return [shape for shape in shapes_in(scene) if shape.kind in question.split()]
+    return [shape for shape in shapes_in(scene) if (shape.colour, shape.kind) in pairs]
 
 
 def scene_questions(recipe: DataRecipe, seed: int) -> BuiltinParts:

@@ -49,7 +49,7 @@ def read_arff(text: str, file: str) -> Records:
         shorter += len(kept[0]) < len(channels[0])
         rows.append((write_channels(kept), name))
         numbers.append(at + 1)
-    notes = (f"{file} is read as .arff: {counted(len(rows), 'sequence')}",)
+    notes: tuple[str, ...] = (f"{file} is read as .arff: {counted(len(rows), 'sequence')}",)
     if shorter:
         notes += (f"{counted(shorter, 'case')} with missing numbers at the end: read as shorter sequences",)
 

@@ -94,9 +94,7 @@ def find(
     )
 
 
-def with_time_first(
-    values: NDArray[np.generic], time: str, file: str, name: str
-) -> tuple[NDArray[np.generic], str]:
+def with_time_first(values: NDArray[np.generic], time: str, file: str, name: str) -> tuple[NDArray[np.generic], str]:
     """(N, T, C), and what was guessed."""
     if values.ndim == 2:
         return values[:, :, None], f"{counted(values.shape[1], 'step')} of one channel"

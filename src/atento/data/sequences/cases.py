@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from atento.data.number_sequences import as_number, is_missing
@@ -48,7 +49,7 @@ def by_name(table: Table, names: Sequence[str]) -> list[int]:
 def comes_again(table: Table, column: int) -> bool:
     """Whether a column names cases of several rows each, and of several cases."""
     distinct = len({row[column] for row in table.rows})
-    return 2 <= distinct and STEPS * distinct <= len(table.rows)
+    return distinct >= 2 and STEPS * distinct <= len(table.rows)
 
 
 def is_fixed(table: Table, case: int, column: int) -> bool:
@@ -88,7 +89,9 @@ def fold_cases(table: Table, long: Long, *, order: str) -> Table:
         if wrong is not None:
             refused.append(wrong)
             continue
-        cells = [[GAP if is_missing(table.rows[at][c]) else table.rows[at][c].strip() for at in steps] for c in long.channels]
+        cells = [
+            [GAP if is_missing(table.rows[at][c]) else table.rows[at][c].strip() for at in steps] for c in long.channels
+        ]
         label = [table.rows[steps[0]][long.label].strip()] if long.label >= 0 else []
         rows.append((write_channels(cells), case, *label))
         lines.append(table.lines[steps[0]])
@@ -103,7 +106,9 @@ def fold_cases(table: Table, long: Long, *, order: str) -> Table:
 
     names = in_words([table.columns[at] for at in long.channels])
     clock = f" in order of {table.columns[long.time]!r}" if long.time >= 0 else " in the order of the file"
-    notes = (f"column {table.columns[long.case]!r} names {counted(len(members), 'case')} of {names},{clock}",)
+    notes: tuple[str, ...] = (
+        f"column {table.columns[long.case]!r} names {counted(len(members), 'case')} of {names},{clock}",
+    )
     if unordered:
         notes += (f"{counted(unordered, 'case')} sorted by time",)
     columns = (SEQUENCE, table.columns[long.case], *([table.columns[long.label]] if long.label >= 0 else []))
@@ -139,7 +144,7 @@ def other_label(table: Table, long: Long, steps: Sequence[int]) -> Refusal | Non
 def first_late(table: Table, time: int, steps: Sequence[int]) -> int:
     """The first row whose time is not after the one before; -1: all are."""
     key = time_of(table, time)
-    return next((now for before, now in zip(steps, steps[1:], strict=False) if key(now) <= key(before)), -1)
+    return next((now for before, now in pairwise(steps) if key(now) <= key(before)), -1)
 
 
 def time_of(table: Table, time: int) -> Callable[[int], tuple[float, str]]:

@@ -119,7 +119,9 @@ def find_sequences(
     if lists and (not named or len(lists) == len(named)):
         return of_lists(table, lists, recipe)
     label = table.columns.index(target) if target in table.columns else -1
-    places = [find_column(table, name, f"data.{key}") for key, name in (("series", recipe.series), ("time", recipe.time))]
+    places = [
+        find_column(table, name, f"data.{key}") for key, name in (("series", recipe.series), ("time", recipe.time))
+    ]
     long = find_cases(table, case=places[0], time=places[1], label=label)
     if long is not None:
         long = long._replace(channels=named or long.channels)

@@ -75,7 +75,9 @@ def read_ts(text: str, file: str) -> Records:
         return Place(file, line, len(lines[line - 1]) - len(COLON.split(lines[line - 1])[-1].lstrip()) + 1)
 
     columns = (SEQUENCE, *([head.last_column] if head.last_column else []))
-    notes = (f"{file} is read as a .ts file: {counted(len(rows), 'sequence')} of {counted(channels, 'channel')}",)
+    notes: tuple[str, ...] = (
+        f"{file} is read as a .ts file: {counted(len(rows), 'sequence')} of {counted(channels, 'channel')}",
+    )
     if stamped:
         notes += ("time stamps are not read: steps are taken in the order they stand",)
     return Records(columns, rows, numbers, refused, locate, notes, inside)

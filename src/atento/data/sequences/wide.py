@@ -88,7 +88,9 @@ def fold(records: Records, wide: Wide) -> Records:
     steps = wide.channels[0]
     names = [records.columns[at] for at in wide.others]
     said = f" beside {in_words(names)}" if names else ""
-    notes = (f"{counted(len(steps), 'column')} are the steps of {counted(len(wide.channels), 'channel')}{said}",)
+    notes: tuple[str, ...] = (
+        f"{counted(len(steps), 'column')} are the steps of {counted(len(wide.channels), 'channel')}{said}",
+    )
     if shorter:
         notes += (f"{counted(shorter, 'row')} with missing numbers at the end: read as shorter sequences",)
     locate: Locate = records.locate

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atento.data.records import Refusal, counted
 from atento.data.series.clock import Clock
@@ -53,17 +54,23 @@ def assemble(
 def cut(grid: Grid, layout: Layout) -> tuple[Series, ...]:
     """The series of a grid, as views of its numbers; times that no row says are walked to."""
     series = []
-    last = ends(grid)
+    last, calendar = ends(grid), layout.clock is not None and layout.clock.calendar
+    at = layout.clock.at.astype("datetime64[us]") if layout.clock is not None and calendar else np.zeros(0, "M8[us]")
     for number, name in enumerate(layout.names):
         begin, end, stop = int(grid.first[number]), int(last[number]), int(grid.first[number + 1])
-        times: Times | None = None
-        if layout.clock is not None and layout.clock.calendar:
-            at = layout.clock.at.astype("datetime64[us]")
-            there = grid.row[begin:stop]
-            times = walk(at[grid.start[number]], layout.step, stop - begin)
-            times[there >= 0] = at[there[there >= 0]]
+        times = times_of(grid.row[begin:stop], at, layout.step) if calendar else None
         series.append(Series(name, grid.values[begin:end], grid.known[begin:stop], times))
     return tuple(series)
+
+
+def times_of(rows: NDArray[np.int64], at: Times, step: Step) -> Times:
+    """The times of rows of the table, of which the first is there; those that are missing (-1) are walked to."""
+    there = rows >= 0
+    if there.all():
+        return at[rows]
+    times = walk(at[rows[0]], step, len(rows))
+    times[there] = at[rows[there]]
+    return times
 
 
 def require_variety(series: Sequence[Series], channels: Sequence[str], file: str) -> None:

@@ -1,6 +1,7 @@
 """Which column of a table plays which part in its series: as the recipe says, else a guess, to be said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,10 @@ from atento.data.series.column_names import ROW, goes_by
 from atento.data.series.series_columns import guess_series, stands_still
 from atento.data.series.sheet import Sheet
 from atento.data.series.time_columns import guess_time
+from atento.errors import InputError
 from atento.spec import DataRecipe
+
+KEYS = ("time", "series", "target", "known")  # that name columns
 
 
 class Cast(NamedTuple):
@@ -33,7 +37,9 @@ class Cast(NamedTuple):
 
 def find_cast(sheet: Sheet, recipe: DataRecipe) -> Cast:
     """Columns that the recipe names, and guesses for the others."""
-    time, series, channels, known = (named(sheet, recipe, key) for key in ("time", "series", "target", "known"))
+    asked = {key: named(sheet, recipe, key) for key in KEYS}
+    require_apart(sheet, asked)
+    time, series, channels, known = asked.values()
 
     def free(*taken: Sequence[int]) -> list[int]:
         used = {at for several in taken for at in several}
@@ -59,6 +65,18 @@ def named(sheet: Sheet, recipe: DataRecipe, key: str) -> tuple[int, ...]:
     if key == "known":  # of `weekday=Mo` the column
         names = [name if name in sheet.table.columns else name.partition("=")[0] for name in names]
     return tuple(find_column(sheet.table, name, f"data.{key}") for name in dict.fromkeys(names) if name)
+
+
+def require_apart(sheet: Sheet, asked: Mapping[str, Sequence[int]]) -> None:
+    """A column plays one part: what is forecast is not known beforehand."""
+    for one, other in combinations(asked, 2):
+        twice = [sheet.name(at) for at in asked[one] if at in asked[other]]
+        if twice:
+            raise InputError(
+                f"{sheet.table.file}:1: the column {twice[0]!r} cannot be both data.{one} and data.{other}.",
+                found=f"data.{one} and data.{other} both name it",
+                fix=f"leave it out of data.{other}",
+            )
 
 
 def counts_rows(sheet: Sheet, at: int) -> bool:

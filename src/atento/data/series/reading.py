@@ -9,7 +9,7 @@ from atento.data.pairs import nothing_left
 from atento.data.records import in_words, stop_or_skip
 from atento.data.series.arrays import is_array, read_array
 from atento.data.series.assembling import Layout, assemble
-from atento.data.series.casting import Cast, find_cast, told
+from atento.data.series.casting import KEYS, Cast, find_cast, told
 from atento.data.series.clock import Clock, set_back
 from atento.data.series.covariates import MARK, Covariates, read_covariates
 from atento.data.series.faults import judge, no_channels, refuse_unclear, written
@@ -28,8 +28,6 @@ from atento.spec import DataRecipe
 
 Whole = NDArray[np.int64]
 
-ASKED = ("time", "series", "target", "known")  # keys that name columns
-
 
 class Found(NamedTuple):
     """A table and what its columns were found to be."""
@@ -44,7 +42,7 @@ def read_series(recipe: DataRecipe, file: str) -> SeriesSet:
     """The series of a table or of arrays."""
     if is_array(file):
         return read_array(recipe, file)
-    names = [name.partition(MARK)[0].strip() for key in ASKED for name in getattr(recipe, key).split(",")]
+    names = [name.partition(MARK)[0].strip() for key in KEYS for name in getattr(recipe, key).split(",")]
     table = read_source(file, header=recipe.header, names=[name for name in names if name])
     if not table.rows:
         raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))

@@ -13,6 +13,7 @@ FIRST = 0.7  # of a series is looked at: what comes later may be held out
 MOST_SERIES, MOST_ROWS = 50, 20_000
 CLEAR = 0.2  # correlation from which something repeats
 SLACK, AROUND = 0.05, 0.15
+AGAIN, VERY_CLEAR = 0.3, 0.6  # of it at twice the lag; what is clear without
 BETTER = 0.1  # by how much another season must repeat better than the usual one
 
 
@@ -40,7 +41,7 @@ def find_season(series: Sequence[Series], step: Step) -> tuple[int, str]:
     if len(curve) < 3:
         return usual, f"a season has {usual} rows, by their distance" if usual > 1 else "no season is known"
     best = highest_peak(curve)
-    found = curve[best] if best else 0.0
+    found = curve[best] if best and comes_again(curve, best) else 0.0
     suggested = curve[usual] if 1 < usual < len(curve) and curve[usual] > curve[usual // 2] else 0.0
     if best > 1 and found >= CLEAR and found > suggested + BETTER:
         return best, f"a season has {best} rows: they repeat best (correlation {found:.2f})"
@@ -49,6 +50,12 @@ def find_season(series: Sequence[Series], step: Step) -> tuple[int, str]:
     if usual > 1 and step.unit:
         return usual, f"a season has {usual} rows, by their distance; they repeat little (correlation {suggested:.2f})"
     return 1, "rows repeat in no season"
+
+
+def comes_again(curve: Numbers, lag: int) -> bool:
+    """Whether rows repeat at twice a lag too, as they do not in a random walk; where that is too far, very clearly."""
+    twice = curve[2 * lag - lag // 8 : 2 * lag + lag // 8 + 1]
+    return bool(twice.max() >= AGAIN * curve[lag]) if len(twice) else bool(curve[lag] >= VERY_CLEAR)
 
 
 def repetition(series: Sequence[Series]) -> Numbers:

@@ -1,5 +1,6 @@
 """What a table says as series: which columns, at what distances, and how smoothly numbers go from row to row."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ def survey(table: Table) -> Survey | None:
     """The table as series; None where it holds no numbers or is no table of rows."""
     if table.kind not in KINDS or len(table.rows) < LEAST:
         return None
+    table = replace(table, rows=table.rows[:MOST_ROWS], lines=table.lines[:MOST_ROWS])  # which show what it is
     sheet = Sheet(table)
     if not any(sheet.is_numeric(at) for at in range(len(table.columns))):
         return None
@@ -81,7 +83,7 @@ def distances(clock: Clock, code: Whole) -> tuple[str, float]:
 
 def smoothness(sheet: Sheet, cast: Cast, code: Whole) -> float:
     """The least correlation of neighbouring rows among the channels, each series about its own mean."""
-    order = np.argsort(code[:MOST_ROWS], kind="stable")
+    order = np.argsort(code, kind="stable")
     code = code[order]
     same = np.diff(code) == 0
     found = [neighbours(about_means(sheet.numbers(at).values[order], code), same) for at in cast.channels]
