@@ -103,7 +103,7 @@ def learn(asked: Any, system: System, model: str, seed: int, *, gpu: bool) -> An
         budget=asked.budget,
         seed=seed,
         device=asked.device,
-        out=asked.out / f"{system.name}-{model}-{seed}",
+        out=asked.out / f"{system.name}-{model}-{seed}-{'gpu' if gpu else 'cpu'}",
     )
     print(f"  {model}: {run.metrics['steps']} steps in {time.monotonic() - began:.0f} s", flush=True)
     return run

@@ -99,7 +99,7 @@ def test_rare_labels_weigh_more_where_asked():
     torch.testing.assert_close(CLASSIFY_PICTURES.loss(module, batch, 0.0).total, weighed)
 
 
-def taught(task, codec, pairs, recipe, *, steps, lr, together=32):
+def taught(task, codec, pairs, recipe, *, steps, lr, together=32, warmup=20):
     """A model after so many batches."""
     torch.manual_seed(0)
     module = task.build(recipe, codec)
@@ -112,7 +112,7 @@ def taught(task, codec, pairs, recipe, *, steps, lr, together=32):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         for group in optimiser.param_groups:
-            group["lr"] = lr * min(1.0, step / 20) * (1 - 0.9 * step / steps)
+            group["lr"] = lr * min(1.0, step / warmup) * (1 - 0.9 * step / steps)
         optimiser.step()
     return module.eval()
 

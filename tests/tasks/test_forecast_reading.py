@@ -43,7 +43,7 @@ def test_a_test_part_of_very_many_windows_is_thinned_out_and_said(tmp_path, monk
     monkeypatch.setattr(forecast_reading, "MOST", 10)
     reading = read_forecasts(recipe(write(tmp_path / "a.csv", np.arange(200.0))), 0)
     assert [question.source.origin for question in reading.test] == list(range(160, 198, 4))
-    assert any("38 forecasts could be tested: every 4th is" in note for note in reading.notes)
+    assert any("38 forecasts could be made: one in 4 is" in note for note in reading.notes)
 
 
 def test_the_fingerprint_knows_every_number_and_the_frame(tmp_path):

@@ -60,6 +60,12 @@ def test_arrays_and_the_shared_name(tmp_path):
     assert find_task("classify", DataRecipe(train=str(tmp_path / "texts.csv")))[0].name == "classify"
 
 
+def test_texts_of_a_subject_are_no_sequences(tmp_path):
+    rows = [f"s{n % 9},{n % 7}.5,this is the text number {n} of many,{'ab'[n % 9 % 2]}" for n in range(90)]
+    (tmp_path / "reviews.csv").write_text("subject,stars_given,review,label\n" + "\n".join(rows) + "\n")
+    assert find_task("auto", DataRecipe(train=str(tmp_path / "reviews.csv")))[0].name == "classify"
+
+
 @pytest.mark.parametrize(
     "named, task", [({"label": "kind"}, "classify-series"), ({"target": "kind"}, "transcribe")], ids=["label", "target"]
 )

@@ -76,6 +76,14 @@ def test_the_reason_names_every_column(tmp_path):
     )
 
 
+@pytest.mark.parametrize("name, best", [("category", "forecast"), ("type", "forecast"), ("label", "classify-series")])
+def test_what_is_true_of_a_whole_series_with_dates(name, best, tmp_path):
+    path = tmp_path / "table.csv"
+    ids, kinds = np.repeat(range(12), 10), np.repeat(np.arange(12) % 2, 10)
+    path.write_text(table(f"unique_id,ds,y,{name}", ids, [*DAYS[:10]] * 12, NUMBERS[:, 0], kinds))
+    assert next(iter(guesses(path))) == best
+
+
 def test_a_time_that_is_named_is_forecast(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(OTHERS["the same with an id"])

@@ -184,12 +184,16 @@ def token_notes(task: Task, recipe: Recipe, reading: Reading) -> list[str]:
 
 def inspect_builtin(name: str) -> dict[str, Any]:
     """A generated set needs no mending."""
-    task = TASKS[BUILTIN[name].task]
+    entry = BUILTIN[name]
+    task = TASKS[entry.task]
     reading = task.read(DataRecipe(train=name), 0)
+    shown = reading.train if entry.series is None else entry.make(DataRecipe(train=name), 0).train
+    held = len(reading.valid) + len(reading.test)
+    rows = sum(map(len, entry.series(DataRecipe(train=name), 0).series)) if entry.series else len(reading.train) + held
     return {
         "file": name,
         "kind": "built-in",
-        "rows": len(reading.train) + len(reading.valid) + len(reading.test),
+        "rows": rows,
         "columns": [],
         "refused": 0,
         "notes": list(reading.notes),
@@ -197,6 +201,6 @@ def inspect_builtin(name: str) -> dict[str, Any]:
         "guesses": {},
         "problems": [],
         "more_problems": 0,
-        "examples": [list(pair) for pair in reading.train[:5]],
+        "examples": [list(pair) for pair in shown[:5]],
         "next": [f"atento compare {name}", f"atento train {name}"],
     }

@@ -8,7 +8,7 @@ from typing import Any
 from atento.api.entries import readable
 from atento.api.folders import BOARD
 from atento.api.show import alignments
-from atento.bundle import METRICS, PREDICTIONS, RECIPE, check_manifest, damaged, read_json, write_atomically
+from atento.bundle import METRICS, OUTPUTS, PREDICTIONS, RECIPE, check_manifest, damaged, read_json, write_atomically
 from atento.looking.report import render_report
 from atento.looking.wording import score
 from atento.spec import read_recipe
@@ -50,7 +50,8 @@ def facts_of_run(folder: Path) -> dict[str, Any]:
         "worst": worst,
     }
     lines = [json.loads(line) for line in (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()]
-    test = [Question(line["source"], tuple(line["references"])) for line in lines]
+    texts = not (folder / OUTPUTS).exists()  # answers that are arrays belong to sources that only their data holds
+    test = [Question(line["source"], tuple(line["references"])) for line in lines] if texts else []
     return {
         **metrics,
         "title": f"{metrics['model']} on {metrics['data']['name']}",

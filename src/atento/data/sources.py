@@ -1,4 +1,4 @@
-"""What a user names as data to one table: a file, parallel files, a folder of texts or of pictures, an archive of texts."""
+"""What a user names as data to one table: a file, parallel files, a folder of texts or pictures, an archive."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -161,6 +161,8 @@ def attention(board: Board) -> Markup:
         "One row for each piece written, one column for each piece read; the stronger the colour, the more weight. "
         "Point at a cell, tap it, or use the arrow keys."
     )
+    if any(alignment.get("picture") for alignment in board["alignments"]):
+        text = "The picture once for each word, clear where the model looked; beside the word, its largest weight."
     order = [row["model"] for row in ranked(board)]
     return joined(tag("p", text, class_="on-screen"), gallery(board["alignments"], order=order))
 

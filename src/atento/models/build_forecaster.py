@@ -48,7 +48,10 @@ ANCHORS: dict[str, Anchor] = {
     "change": last_value,
 }
 PATCHES = "patches"
-PIECES = 14  # of a window, where the recipe leaves open how long they are
+PIECES, TRANSFORMER_PIECES = (
+    14,
+    7,
+)  # of a window, in a recurrent net and in a Transformer, where the recipe leaves it open
 
 
 class Named(NamedTuple):
@@ -157,8 +160,7 @@ def transformer_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *
     stack, size, dropout = TransformerStack(layers), recipe.hidden, recipe.dropout
     positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
     if named.patches:
-        patch = patch_of(recipe, sizes)
-        reading = Reading(sizes, patch, size)
+        reading = Reading(sizes, patch_of(recipe, sizes, pieces=TRANSFORMER_PIECES), size)
         return Patches(reading, positions, stack, sizes, quantiles=quantiles, dropout=dropout)
     patch = recipe.patch or 1
     reading, asking = Reading(sizes, patch, size), Asking(sizes, patch, size)
@@ -166,9 +168,9 @@ def transformer_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *
     return StepByStep(reading, asking, positions, stack, writing, dropout=dropout)
 
 
-def patch_of(recipe: ModelRecipe, sizes: SeriesSizes) -> int:
+def patch_of(recipe: ModelRecipe, sizes: SeriesSizes, *, pieces: int = PIECES) -> int:
     """How many steps are read together, the whole window at most; the next step alone follows from single steps."""
-    chosen = 1 if recipe.strategy == "recursive" else -(-sizes.look_back // PIECES)
+    chosen = 1 if recipe.strategy == "recursive" else -(-sizes.look_back // pieces)
     return min(recipe.patch or chosen, sizes.look_back)
 
 

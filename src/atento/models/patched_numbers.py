@@ -31,7 +31,7 @@ class PatchedNumbers(Encoder):
 
     def cut(self, values: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
         """Patches (B, M, P · C), and which of them hold a real step (B, M)."""
-        order = valid.int().argsort(dim=1, descending=False, stable=True)  # (B, N) real steps first
+        order = valid.int().argsort(dim=1, descending=True, stable=True)  # (B, N) real steps first
         steps = clean(values, valid).take_along_dim(order.unsqueeze(-1), dim=1)
         real, lack = valid.gather(1, order), -values.size(1) % self.patch
         steps, real = functional.pad(steps, (0, 0, 0, lack)), functional.pad(real, (0, lack))

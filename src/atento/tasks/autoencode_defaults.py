@@ -10,23 +10,25 @@ MODELS = ("linear", "mlp", "gru", "transformer")
 Values = dict[str, Any]
 
 AT_ONCE = 64  # windows of a batch
+STEPS = 2000  # of a run, at least about
 
 COMMON: Values = {
     "data.split": "70/15/15",
+    "model.hidden": 64,
     "model.dropout": 0.0,
     "model.latent": 3,
     "model.directions": 1,
-    "train.lr": 3e-3,
+    "train.lr": 6e-3,
 }
 
 ANY_DATA: dict[str, Values] = {
-    "linear": {**COMMON},
+    "linear": {**COMMON, "train.lr": 3e-3},
     "mlp": {**COMMON, "model.hidden": 128},
-    "conv": {**COMMON, "model.hidden": 64},
-    "rnn": {**COMMON, "model.hidden": 64, "train.lr": 1e-3},
-    "gru": {**COMMON, "model.hidden": 64},
-    "lstm": {**COMMON, "model.hidden": 64},
-    "transformer": {**COMMON, "model.hidden": 64, "model.layers": 2, "model.directions": 2, "train.lr": 1e-3},
+    "conv": COMMON,
+    "rnn": {**COMMON, "train.lr": 3e-3},
+    "gru": {**COMMON, "train.lr": 8e-3},
+    "lstm": {**COMMON, "train.lr": 5e-3},
+    "transformer": {**COMMON, "model.hidden": 32, "model.directions": 2, "train.lr": 2e-3},
 }
 
 BUILTIN: dict[str, Values] = {"film": {"train.budget": 60}}
@@ -38,5 +40,12 @@ def defaults(data: str, model: str) -> Values:
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
-    """A batch is so many windows, however long they are."""
-    return {"train.batch_tokens": AT_ONCE * train[0][1].look_back}
+    """A batch is so many windows, however long they are; a run some thousand steps. How long windows are is written
+    down, for other files.
+    """
+    rows = train[0][1].look_back
+    windows = sum(max(0, len(series) - rows + 1) for series, _ in train)
+    values: Values = {"train.batch_tokens": AT_ONCE * rows, "data.look_back": rows}
+    if not recipe.train.steps and not recipe.train.epochs:
+        values["train.epochs"] = max(2, -(-STEPS * AT_ONCE // max(1, windows)))
+    return values

@@ -33,6 +33,7 @@ from atento.tasks.translate_training import MARKS, STRETCHES, mix_own_tokens, ne
 
 PICTURES_AT_ONCE = 256
 A_PICTURE = 64  # tokens that reading one counts as, about as many as it has regions
+ROUGHLY = 32  # tokens
 THUMBNAIL = 16  # pixels a side, that pictures are compared by
 METRICS: dict[str, tuple[Metric, ...]] = {  # by the level of captions, the headline first
     "char": (EXACT, CHRF2, BLEU4),
@@ -52,8 +53,8 @@ def encode(codec: CaptionCodec, pair: tuple[str, str]) -> EncodedCaption:
 
 
 def length(example: EncodedCaption) -> int:
-    """What is read and what is written."""
-    return A_PICTURE + len(example.target)
+    """What is read and, roughly, what is written: short captions of unlike length are learned together."""
+    return A_PICTURE + ROUGHLY * -(-len(example.target) // ROUGHLY)
 
 
 def batch(examples: Sequence[EncodedCaption]) -> TranslationBatch:
@@ -133,6 +134,13 @@ def as_picture_encoder(module: nn.Module) -> PictureEncoder:
     return encoder
 
 
+def no_bands(
+    codec: CaptionCodec, metric: Metric, sources: Sequence[Any], runs: Any, references: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """A picture has no length that quality could be told by."""
+    return []
+
+
 def load_codec(saved: Any) -> CaptionCodec:
     """The vocabulary, and how pictures are read, from what was saved."""
     return CaptionCodec.load(saved)
@@ -164,6 +172,7 @@ CAPTION = Task(
     answer=write_captions,
     look=look_at,
     steps=trace,
+    bands=no_bands,
     selects=CHRF2,
     metrics=headline_first,
     baselines=(Majority, partial(NearestPicture, partial(load_picture, side=THUMBNAIL))),

@@ -12,7 +12,7 @@ COMMON: Values = {
     "model.hidden": 64,
     "model.dropout": 0.1,
     "train.lr": 5e-3,
-    "train.batch_tokens": 2304,  # some 32 pictures
+    "train.batch_tokens": 3072,  # some 32 pictures
 }
 BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 180}
 FAMILIES: dict[str, Values] = {

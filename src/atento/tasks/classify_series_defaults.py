@@ -20,16 +20,16 @@ COMMON: Values = {
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**COMMON, "train.lr": 1e-3},
-    "gru": {**COMMON, "train.lr": 5e-3},
-    "lstm": {**COMMON, "train.lr": 5e-3},
-    "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
+    "gru": {**COMMON, "train.lr": 1e-2},
+    "lstm": {**COMMON, "train.lr": 1e-2},
+    "transformer": {**COMMON, "train.lr": 2e-3, "model.layers": 2},
 }
 
 OWN_DATA: Values = {"data.split": "80/10/10"}  # of a user's file: labelled sequences are often few
 
 BUILTIN: dict[str, Values] = {"heartbeats": {"train.budget": 60}}
 
-READ = 64  # steps or patches that a sequence is cut to, about
+READ, LARGEST = 26, 8  # patches that a sequence is cut into, about, and steps of a patch at most
 BATCH = 24  # sequences in a batch, about
 FEWEST, MOST = 1024, 65_536  # steps in a batch
 
@@ -47,6 +47,6 @@ def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Valu
     lengths = sorted(source.count(" ") + 1 for source, _ in train)
     middle = lengths[len(lengths) // 2]
     return {
-        "model.patch": max(1, middle // READ),
+        "model.patch": min(max(1, middle // READ), LARGEST),
         "train.batch_tokens": min(max(FEWEST, BATCH * middle), MOST),
     }

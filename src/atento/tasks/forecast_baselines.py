@@ -22,7 +22,10 @@ from atento.tasks.forecast_running import require_past
 AT_ONCE = 2**21  # numbers multiplied at a time
 PRODUCTS = 2e10  # of a regression: windows are left out evenly where there would be more
 HELD_OUT = 0.2  # of the training windows, the last: by them the ridge is chosen
-RIDGES = (1e-8, 1e-3, 1e-2, 0.1, 1.0)
+CLEARLY = 0.95  # of an error: less is more than chance
+RIDGES = (1e-11, 1e-8, 1e-3, 1e-2, 0.1)
+STRONGER = (1.0,)  # tried too where there are
+FEW = 10  # rows for a weight, or fewer
 
 
 class SeriesBaseline(ABC):
@@ -106,11 +109,12 @@ class SeriesRegression(SeriesBaseline):
         centred = not self.anchored
         if not early.rows or not late.rows:  # too few to choose by
             whole = early if early.rows else late
-            ((self.weights, self.bias),) = whole.solve(RIDGES[1], centred=centred)
+            ((self.weights, self.bias),) = whole.solve(RIDGES[2], centred=centred)
             return
-        errors = [late.error(*solved) for solved in early.solve(*RIDGES, centred=centred)]
+        ridges = (*RIDGES, *STRONGER) if early.rows < FEW * len(early.past) else RIDGES
+        errors = [late.error(*solved) for solved in early.solve(*ridges, centred=centred)]
         self.held_out = min(errors)
-        best = RIDGES[errors.index(self.held_out)]
+        best = ridges[errors.index(self.held_out)]
         ((self.weights, self.bias),) = early.joined(late).solve(best, centred=centred)
 
     def rows(
@@ -150,8 +154,8 @@ class SeriesRegression(SeriesBaseline):
 
 
 def likelier_channels(parts: Sequence[tuple[Any, Frame]], *, most: int = 600) -> str:
-    """`joint` or `each`: which ridge errs less on the last fifth of the training windows, both reading as many steps
-    as `most` numbers of all channels hold.
+    """`joint` or `each`: whether a ridge on all channels errs clearly less than one on each, on the last fifth of the
+    training windows; both read as many steps as `most` numbers of all channels hold.
     """
     frame = parts[0][1]
     if len(frame.channels) == 1:
@@ -161,7 +165,7 @@ def likelier_channels(parts: Sequence[tuple[Any, Frame]], *, most: int = 600) ->
     each, joint = (SeriesRegression(joint=joint) for joint in (False, True))
     for model in (each, joint):
         model.fit([series for series, _ in parts], [short] * len(parts))
-    return "joint" if joint.held_out < each.held_out else "each"
+    return "joint" if joint.held_out < CLEARLY * each.held_out else "each"
 
 
 def last_value() -> SeriesBaseline:

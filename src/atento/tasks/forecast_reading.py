@@ -33,10 +33,7 @@ def read_forecasts(recipe: DataRecipe, seed: int) -> Reading:
     notes = [*found.notes, *guesses, *divided.notes]
     valid = held_out(divided, frame, own[0], found, 1, notes)
     test = held_out(divided, frame, own[1], found, 2, notes)
-    if len(test) > MOST:
-        stride = -(-len(test) // MOST)
-        notes.append(f"{len(test):,} forecasts could be tested: every {stride}th is (at most {MOST:,})")
-        test = test[::stride]
+    test = thinned(test, notes)
     refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
     return Reading(
         name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
@@ -136,11 +133,18 @@ def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> Asked:
             fix=f"give {frame.window} rows at least: {frame.look_back} to read and {frame.horizon} to forecast",
         )
     notes = list(found.notes)
-    if len(origins) > MOST:
-        stride = -(-len(origins) // MOST)
-        notes.append(f"{len(origins):,} forecasts could be tested: every {stride}th is (at most {MOST:,})")
-        origins = origins[::stride]
+    origins = thinned(origins, notes)
     return Asked(origins, tuple(notes), found.refused)
+
+
+def thinned(origins: Origins, notes: list[str]) -> Origins:
+    """Evenly spread forecasts, not too many; what is left out is said."""
+    stride = max(1, -(-len(origins) // MOST))
+    if stride > 1:
+        notes.append(
+            f"{len(origins):,} forecasts could be made: one in {stride} is, at equal distances (at most {MOST:,})"
+        )
+    return origins[::stride]
 
 
 def open_series(recipe: DataRecipe, file: str, seed: int) -> Opened:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-MODELS = ("conv/gru", "conv/gru+additive", "conv/gru+dot+co", "conv/gru+dot+sparsemax+co")
+MODELS = ("conv/gru", "conv/gru+additive", "conv/gru+scaled-dot+co", "conv/gru+scaled-dot+sparsemax+co")
 
 Values = dict[str, Any]
 
@@ -10,12 +10,14 @@ COMMON: Values = {
     "tokens.lower": True,
     "model.hidden": 64,
     "model.dropout": 0.1,
-    "train.lr": 2e-3,
-    "train.batch_tokens": 4608,
+    "train.lr": 1e-3,
+    "train.batch_tokens": 4096,
     "train.validation_examples": 1000,
 }
 
-BUILTIN: dict[str, Values] = {"scenes-questions": {"model.dropout": 0.0, "train.budget": 60}}
+BUILTIN: dict[str, Values] = {
+    "scenes-questions": {"model.hidden": 32, "model.dropout": 0.0, "train.lr": 2e-3, "train.budget": 60}
+}
 
 
 def defaults(data: str, model: str) -> Values:

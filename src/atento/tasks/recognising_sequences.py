@@ -13,6 +13,7 @@ from atento.tasks.task import Recognition
 
 NEARLY_ALL = 0.95
 VARIED = 0.5  # of the texts are different, or more
+SEVERAL_WORDS = 3.0  # in a cell, on average: a text
 
 
 class Beside(NamedTuple):
@@ -60,6 +61,9 @@ def label_sequences(evidence: Evidence) -> Recognition:
     if evidence.long is not None and evidence.long.label >= 0:
         case, label = (evidence.columns[at].name for at in (evidence.long.case, evidence.long.label))
         said = f"rows of one {case!r} are the steps of a sequence, and {label!r} is the same in all of them"
+        texts = [column for column in evidence.columns if not column.is_wordless and column.mean_words >= SEVERAL_WORDS]
+        if texts:
+            return Recognition(WEAK, f"{said}, but {texts[0].name!r} holds texts")
         return Recognition(CLEAR if is_named(label, LABEL) else FAIR, said)
     return Recognition(NO, "no column holds sequences of numbers")
 

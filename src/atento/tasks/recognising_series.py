@@ -13,6 +13,7 @@ SMOOTH = 0.6  # correlation of neighbouring rows from which rows without times a
 MOST_CHANNELS = 400  # of a table in which no column says the time
 RISING, SURELY_RISING = 0.5, 0.9  # share of rows that come after the one above them
 MOST_LABELS = 100
+PLAINLY = frozenset({"label", "labels", "class", "classes"})  # of series with dates, kinds and types are facts
 
 
 def forecast_series(evidence: Evidence) -> Recognition:
@@ -83,7 +84,7 @@ def is_prose(column: Column) -> bool:
 
 def labels_of_cases(evidence: Evidence) -> str:
     """The name of a column that labels whole series, by its name and its cells; empty: there is none."""
-    if evidence.long is None or evidence.long.label < 0:
+    if evidence.long is None or evidence.long.label < 0 or evidence.series is None:
         return ""
     name = evidence.columns[evidence.long.label].name
-    return name if is_named(name, LABEL) else ""
+    return name if is_named(name, PLAINLY if evidence.series.calendar else LABEL) else ""

@@ -13,12 +13,21 @@ COMMON: Values = {"model.hidden": 128, "model.dropout": 0.1, "train.validations"
 
 ANY_DATA: dict[str, Values] = {
     "rnn": {**COMMON, "train.lr": 1e-3},
-    "gru": {**COMMON, "train.lr": 6e-3},
-    "lstm": {**COMMON, "train.lr": 6e-3},
+    "gru": {**COMMON, "train.lr": 4e-3},
+    "lstm": {**COMMON, "train.lr": 4e-3},
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2},
 }
 
-BUILTIN: dict[str, Values] = {"tones": {"model.hidden": 64, "model.dropout": 0.0, "train.budget": 60}}
+TONES: Values = {"model.hidden": 64, "model.dropout": 0.0, "train.warmup": 50, "train.budget": 60}
+
+BUILTIN: dict[str, dict[str, Values]] = {
+    "tones": {
+        "rnn": TONES,
+        "gru": {**TONES, "train.lr": 1e-2},
+        "lstm": {**TONES, "train.lr": 1e-2},
+        "transformer": {**TONES, "train.lr": 2e-3},
+    }
+}
 
 A_SYMBOL = 8  # steps that are read for each symbol that is written, at most; more are read together
 BATCH = 24  # sequences in a batch, about
@@ -28,7 +37,7 @@ FEWEST, MOST = 1024, 65_536  # steps and symbols in a batch
 def defaults(data: str, model: str) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     family = model.rpartition("/")[2].partition("+")[0]
-    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {})}
+    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:

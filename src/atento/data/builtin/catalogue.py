@@ -173,6 +173,7 @@ BUILTIN: dict[str, Builtin] = {
         paths,
         model="gru",
         models=("linear", "gru", "gru+additive", "transformer"),
+        passes=("displacement", 1.25),
     ),
     "film": series_builtin(
         "autoencode",

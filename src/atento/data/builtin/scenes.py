@@ -8,6 +8,7 @@ small green star`. No two distances are nearly the same, so a careful eye is nev
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from atento.data.builtin.parts import BuiltinParts, Lengths, distinct, refuse_keys
 from atento.data.pictures.drawing import COLOURS, KINDS, Scene, Shape, parse_scene
@@ -66,7 +67,7 @@ def is_clear(scene: Scene) -> bool:
         one, other = scene.shapes
         return abs(abs(one.x - other.x) - abs(one.y - other.y)) >= CLEAR
     across = sorted(shape.x for shape in scene.shapes)
-    return all(right - left >= CLEAR for left, right in zip(across, across[1:], strict=False))
+    return all(right - left >= CLEAR for left, right in pairwise(across))
 
 
 def named_shapes(scene: Scene) -> list[Shape]:

@@ -15,7 +15,7 @@ FIX = "write a number there, or fill what is missing: --set data.gaps=linear or 
 
 
 class Mended(NamedTuple):
-    """A text every number of which is there, and how many had to be filled."""
+    """A text every number of which is there, how many had to be filled, and how many channels it has."""
 
     text: str
     filled: int

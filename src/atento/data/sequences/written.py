@@ -18,7 +18,7 @@ def write_channels(channels: Sequence[Sequence[str]]) -> str:
 def cells_of(text: str, between: str = ",") -> list[str]:
     """The cells of a channel, those that are missing as `nan`."""
     cells = text.split(between)
-    if "?" in text or " " in text or not all(cells) or text.isalpha():
+    if "?" in text or " " in text or not all(cells):
         cells = [cell.strip() for cell in cells]
         return [GAP if is_missing(cell) else cell for cell in cells]
     return cells

@@ -46,8 +46,10 @@ class Series:
         """The time of a row in words; its number where there are no times."""
         if self.times is None or row >= len(self.times):
             return f"row {self.start + row}"
-        text = str(self.times[row].astype("datetime64[s]")).replace("T", " ")
-        return text.removesuffix(":00").removesuffix(" 00:00")
+        exact, whole = self.times[row], self.times[row].astype("datetime64[s]")
+        if exact != whole:
+            return str(exact).replace("T", " ").rstrip("0")
+        return str(whole).replace("T", " ").removesuffix(":00").removesuffix(" 00:00")
 
 
 @dataclass(frozen=True, eq=False)
