@@ -121,7 +121,9 @@ def settle_all(figures: list[Figure], looked: dict[str, Shares]) -> None:
     target = Target("exact", 0.95, "none")
     if not all(marks):
         met = target.met(max(figure.mean for figure in figures if not figure.baseline))
-        print(f"exact {target}: {verdict(met)}; a mark above was missed")
+        for figure in figures:
+            print(f"  {figure.model:32} {figure}{'   simple baseline' if figure.baseline else ''}")
+        print(f"{target}: {verdict(met)}; a mark above was missed")
         sys.exit(1)
     settle("scenes", figures, target, shares={name: shares._asdict() for name, shares in looked.items()})
 

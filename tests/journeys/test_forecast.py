@@ -192,3 +192,17 @@ def command(capsys, monkeypatch):
         return capsys.readouterr().out
 
     return ask
+
+
+def test_a_known_text_column_is_told_in_full(tmp_path):
+    """A later file in which no day has a promotion is read like the one that was learned from."""
+    learned, later = tmp_path / "learned.csv", tmp_path / "later.csv"
+    days = [np.datetime64("2020-01-01") + at for at in range(130)]
+    rows = [f"{day},{'yes' if at % 3 else 'no'},{at % 7 + (at % 3 > 0)}" for at, day in enumerate(days)]
+    learned.write_text("day,promo,sold\n" + "\n".join(rows) + "\n")
+    calm = [f"{day},no,{at % 7 if at < 120 else ''}" for at, day in enumerate(days[:123])]
+    later.write_text("day,promo,sold\n" + "\n".join(calm) + "\n")
+    settings = {"data.known": "promo", "data.horizon": 3, "data.look_back": 7, "train.steps": 2}
+    run = atento.fit(learned, model="linear", settings=settings, out=tmp_path / "run")
+    assert run.recipe.data.known == "promo=no,promo=yes"
+    assert len(use.predict_file(run, str(later))["sold"]) == 3

@@ -19,6 +19,8 @@ from atento.metrics.intervals import Runs
 from atento.metrics.metric import Metric
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
 
+TOLD_IN_FULL = ("data.known",)  # `weekday` becomes `weekday=Fr,weekday=Mo`, also for a file with no Friday
+
 
 class Recognition(NamedTuple):
     """How likely a file is meant for a task, from 0 to 1, and why."""
@@ -223,9 +225,13 @@ def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: 
 def fill_sizes(
     task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[Any, Any]], *, device: str = "cpu"
 ) -> Recipe:
-    """The recipe with what follows from the size of the training part, where the user said nothing of it."""
+    """The recipe with what follows from the training part, where the user said nothing of it; columns that the user
+    named are told in full, as other files will need them.
+    """
     found = {} if task.sized is None else task.sized(recipe, train, device)
-    return recipe.with_values({key: value for key, value in found.items() if key not in explicit})
+    return recipe.with_values(
+        {key: value for key, value in found.items() if key not in explicit or key in TOLD_IN_FULL}
+    )
 
 
 def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[Any, Any]]) -> Any:

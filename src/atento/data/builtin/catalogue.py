@@ -151,7 +151,7 @@ BUILTIN: dict[str, Builtin] = {
         "match-pictures",
         "drawn scenes with a question each, yes or no; the question alone says nothing; --set data.length=",
         scene_questions,
-        passes=("accuracy", 0.9),
+        passes=("accuracy", 0.8),
     ),
     "rossler": series_builtin(
         "forecast",
