@@ -16,7 +16,7 @@ from typing import Any
 import atento
 from atento.data.builtin.catalogue import BUILTIN
 
-HEADINGS = f"{'set':12}{'task':11}{'model':22}{'metric':18}{'score':>8}{'mark':>8}{'seconds':>9}"
+HEADINGS = f"{'set':18}{'task':19}{'model':24}{'metric':18}{'score':>8}{'mark':>8}{'seconds':>9}"
 
 
 def learn(name: str, *, budget: str | None = None, settings: Mapping[str, Any] | None = None) -> bool:
@@ -26,10 +26,11 @@ def learn(name: str, *, budget: str | None = None, settings: Mapping[str, Any] |
     with tempfile.TemporaryDirectory() as folder:
         run = atento.fit(name, budget=budget, settings=settings or {}, device="cpu", out=Path(folder) / "run")
         value = run.metrics["scores"][metric][0]
-        smaller = run.metrics["metric"] == metric and run.metrics["smaller_is_better"]
+        bundle = run.predictor.bundle
+        smaller = next(one for one in bundle.task.metrics(bundle.codec) if one.name == metric).smaller_is_better
         model, task = run.recipe.model.name, run.recipe.task
     passed = value <= mark if smaller else value >= mark
-    line = f"{name:12}{task:11}{model:22}{metric:18}{value:8.3f}{mark:8.3f}{time.perf_counter() - began:9.0f}"
+    line = f"{name:18}{task:19}{model:24}{metric:18}{value:8.3f}{mark:8.3f}{time.perf_counter() - began:9.0f}"
     print(line + ("" if passed else "  MISSED"), flush=True)
     return passed
 

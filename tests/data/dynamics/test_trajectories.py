@@ -34,7 +34,9 @@ def by_runge_kutta(rates, start, *, step, steps, inner):
 
 
 @pytest.mark.spec("D01")
-@pytest.mark.parametrize("flow, rates", [(Rossler(), rossler_rates), (Lorenz(), lorenz_rates)], ids=str)
+@pytest.mark.parametrize(
+    "flow, rates", [(Rossler(), rossler_rates), (Lorenz(), lorenz_rates)], ids=["rossler", "lorenz"]
+)
 def test_the_same_numbers_as_two_other_integrators(flow, rates):
     steps, step = 101, 0.05
     found = trajectory(flow, STARTS[flow], step=step, steps=steps)
