@@ -181,6 +181,6 @@ CLASSIFY_PICTURES = Task(
     metrics=metrics,
     baselines=(Majority, partial(LinearPictures, SMALL), partial(NearestPicture, SMALL)),
     models=MODELS,
-    default_model="conv+dot",
+    default_model="conv+scaled-dot",
     defaults=defaults,
 )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-MODELS = ("conv", "conv+dot", "conv+additive", "conv+additive+sparsemax")
+MODELS = ("conv", "conv+scaled-dot", "conv+additive", "conv+additive+sparsemax")
 
 Values = dict[str, Any]
 
