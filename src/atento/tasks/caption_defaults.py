@@ -14,7 +14,7 @@ COMMON: Values = {
     "train.lr": 5e-3,
     "train.batch_tokens": 3072,  # some 32 pictures
 }
-BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 180}
+BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 120}
 FAMILIES: dict[str, Values] = {
     "rnn": {"train.lr": 2e-3},
     "transformer": {"train.lr": 1e-3, "model.layers": 2},

@@ -16,7 +16,7 @@ COMMON: Values = {
 }
 
 BUILTIN: dict[str, Values] = {
-    "scenes-questions": {"model.hidden": 32, "model.dropout": 0.0, "train.lr": 2e-3, "train.budget": 90}
+    "scenes-questions": {"model.hidden": 32, "model.dropout": 0.0, "train.lr": 2e-3, "train.budget": 60}
 }
 
 
