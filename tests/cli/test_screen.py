@@ -116,8 +116,8 @@ def test_a_conversation_in_a_terminal(trained_run, terminal, processes, atento_c
 def test_ctrl_c_ends_a_conversation(trained_run, terminal, atento_command, tmp_path):
     files = {"stdin": terminal.name, "terminal": terminal.name}
     child = atento_command.start("try", trained_run.folder, cwd=tmp_path, **files)
-    terminal.read_until("> ")
-    time.sleep(0.5)  # a signal that comes in the very moment before a line is waited for is only seen after the line
+    terminal.read_until("an empty line ends")
+    time.sleep(1.0)  # a signal that comes in the very moment before a line is waited for is only seen after the line
     child.send(signal.SIGINT)
     assert child.wait().code == 130
     assert "Traceback" not in terminal.read_until("stopped.")

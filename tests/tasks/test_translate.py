@@ -154,7 +154,7 @@ def test_the_task_is_found_by_name_or_by_looking(tiny_pairs, tmp_path):
     ratings.write_text("text,stars\n" + "".join(f"a text {n},{n % 5}\n" for n in range(30)))
     assert recognise(gather(str(ratings)))["translate"].likelihood < 0.5
     assert TRANSLATE.recognise(gather(str(tiny_pairs))).likelihood > 0.5
-    ratings.write_text("name,stars\n" + "".join(f"N{n}x,{n * 7919 % 31 / 7:.3f}\n" for n in range(30)))
+    ratings.write_text("x,y\n" + "".join(f"{n * 7919 % 31 / 7:.3f},{n * 6101 % 37 / 9:.3f}\n" for n in range(30)))
     with pytest.raises(InputError, match="no task fits"):
         find_task("auto", DataRecipe(train=str(ratings)))
 
