@@ -70,7 +70,7 @@ def judged(levels=(), point=(1.0,)):
 
 def test_every_metric_by_a_plain_loop():
     sources, outputs, references, metrics = judged(LEVELS, (0.0, 1.0, 0.0))
-    found = {name: [] for name in ("mse", "mae", "mase", "pinball", "coverage")}
+    found = {name: [] for name in ("pinball", "mse", "mae", "mase", "coverage")}
     for source, said, (came,) in zip(sources, outputs, references, strict=True):
         for step in range(3):
             for channel in range(2):
@@ -99,7 +99,7 @@ def test_pinball_is_scikit_learn_s():
         )
         for at, level in enumerate(LEVELS)
     ]
-    assert metrics[3].on(sources).value(outputs, references) == pytest.approx(np.mean(theirs), rel=1e-12)
+    assert metrics[0].on(sources).value(outputs, references) == pytest.approx(np.mean(theirs), rel=1e-12)
 
 
 def test_one_number_is_every_quantile_and_needs_no_axis():

@@ -63,15 +63,6 @@ def test_the_first_forecast_is_the_one_of_scikit_learn(name, channels, pairs):
     np.testing.assert_allclose(found.numpy(), expected + windows[:, PAST - 1 : PAST], atol=2e-4)
 
 
-def test_all_quantiles_begin_alike(pairs):
-    module, codec = built("linear", pairs, **{"model.quantiles": "0.1,0.5,0.9"})
-    start_at_ridge(module, codec, pairs)
-    with torch.no_grad():
-        outputs = module(torch.randn(2, PAST, CHANNELS), torch.zeros(2, PAST + HORIZON, 0))
-    assert torch.equal(outputs[..., 0], outputs[..., 2])
-    assert outputs.std() > 0.1
-
-
 @pytest.mark.parametrize(
     "name, choices",
     [("gru", {"model.highway": False}), ("linear", {"model.anchor": "mean"}), ("linear", {"model.anchor": "none"})],
@@ -87,3 +78,23 @@ def test_a_window_that_is_too_wide_to_solve_is_left_to_training(pairs):
     wide = [(pairs[0][0], pairs[0][1]._replace(look_back=1 + MOST // CHANNELS))]
     module, codec = built("linear", wide, **{"model.channels": "joint"})
     assert start_at_ridge(module, codec, wide) == ""
+
+
+@pytest.mark.spec("K08")
+@pytest.mark.parametrize("channels", ["each", "joint"])
+@pytest.mark.parametrize("name", ["linear", "gru"])
+def test_quantiles_begin_as_far_apart_as_the_errors_of_ridge(name, channels, pairs):
+    """Before anything is learned, as many numbers lie within them as their levels say, at every step ahead."""
+    module, codec = built(name, pairs, **{"model.channels": channels, "model.quantiles": "0.1,0.5,0.9"})
+    assert "quantiles" in start_at_ridge(module, codec, pairs)
+    values = pairs[0][0].values
+    scaled = torch.tensor((values - values.mean(axis=0)) / values.std(axis=0), dtype=torch.float32)
+    windows = scaled.unfold(0, PAST + HORIZON, 1).transpose(1, 2)  # (N, P + H, C)
+    past, came = windows[:, :PAST], windows[:, PAST:]
+    with torch.no_grad():
+        said = module.eval()(past, past.new_zeros(len(past), PAST + HORIZON, 0))
+    inside = (said[..., 0] <= came) & (came <= said[..., -1])
+    axes = (0, 2) if channels == "each" else (0,)
+    assert inside.float().mean(dim=axes).sub(0.8).abs().max() < 0.02
+    below = (came <= said[..., 1]).float().mean(dim=axes)
+    assert below.sub(0.5).abs().max() < 0.02

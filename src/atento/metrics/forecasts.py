@@ -139,7 +139,7 @@ def without_sources(outputs: Sequence[Any], references: Sequence[Any]) -> Sums:
 
 
 def forecast_metrics(judging: Judging) -> tuple[Metric, ...]:
-    """The headline first; of quantiles also their loss, and how often the truth lies within them."""
+    """The headline first: the squared error, or the loss of quantiles, and how often the truth lies within them."""
 
     def made(name: str, summary: str, measure: Measure, *, smaller: bool = True) -> Metric:
         by_source = partial(in_blocks, measure, judging)
@@ -152,7 +152,7 @@ def forecast_metrics(judging: Judging) -> tuple[Metric, ...]:
     ]
     if judging.levels:
         low, high = judging.levels[0], judging.levels[-1]
-        found.append(made("pinball", "loss of the quantiles, in spreads; smaller is better", tilted))
+        found.insert(0, made("pinball", "loss of the quantiles, in spreads; smaller is better", tilted))
         nominal = f"share of numbers between the quantiles {low:g} and {high:g}; {high - low:.0%} would be exact"
         found.append(made("coverage", nominal, inside, smaller=False))
     return tuple(found)

@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from atento.models.forecast_linear import Beside, WeightedSums
-from atento.models.forecaster import Network, last_value
+from atento.models.forecaster import Forecaster, Network, last_value
 from atento.tasks.forecast_baselines import SeriesRegression
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.forecast_frame import Frame
 from atento.tasks.forecast_running import as_forecaster
+from atento.tasks.forecast_windows import TrainingWindows
 
 # Axes: P numbers read, O numbers forecast (H·C), Q quantiles.
 
+WINDOWS = 2000  # whose errors say how far apart quantiles begin
 MOST = 1024  # numbers read for each forecast; solving grows with their cube
 
 
@@ -33,7 +36,21 @@ def start_at_ridge(module: nn.Module, codec: SeriesCodec, pairs: Sequence[tuple[
     weights = torch.from_numpy(ridge.weights).to(sums.sums.weight)  # (P, O)
     with torch.no_grad():
         sums.sums.weight.view(weights.size(1), -1, len(weights)).copy_(weights.mT.unsqueeze(1))  # alike for all Q
-    return "weighted sums of the window begin as ridge regression, in closed form"
+        if codec.levels:
+            left = residuals(forecaster, codec, pairs)  # (N, H, C)
+            levels = left.new_tensor(codec.levels)
+            sums.sums.bias.view(*left.shape[1:], -1).copy_(left.quantile(levels, dim=0).permute(1, 2, 0))
+    apart = ", quantiles as far apart as what it leaves over" if codec.levels else ""
+    return f"weighted sums of the window begin as ridge regression, in closed form{apart}"
+
+
+def residuals(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tuple[Any, Frame]]) -> Tensor:
+    """What a forecaster leaves over on some training windows: (N, H, C); of channels read by themselves C is 1."""
+    parts = [codec.encode(pair) for pair in pairs]
+    windows = TrainingWindows(parts, codec.frame, steps=forecaster.horizon)
+    batch = windows.gather(np.linspace(0, len(windows) - 1, min(len(windows), WINDOWS)).astype(np.int64))
+    left = batch.target - forecaster.point(forecaster(batch.past, batch.known))
+    return left.transpose(1, 2).reshape(-1, left.size(1), 1) if forecaster.each else left
 
 
 def sums_of(network: Network) -> WeightedSums | None:
