@@ -26,6 +26,11 @@ def pytest_configure(config):
     torch.set_num_threads(1)
 
 
+def pytest_make_parametrize_id(config, val, argname):
+    """Bytes are named by their place: an archive holds the second it was packed, and all processes need the same names."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(config, items):
     wanted = set(filter(None, config.getoption("--rows").split(",")))
     if wanted:
