@@ -27,7 +27,7 @@ def pytest_configure(config):
 
 
 def pytest_make_parametrize_id(config, val, argname):
-    """Bytes are named by their place: an archive holds the second it was packed, and all processes need the same names."""
+    """Bytes are named by their place: an archive holds the second it was packed, and names must not differ."""
     return argname if isinstance(val, bytes) else None
 
 

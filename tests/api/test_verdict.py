@@ -85,3 +85,14 @@ def test_of_labels_nothing_is_said_of_long_sources():
     outputs = {one["model"]: [texts] for one, texts in rows}
     said = judge([one for one, _ in rows], outputs, REFERENCES, EXACT, writes=False)["verdict"]
     assert not any("longest third" in sentence for sentence in said)
+
+
+def test_a_baseline_that_makes_no_mistake_asks_for_no_more_time():
+    _, found = verdict(row("nearest", 400, baseline=True, parameters=0), row("lstm", 400))
+    assert found["winner"] == "nearest"
+    assert found["verdict"][-1] == "The simple baseline wins: it makes no mistake on the test part."
+
+
+def test_where_nobody_gets_anything_right_nobody_is_called_best():
+    _, found = verdict(row("nearest", 0, baseline=True, parameters=0), row("lstm", 0))
+    assert found["verdict"] == ["No model gets above 0 in exact. Try a larger --budget, or more rows to learn from."]

@@ -94,6 +94,15 @@ def test_a_mean_or_a_spread_alone_that_is_wrong_is_caught(change):
 
 
 @pytest.mark.spec("X04")
+def test_each_of_channels_with_one_same_spread_is_judged_by_its_own_rows():
+    turns = np.tile([1.0, -1.0], 7)
+    require_honest_scale("ab", np.array([5.0, 0.0]), np.full(2, 2.0), [np.stack([5 + 2 * turns, -2 * turns], axis=1)])
+    require_honest_scale("ab", np.array([5.0, 0.0]), np.ones(2), [np.stack([np.full(14, 5.0), turns], axis=1)])
+    with pytest.raises(RunError, match=r"the scale of a.*\n.*spread 2 where training rows have 0 and 1"):
+        require_honest_scale("ab", np.zeros(2), np.full(2, 2.0), [np.stack([turns, 7**0.5 * turns], axis=1)])
+
+
+@pytest.mark.spec("X04")
 def test_an_autoencoder_that_knows_later_rows_is_caught():
     values = np.random.default_rng(2).normal(size=(101, 2)).cumsum(axis=0)
     frame = Frame(3, 0, ("x", "y"), (), Step(1, ""), 1)

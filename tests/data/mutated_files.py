@@ -17,6 +17,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -479,26 +480,30 @@ def run_planted(name: str, seed: str, folder: Path) -> None:
     limited(read)
 
 
-def main() -> int:
-    """Mutations of all formats in turn, every fifth of them a planted fault."""
+Choice = tuple[str, Callable[[str, Path], None]]  # what a file is called, and its test by a seed and a folder
+
+
+def one_of_all(number: int) -> Choice:
+    """All formats in turn, every fifth time a planted fault."""
+    kind, fault = FORMATS[number % len(FORMATS)], list(FAULTS)[number // 5 % len(FAULTS)]
+    return (fault, partial(run_planted, fault)) if number % 5 == 4 else (kind.name, partial(run_mutation, kind))
+
+
+def run_many(choose: Callable[[int], Choice]) -> int:
+    """As many files as the command line asks for; failures are counted and shown."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     failures: Counter[str] = Counter()
     begun, slowest = time.perf_counter(), 0.0
-    names = list(FAULTS)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.count):
             seed, start = f"{options.seed} {number}", time.process_time()
-            kind, fault = FORMATS[number % len(FORMATS)], names[number // 5 % len(names)]
+            what, run = choose(number)
             try:
-                if number % 5 == 4:
-                    run_planted(fault, seed, Path(folder))
-                else:
-                    run_mutation(kind, seed, Path(folder))
+                run(seed, Path(folder))
             except Exception as error:  # noqa: BLE001
-                what = fault if number % 5 == 4 else kind.name
                 failures[f"{type(error).__name__} {what}"] += 1
                 print(f"{what}, seed {seed!r}: {type(error).__name__}: {error}"[:500], file=sys.stderr)
             slowest = max(slowest, time.process_time() - start)
@@ -510,4 +515,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_many(one_of_all))

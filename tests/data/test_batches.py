@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from atento.data.batches import Sampler, batches_by_length, pad
+from atento.data.batches import Sampler, batches_by_length, like_lengths, pad
 
 BATCH_TOKENS = 97
 
@@ -28,6 +28,11 @@ def test_batches_keep_the_order_and_the_budget():
 
 def test_one_too_long_for_any_batch_is_alone():
     assert list(batches_by_length([50, 1, 1], [1, 0, 2], batch_tokens=9)) == [[1], [0], [2]]
+
+
+def test_those_of_like_length_are_read_together():
+    assert list(like_lengths([3, 1, 9, 2, 3, 1], batch_tokens=6)) == [[1, 5, 3], [0, 4], [2]]
+    assert list(like_lengths([], batch_tokens=6)) == []
 
 
 @pytest.mark.parametrize("epoch", range(3))

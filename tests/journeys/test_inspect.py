@@ -77,3 +77,33 @@ def test_a_file_nothing_fits(atento_command, tmp_path):
     assert done.code == 0, done.err
     assert "task    none fits" in done.out
     assert "atento data" in done.out
+
+
+@pytest.mark.parametrize("fault", ["2020-13-45", "no number", "both"])
+def test_all_that_is_wrong_with_a_series_is_mended_by_one_command(fault, atento_command, tmp_path):
+    rows = [[f"2020-{day // 28 + 1:02}-{day % 28 + 1:02}", str(day % 7)] for day in range(28)]
+    if fault != "no number":
+        rows[9][0] = "2020-13-45"
+    if fault != "2020-13-45":
+        rows[14][1] = "no number"
+    (tmp_path / "s.csv").write_text("ds,y\n" + "".join(f"{when},{value}\n" for when, value in rows))
+    found = atento_command.run("inspect", "s.csv", "--json", cwd=tmp_path).document
+    assert found["next"][1] == "atento train s.csv --set data.bad_rows=skip --set data.gaps=linear"
+    places = [problem["where"].split(":")[1] for problem in found["problems"] if problem["about"] == "rows"]
+    assert places == {"2020-13-45": ["11", "12"], "no number": ["16", "17"], "both": ["11", "16", "12"]}[fault]
+    typed = shlex.split(found["next"][1])[1:]
+    small = ("--set", "train.steps=2", "--set", "train.threads=1", "--out", "run")
+    assert atento_command.run(*typed, *small, cwd=tmp_path).code == 0
+
+
+def test_a_task_typed_as_a_command_is_told_what_to_type(atento_command, tmp_path):
+    done = atento_command.run("forcast", "s.csv", "--budget", "5s", cwd=tmp_path)
+    assert done.code == 2
+    assert done.err.splitlines()[-1].split(None, 1)[1] == "atento compare s.csv --budget 5s --task forecast"
+
+
+def test_a_folder_of_data_is_answered_with_a_file_of_data(atento_command, tmp_path):
+    for name in ("LICENSE", "README.md", "y.csv", "z.csv"):
+        (tmp_path / name).write_text("ds,y\n2020-01-01,1\n")
+    done = atento_command.run("inspect", tmp_path, cwd=tmp_path)
+    assert done.code == 2 and done.err.rstrip().endswith(f"e.g. {tmp_path / 'y.csv'}")

@@ -2,6 +2,7 @@
 
 import csv
 import random
+import shutil
 
 import pytest
 from PIL import Image
@@ -56,7 +57,7 @@ def run(atento_command, shapes, tmp_path_factory):
     done = atento_command.run("train", shapes, "--model", "conv+additive", *SMALL, "--out", "run", cwd=place)
     assert done.code == 0, done.err
     assert done.out.startswith("accuracy ")
-    assert "task: classify-pictures (a folder of pictures, one sub-folder for each of 4 labels)" in done.err
+    assert "task: classify-pictures (pictures, one sub-folder for each of 4 labels)" in done.err
     assert "are read at 48 × 48" in done.err and "1 picture turned upright as marked" in done.err
     return place / "run"
 
@@ -125,3 +126,18 @@ def test_names_and_sizes_that_make_no_sense_leave_no_folder(atento_command, shap
         done = atento_command.run("train", shapes, *args, "--out", "none", cwd=tmp_path)
         assert done.code == 2 and words in done.err
         assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.spec("K14")
+def test_an_archive_of_pictures_is_the_folder_packed(atento_command, shapes, run, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "formas"), "zip", shapes)
+    done = atento_command.run("train", archive, "--model", "conv+additive", *SMALL, "--out", "run", cwd=tmp_path)
+    assert done.code == 0, done.err
+    weights = [(place / "weights.safetensors").read_bytes() for place in (run, tmp_path / "run")]
+    assert weights[0] == weights[1]
+    found = atento_command.run("evaluate", "run", archive, "--json", cwd=tmp_path).document
+    assert found["scores"] == atento_command.run("evaluate", run, shapes, "--json", cwd=tmp_path).document["scores"]
+    one = next(shapes.rglob("*.jpg")).relative_to(shapes)
+    done = atento_command.run("predict", "run", f"formas.zip!/{one}", cwd=tmp_path)
+    assert done.code == 0 and done.out.splitlines()[1].startswith(f"{one},")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["formas.zip", "run"]  # nothing is unpacked

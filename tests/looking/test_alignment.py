@@ -58,3 +58,9 @@ def test_what_cannot_be_seen_gets_a_sign():
 def test_characters_are_told_from_words():
     assert is_spelled([*"dreiundvierzig", "<end>"])
     assert not is_spelled(["das", "Haus", "a"])
+
+
+def test_a_minus_joins_no_two_numbers():
+    assert spelled(["-0.070", "0.254", "-0.145", "-.5", "1e-3"]) == "-0.070 0.254 -0.145 -.5 1e-3"
+    assert spelled(["0.5,-1", "-2,3"]) == "0.5,-1 -2,3"
+    assert spelled(["well", "-", "known"]) == "well-known"

@@ -70,3 +70,8 @@ def test_saved_by_its_name(tmp_path, name, begins):
 def test_another_ending_is_refused(tmp_path):
     with pytest.raises(InputError):
         save_forecast(view(), tmp_path / "f.gif")
+
+
+def test_a_page_says_how_far_steps_are_apart():
+    assert "steps of 1 row, from the last that was known" in render_forecast(view())
+    assert "steps of 15min, from the last that was known" in render_forecast({**view(), "step": "15min"})

@@ -44,3 +44,16 @@ def test_too_many_weights_become_means_and_then_fewer(boards, monkeypatch):
     kept, note = gallery.fitting(alignments)
     assert len(kept) == 2
     assert "1 of 3 alignments were left out" in note
+
+
+def test_sources_whose_pieces_are_called_alike_stand_apart_by_their_names():
+    looks = [
+        {"source": ["−1", "0"], "output": ["+1"], "weights": [[[[0.5, 0.5]]]], "text": "1, " * 99, "model": model}
+        | {"name": f"until 2020-01-0{day}"}
+        for model in ("b", "a")
+        for day in (1, 2)
+    ]
+    found = gallery.grouped(looks, order=["a", "b"])
+    assert [one["source"] for one in found] == ["until 2020-01-01", "until 2020-01-02"]
+    assert [[panel["model"] for panel in one["panels"]] for one in found] == [["a", "b"], ["a", "b"]]
+    assert all(len(panel["wrote"]) <= gallery.LETTERS for one in found for panel in one["panels"])

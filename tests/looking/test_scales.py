@@ -55,3 +55,10 @@ def test_spread_leaves_alone_what_has_room():
 
 def test_tick_labels_are_short():
     assert [tick_label(value) for value in (0.0, 0.2, 1.0, 40.0, -2.5)] == ["0", "0.2", "1", "40", "−2.5"]
+
+
+@pytest.mark.parametrize("values", [[0.3, 5.9], [0.0, 254.0], [9.2, 0.8, 12.4], [3.0, 3.0]])
+def test_an_axis_of_what_is_never_negative_does_not_begin_below_nought(values):
+    low, high = bounds(values)
+    assert 0 <= low <= min(values) and max(values) <= high
+    assert bounds([-value for value in values])[0] < 0

@@ -33,3 +33,12 @@ def test_few_examples_few_bands():
 def test_a_band_as_plain_values():
     (band,) = bands_of([3, 3], [True, True])
     assert band.to_json() == {"label": "3–3", "from": 3, "to": 3, "count": 2, "value": 1.0, "low": 1.0, "high": 1.0}
+
+
+def test_sequences_of_numbers_are_measured_in_steps():
+    sources = ["0.5 -1.25 3e-7", "1,-2 ?,4 5,6 7,8", "1 2"]
+    bands = by_length(EXACT, sources, [["yes"] * 3], [["yes"]] * 3)
+    assert [band.to_json()["label"] for band in bands] == ["2–2", "3–3", "4–4"]
+    assert {band.to_json()["by"] for band in bands} == {"steps"}
+    (band,) = by_length(EXACT, ["2 apples"], [["yes"]], [["yes"]])
+    assert band.shortest == len("2 apples") and "by" not in band.to_json()

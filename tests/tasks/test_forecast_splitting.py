@@ -1,5 +1,7 @@
 """Parts of series by time, by hand."""
 
+import re
+
 import pytest
 from tests.tasks.hand_series import series
 
@@ -55,7 +57,7 @@ def test_a_short_series_is_named_with_the_key_that_mends_it():
     with pytest.raises(InputError) as caught:
         divide("f.csv", parts, FRAME, DataRecipe(split="70/10/20"))
     message = str(caught.value)
-    assert "f.csv" in message and "'short'" in message and "data.look_back=3" in message and "1 more" in message
+    assert "f.csv" in message and "'short'" in message and "data.look_back=1" in message and "1 more" in message
     found = divide("f.csv", parts, FRAME, DataRecipe(split="70/10/20", bad_rows="skip"))
     assert [one.name for one in found.series] == ["long"]
     assert ["'short'" in found.refused[0].problem, "data.horizon=" in found.refused[1].fix] == [True, True]
@@ -63,6 +65,28 @@ def test_a_short_series_is_named_with_the_key_that_mends_it():
         divide("f.csv", parts[1:], FRAME, DataRecipe(bad_rows="skip"))  # none is left
     with pytest.raises(InputError, match="400/100/100 rows"):
         divide("f.csv", parts[:1], FRAME, DataRecipe(split="400/100/100"))
+
+
+@pytest.mark.parametrize("split", ["70/10/20", "90/10/0", "50%/10%/20%"])
+@pytest.mark.parametrize(
+    "rows, look_back, horizon",
+    [(600, 5000, 7), (600, 1, 5000), (600, 590, 7), (23, 40, 3), (23, 7, 30), (9, 8, 3), (5, 6, 3), (4, 9, 1)],
+)
+def test_what_the_refusal_proposes_works_when_it_is_typed(split, rows, look_back, horizon):
+    frame, recipe = FRAME._replace(look_back=look_back, horizon=horizon), DataRecipe(split=split)
+    with pytest.raises(InputError) as caught:
+        divide("f.csv", (series(range(rows)),), frame, recipe)
+    typed = dict(re.findall(r"--set data\.(\w+)=(\d+)", caught.value.fix))
+    assert typed and "bad_rows" not in caught.value.fix  # leaving the only series out would leave none
+    mended = frame._replace(**{key: int(value) for key, value in typed.items()})
+    (borders,) = divide("f.csv", (series(range(rows)),), mended, recipe).borders
+    assert borders.train >= mended.window
+
+
+def test_a_series_of_too_few_rows_for_any_window_is_told_to_grow():
+    with pytest.raises(InputError) as caught:
+        divide("f.csv", (series(range(2)),), FRAME, DataRecipe(split="70/10/20"))
+    assert caught.value.fix == "add rows: 3 are the least"
 
 
 def test_what_became_of_the_rows_is_said():

@@ -49,7 +49,7 @@ def test_the_codec_knows_words_answers_and_the_side_and_comes_back(codec):
     assert codec.pieces(SOURCES[3]) == ["is", "it", "Blue", "?"]
     asked = MATCH_PICTURES.suit(codec, Recipe(data=DataRecipe(pixels=64)))
     assert asked.pictures.side == 64 and asked.labels == codec.labels
-    with pytest.raises(InputError, match="how questions are read"):
+    with pytest.raises(InputError, match="how capital letters are read"):
         PictureQuestionCodec.load({})
 
 

@@ -11,6 +11,7 @@ from atento.errors import RunError
 from atento.layers.losses import Loss
 from atento.tasks.task import Answer, Question
 from atento.tasks.translate import TRANSLATE
+from atento.training.checkpoints import load_checkpoint
 from atento.training.events import EventLog, read_events
 from atento.training.learner import new_learner
 from atento.training.loop import Plan, take_step, train
@@ -33,8 +34,9 @@ class Script:
     def answer(self, module, codec, sources, recipe):
         assert not module.training
         self.weights_asked.append(module.weight.detach().clone())
-        right = next(self.qualities)
-        return [Answer(REFERENCE[:right] + "?" * (10 - right), 0.0) for _ in sources]
+        right = next(self.qualities)  # of every answer, or of each
+        rights = [right] * len(sources) if isinstance(right, int) else right
+        return [Answer(REFERENCE[:right] + "?" * (10 - right), 0.0) for right in rights]
 
     def task(self):
         return dataclasses.replace(
@@ -52,7 +54,7 @@ def run(tmp_path, whole_recipe):
     """Train on twelve examples, four of them a batch, three batches an epoch."""
     from atento.tasks.pair_codec import EncodedPair
 
-    def start(script, *, questions=1, **values):
+    def start(script, *, questions=1, solved=False, **values):
         recipe = whole_recipe(**{"batch_tokens": 16, "warmup": 0, "decay": "constant", "lr": 0.01, **values})
         plan = Plan(
             task=script.task(),
@@ -63,6 +65,7 @@ def run(tmp_path, whole_recipe):
             fingerprint="f",
             device=torch.device("cpu"),
             folder=tmp_path,
+            solved=solved,
         )
         module = nn.Linear(1, 1, bias=False)
         nn.init.zeros_(module.weight)
@@ -100,6 +103,48 @@ def test_the_first_quarter_is_for_settling(run):
     train(plan, learner, log)
     assert learner.progress.done == "its limit was reached"
     assert learner.progress.best_step == 8
+
+
+@pytest.mark.spec("B04")
+def test_what_began_in_closed_form_is_judged_first_and_kept_if_nothing_is_better(run):
+    script = Script([7, 6, 5, 6])
+    plan, learner, log = run(script, solved=True, questions=5, steps=3, validations=3)
+    train(plan, learner, log)
+    assert learner.progress.best_step == 0
+    assert learner.module.weight.item() == 0.0
+    steps = [event["step"] for event in read_events(log.path) if event["event"] == "validation"]
+    assert steps == [0, 1, 2, 3]
+
+
+@pytest.mark.spec("B04")
+def test_what_began_in_closed_form_is_left_only_for_more_than_chance(run):
+    """Twice one letter better in the mean: once through one lucky answer of eight, then through all of them."""
+    lucky, steady = [1, 3, 3, 3, 3, 3, 3, 10], [4] * 8
+    script = Script([3, lucky, 3, steady, 3])
+    plan, learner, log = run(script, solved=True, questions=8, steps=4, validations=4)
+    train(plan, learner, log)
+    assert learner.progress.best_step == 3
+    assert torch.equal(learner.module.weight, script.weights_asked[3])
+    script = Script([lucky, 3, 3])
+    plan, learner, log = run(script, questions=8, steps=3, validations=3)  # what began at random has nothing to surpass
+    train(plan, learner, log)
+    assert learner.progress.best_step == 1
+
+
+@pytest.mark.spec("B04")
+def test_a_run_that_goes_on_knows_how_it_began(run):
+    """Stopped after a step and put back from its checkpoint, it still asks for more than chance."""
+    lucky = [1, 3, 3, 3, 3, 3, 3, 10]
+    plan, learner, log = run(Script([3, 2]), solved=True, questions=8, steps=1, validations=1)
+    train(plan, learner, log)
+    first, progress = learner.first, learner.progress
+    plan, learner, log = run(Script([lucky]), solved=True, questions=8, steps=2, validations=2)
+    load_checkpoint(plan.folder, learner, fingerprint="f")
+    assert torch.equal(learner.first, first)
+    assert learner.progress.best == progress.best
+    learner.progress.done = ""
+    train(plan, learner, log)
+    assert (learner.progress.step, learner.progress.best_step) == (2, 0)
 
 
 def test_limits_of_steps_and_epochs(run):

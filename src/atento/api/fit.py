@@ -91,15 +91,16 @@ def fit(
     if before is not None:
         notes.append(take_weights(module, before))
         on_event({"event": "note", "text": notes[-1]})
-    elif chosen.start is not None and (note := chosen.start(module, codec, reading.train)):
-        notes.append(note)
-        on_event({"event": "note", "text": note})
+    solved = ""
+    if before is None and chosen.start is not None and (solved := chosen.start(module, codec, reading.train)):
+        notes.append(solved)
+        on_event({"event": "note", "text": solved})
     for note in start_words(module, codec, recipe, started=before is not None):
         notes.append(note)
         on_event({"event": "note", "text": note})
     with held(folder):
         open_run(folder, recipe, codec, resume=resume)
-        plan = make_plan(chosen, recipe, codec, reading, where, folder)
+        plan = make_plan(chosen, recipe, codec, reading, where, folder, solved=bool(solved))
         learner = new_learner(module.to(where), recipe)
         log = EventLog(folder, on_event)
         try:
@@ -107,6 +108,9 @@ def fit(
             if before is not None and not (folder / CHECKPOINT).exists():
                 save_checkpoint(folder, learner, fingerprint=plan.fingerprint)  # the run before may be gone one day
             train(plan, learner, log)
+            if solved and learner.best_weights and not learner.progress.best_step:
+                notes.append("no step was better than the closed form by more than chance: it stays as it began")
+                on_event({"event": "note", "text": notes[-1]})
             if chosen.settle is not None:
                 chosen.settle(learner.module.eval(), codec, reading.valid)
             log.add("finished", step=learner.progress.step, why=learner.progress.done)
@@ -151,7 +155,9 @@ def require_same_recipe(folder: Path, recipe: Recipe, *, fix: str = "") -> None:
             )
 
 
-def make_plan(task: Task, recipe: Recipe, codec: Any, reading: Reading, device: torch.device, folder: Path) -> Plan:
+def make_plan(
+    task: Task, recipe: Recipe, codec: Any, reading: Reading, device: torch.device, folder: Path, *, solved: bool
+) -> Plan:
     """Encode the training part and pick what validations will ask."""
     stride = -(-len(reading.valid) // recipe.train.validation_examples) or 1
     encoded = encode_all(task, codec, reading.train)
@@ -168,6 +174,7 @@ def make_plan(task: Task, recipe: Recipe, codec: Any, reading: Reading, device: 
         order=None if windows is None else windows.order,
         carried=windows is not None and windows.carried,
         gather=None if windows is None else windows.gather,
+        solved=solved,
     )
 
 

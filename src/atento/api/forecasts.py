@@ -77,6 +77,7 @@ def view_of(codec: SeriesCodec, question: Question, said: Mapping[str, Any], *, 
         levels=codec.levels,
         title=str(question.source),
         data=data,
+        step=str(codec.frame.step),
     )
 
 

@@ -8,16 +8,15 @@ import torch
 from torch import nn
 
 from atento.api.run import Run
-from atento.bundle import PREDICTIONS, write_atomically, write_json
+from atento.bundle import PREDICTIONS
 from atento.errors import InputError
 from atento.looking.flow_page import render_flow
 from atento.looking.flow_picture import flow_picture
-from atento.looking.pictures import KINDS
+from atento.looking.saving import save_view
 from atento.models.gradients import GradientFlow
 from atento.models.gradients import gradient_flow as flow_of_module
 
 SOURCES = 8  # of the test part, the longest
-ENDINGS = (".html", *KINDS, ".json")
 
 
 def gradient_flow(model: nn.Module | Run, batch: Any = None) -> GradientFlow:
@@ -62,9 +61,4 @@ def look_at_gradients(run: Run, text: str = "") -> dict[str, Any]:
 
 def save_flow(flow: dict[str, Any], out: Path) -> None:
     """A page, a picture or the numbers, by the name given."""
-    if out.suffix.lower() == ".json":
-        write_json(out, flow)
-    elif out.suffix.lower() in KINDS:
-        flow_picture(flow, out)
-    else:
-        write_atomically(out, render_flow(flow).encode())
+    save_view(flow, out, page=render_flow, picture=flow_picture)

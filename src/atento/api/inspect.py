@@ -30,6 +30,7 @@ MOST_ROWS = 20  # refused ones that are listed
 MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
 FEW_DOCUMENTS = 20  # of fewer documents, lines say more
 WORDY = 1.5  # words a text, from where words are counted
+SETTING = re.compile(r"--set (data\.\w+)=(\w+)")
 NUMERIC = ("estimate", "classify-series", "transcribe")
 SIDES = {"tag": "sentences", "match": "both texts", **dict.fromkeys(NUMERIC, "sequences")}
 
@@ -61,14 +62,11 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
         **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": [], "channels": []},
     }
     rows, problems = refused_rows(file, table.refused), []
-    mend: list[str] = []
+    mend: dict[str, str] = {}
     if likely:
         try:
-            recipe = fill_defaults(
-                TASKS[best], {**values, "data.bad_rows": "skip"}, data=Path(values["data.train"]).name
-            )
-            reading = TASKS[best].read(recipe.data, recipe.split_seed)
-            rows = refused_rows(file, reading.refused)
+            recipe, reading, stopped, mend = read_mended(TASKS[best], values)
+            rows = [*refused_rows(file, reading.refused), *(Problem("rows", one.problem, one.fix) for one in stopped)]
             document |= {
                 "refused": len(reading.refused),
                 "notes": [*beside, *reading.notes],
@@ -84,22 +82,43 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
                 document |= {"lengths": lengths_of(subject), **labels_of(subject)}
                 problems = problems_of(subject)
         except AtentoError as error:
-            mend = mending(error)
-            command = shlex.join(["atento", "compare", file, *mend]) if mend else ""
-            rows = rows or [Problem("rows", error.problem, error.fix, command)]
-    skip = ["--set", "data.bad_rows=skip"] if document["refused"] else mend
+            rows = rows or [Problem("rows", error.problem, error.fix)]
+    if document["refused"]:
+        mend = {"data.bad_rows": "skip", **mend}
+    settings = [word for key, value in mend.items() for word in ("--set", f"{key}={value}")]
+    if settings:  # one command mends all rows
+        rows = [row._replace(command=shlex.join(["atento", "compare", file, *settings])) for row in rows]
     return {
         **document,
         "problems": [problem._asdict() for problem in (*rows[:MOST_ROWS], *problems)],
         "more_problems": len(rows[MOST_ROWS:]),
-        "next": [shlex.join(["atento", verb, file, *skip]) for verb in (VERBS if likely else ())] or ["atento data"],
+        "next": [shlex.join(["atento", verb, file, *settings]) for verb in (VERBS if likely else ())]
+        or ["atento data"],
     }
 
 
-def mending(error: AtentoError) -> list[str]:
-    """The first setting that an error's fix names, as it is typed."""
-    named = re.search(r"--set (data\.\w+=\w+)", error.fix)
-    return ["--set", named[1]] if named else []
+def read_mended(task: Task, values: dict[str, str]) -> tuple[Recipe, Reading, list[AtentoError], dict[str, str]]:
+    """The recipe and the parts, bad rows left out, what stopped the reading, and the settings that mend it; they are
+    those that each message names, as long as another one helps.
+    """
+    stopped: list[AtentoError] = []
+    mend: dict[str, str] = {}
+    while True:
+        recipe = fill_defaults(task, {**values, "data.bad_rows": "skip", **mend}, data=Path(values["data.train"]).name)
+        try:
+            return recipe, task.read(recipe.data, recipe.split_seed), stopped, mend
+        except AtentoError as error:
+            more = mending(error)
+            if not more or more.keys() <= mend.keys():
+                raise stopped[0] if stopped else error from None
+            stopped.append(error)
+            mend |= more
+
+
+def mending(error: AtentoError) -> dict[str, str]:
+    """The first settings that an error's fix names, as they are typed."""
+    named = re.search(r"--set data\.\w+=\w+(?: --set data\.\w+=\w+)*", error.fix)
+    return dict(SETTING.findall(named[0])) if named else {}
 
 
 def subject_of(file: str, recipe: Recipe, reading: Reading, *, table: Table, cast: Cast) -> Subject:

@@ -97,9 +97,12 @@ def too_few(file: str, series: Sequence[Series], frame: Frame, reading: Reading)
     """Little to learn from, or little to judge by."""
     windows = sum(max(0, len(one) - frame.window + 1) for one in series)
     if windows < FEW_WINDOWS:
-        shorter = command_of(file, f"data.look_back={max(1, frame.look_back // 2)}")
         where = f"only {counted(windows, 'window')} of {frame.window} steps to train on"
-        yield Problem("size", where, "a shorter past leaves more of them", shorter)
+        if frame.look_back > 1:
+            shorter = command_of(file, f"data.look_back={frame.look_back // 2}")
+            yield Problem("size", where, "a shorter past leaves more of them", shorter)
+        else:
+            yield Problem("size", where, "give more rows")
     if len(reading.test) < FEW_TESTED:
         where = f"only {counted(len(reading.test), 'forecast')} to test on: one more moves the score by percents"
         yield Problem("size", where, "give the test a larger share", command_of(file, "data.split=60/10/30"))

@@ -28,10 +28,16 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
         wrong = [questions[line["number"]] for line in row["worst"][:WORST]]
         for kind, asked in (("chosen", chosen), ("worst", wrong)):
             found += [
-                {**plain(predictor.look(question.source), question.references), "model": row["model"], "kind": kind}
+                {**plain(predictor.look(question.source), question.references), **named(question, row["model"], kind)}
                 for question in asked
             ]
     return found
+
+
+def named(question: Question, model: str, kind: str) -> dict[str, str]:
+    """Whose look it is, and of what; a source that is no text goes by its name, for its pieces are called alike."""
+    name = {} if isinstance(question.source, str) else {"name": str(question.source)}
+    return {**name, "model": model, "kind": kind}
 
 
 def is_right(text: str, references: Sequence[Any]) -> bool | None:

@@ -130,9 +130,8 @@ def attempt_one(
             require_sense(task, module, recipe.train)
             if recipe.train.balance and task.weigh is not None:
                 task.weigh(module, codec, recipe.train.balance)
-            if task.start is not None:
-                task.start(module, codec, reading.train)
-            plan = make_plan(task, recipe, codec, reading, device, Path(folder))
+            solved = task.start is not None and task.start(module, codec, reading.train)
+            plan = make_plan(task, recipe, codec, reading, device, Path(folder), solved=bool(solved))
             learner = new_learner(module.to(device), recipe)
             log = EventLog(Path(folder), watch)
             begin(plan, learner, log, resume=False)

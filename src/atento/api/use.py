@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from atento.api.forecasts import makes_forecasts, past_named
-from atento.api.gradients import ENDINGS
 from atento.api.recipes import Settings
 from atento.api.run import Run
 from atento.api.show import plain
@@ -16,11 +15,10 @@ from atento.data.pairs import BESIDE, read_source
 from atento.data.writing import find_writer, write_table
 from atento.errors import InputError
 from atento.looking.embeddings import ENDINGS as MAP_ENDINGS
-from atento.looking.forecast_view import ENDINGS as FORECAST_ENDINGS
 from atento.looking.page import render_alignment
-from atento.looking.phase import ENDINGS as PHASE_ENDINGS
 from atento.looking.pictures import alignment_picture
 from atento.looking.regions import of_a_picture, regions_picture
+from atento.looking.saving import ENDINGS
 from atento.spec import Recipe, parse_settings
 from atento.training.events import Watcher, no_watcher
 
@@ -32,8 +30,8 @@ LOOKS = {  # what --out may be called
     "embeddings": MAP_ENDINGS,
     "context": (".json",),
     "tokens": (".json",),
-    "forecast": FORECAST_ENDINGS,
-    "phase": PHASE_ENDINGS,
+    "forecast": ENDINGS,
+    "phase": ENDINGS,
 }
 
 

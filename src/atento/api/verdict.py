@@ -24,7 +24,10 @@ def judge(
     for row in ran:
         row["tied"] = row is best or tied_over(metric, outputs[best["model"]], outputs[row["model"]], references)
     ties = [row["model"] for row in ran if row["tied"] and row is not best]
-    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran)]
+    if best["value"] <= 0 and not metric.smaller_is_better:  # nothing to rank
+        nobody = f"No model gets above 0 in {metric.name}. Try a larger --budget, or more rows to learn from."
+        return {"winner": best["model"], "ties": ties, "verdict": [nobody]}
+    sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran, metric)]
     sentences += memory(ran, metric) if writes else []
     return {"winner": best["model"], "ties": ties, "verdict": sentences}
 
@@ -53,8 +56,10 @@ def simplest(best: Row, ran: Sequence[Row]) -> list[str]:
     return [f"{text} and answers fastest ({rate})." if same else f"{text}, {quick['model']} answers fastest ({rate})."]
 
 
-def against_baseline(best: Row, ran: Sequence[Row]) -> list[str]:
+def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]:
     """A simple model that wins is named the winner."""
+    if best["baseline"] and best["value"] >= 1 and not metric.smaller_is_better:  # nothing is left to learn
+        return ["The simple baseline wins: it makes no mistake on the test part."]
     if best["baseline"]:
         return ["The simple baseline wins: no trained model is worth its cost here yet. Try a larger --budget."]
     return [f"The simple baseline {row['model']} reaches {score(row)}." for row in ran if row["baseline"]]

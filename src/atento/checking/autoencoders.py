@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import load
 from torch import Tensor
 
-from atento.bundle import OUTPUTS, Bundle
-from atento.checking.finding import CLOSE, SHORT, Checked, Finding, apart, aside, judged, tried
-from atento.checking.forecasters import NO_EXAMPLES, some_questions
+from atento.bundle import Bundle
+from atento.checking.finding import CLOSE, Checked, Finding, apart, judged, tried
+from atento.checking.series_runs import check_series_run
 from atento.checking.subject import ROWS, exact_copy
 from atento.checking.translators import micro_batches
 from atento.models.autoencoder import Autoencoder, WindowBatch
-from atento.spec import DecodeRecipe
 
 # Axes: B windows, L rows of a window, C channels.
 
@@ -68,34 +66,8 @@ def losses_of_rows(module: Autoencoder) -> Finding:
 
 def check_recreations(bundle: Bundle) -> Checked:
     """The contracts of its module, then of its answers on its own test part."""
-    questions = some_questions(bundle)
-    laws = {"answers": answers_alone, "as tested": as_tested}
-    own = [
-        tried(name, partial(law, bundle, questions)) if questions else aside(name, NO_EXAMPLES)
-        for name, law in laws.items()
-    ]
     found = check_autoencoder(bundle.module) if isinstance(bundle.module, Autoencoder) else []
-    return Checked(f"{bundle.recipe.model.name} ({bundle.task.name})", [*found, *own])
-
-
-def answers_alone(bundle: Bundle, questions: list[tuple[int, Any]]) -> Finding:
-    """What else is asked in the same call changes no answer."""
-    sources, decode = [source for _, source in questions], DecodeRecipe()
-    together = bundle.task.answer(bundle.module, bundle.codec, sources, decode)
-    alone = [bundle.task.answer(bundle.module, bundle.codec, [source], decode)[0] for source in sources]
-    gap = max(share_apart(one.value, other.value) for one, other in zip(together, alone, strict=True))
-    return judged("answers", gap, SHORT, "a window asked alone gets the latent it gets in company")
-
-
-def as_tested(bundle: Bundle, questions: list[tuple[int, Any]]) -> Finding:
-    """The loaded model answers as the trained one did when it was tested."""
-    path = bundle.folder / OUTPUTS
-    if not path.exists():
-        return aside("as tested", NO_EXAMPLES)
-    then = load(path.read_bytes())["outputs"]
-    now = bundle.task.answer(bundle.module, bundle.codec, [source for _, source in questions], bundle.recipe.decode)
-    gap = max(share_apart(one.value, then[at]) for one, (at, _) in zip(now, questions, strict=True))
-    return judged("as tested", gap, SHORT, "the loaded model answers as the trained one did when it was tested")
+    return check_series_run(bundle, found, share_apart)
 
 
 def share_apart(one: Any, other: Any) -> float:

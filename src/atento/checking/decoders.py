@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.checking.finding import CLOSE, EXACT, Finding, apart, aside, judged, tried
-from atento.checking.pictures import all_there, check_seeing
+from atento.checking.pictures import check_seeing
 from atento.checking.places import why_sided
 from atento.checking.sequences import FUTURE, SEQUENCES, check_sequence
 from atento.checking.subject import (
@@ -24,7 +24,7 @@ from atento.checking.subject import (
     widths_that_fit,
 )
 from atento.layers.padding import clean, masked_mean
-from atento.models.pictures import PictureEncoder
+from atento.models.pictures import PictureEncoder, all_there
 from atento.models.protocols import Decoder, Encoded, Encoder, reorder
 
 # Axes: B rows, N source time, T target time, V vocabulary, D size.

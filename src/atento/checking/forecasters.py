@@ -6,20 +6,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import load
 
-from atento.bundle import OUTPUTS, Bundle
-from atento.checking.finding import CLOSE, SHORT, Checked, Finding, apart, aside, judged, tried
+from atento.bundle import Bundle
+from atento.checking.finding import CLOSE, Checked, Finding, apart, judged, tried
+from atento.checking.series_runs import check_series_run
 from atento.checking.subject import ROWS, exact_copy
 from atento.checking.translators import micro_batches
-from atento.errors import InputError
 from atento.models.forecaster import Forecaster, SeriesBatch
-from atento.spec import DecodeRecipe
 
 # Axes: B windows, L past, H horizon, C channels, K covariates.
-
-EXAMPLES = 6
-NO_EXAMPLES = "the run has no test part, or its data is gone"
 
 
 def check_forecaster(module: Forecaster) -> list[Finding]:
@@ -81,45 +76,8 @@ def losses_of_rows(module: Forecaster) -> Finding:
 
 def check_forecasts(bundle: Bundle) -> Checked:
     """The contracts of its module, then of its answers on its own test part."""
-    questions = some_questions(bundle)
-    laws = {"answers": answers_alone, "as tested": as_tested}
-    own = [
-        tried(name, partial(law, bundle, questions)) if questions else aside(name, NO_EXAMPLES)
-        for name, law in laws.items()
-    ]
-    module = bundle.module
-    found = check_forecaster(module) if isinstance(module, Forecaster) else []
-    return Checked(f"{bundle.recipe.model.name} ({bundle.task.name})", [*found, *own])
-
-
-def some_questions(bundle: Bundle) -> list[tuple[int, Any]]:
-    """A few forecasts of the test part with their numbers, spread over it."""
-    try:
-        test = bundle.task.read(bundle.recipe.data, bundle.recipe.split_seed).test
-    except InputError:
-        return []
-    return [(at, test[at].source) for at in range(0, len(test), max(1, -(-len(test) // EXAMPLES)))]
-
-
-def answers_alone(bundle: Bundle, questions: list[tuple[int, Any]]) -> Finding:
-    """What else is asked in the same call changes no forecast."""
-    sources, decode = [source for _, source in questions], DecodeRecipe()
-    together = bundle.task.answer(bundle.module, bundle.codec, sources, decode)
-    alone = [bundle.task.answer(bundle.module, bundle.codec, [source], decode)[0] for source in sources]
-    gap = max(spreads_apart(bundle, one.value, other.value) for one, other in zip(together, alone, strict=True))
-    return judged("answers", gap, SHORT, "a past asked alone gets the forecast it gets in company")
-
-
-def as_tested(bundle: Bundle, questions: list[tuple[int, Any]]) -> Finding:
-    """The loaded model forecasts as the trained one did when it was tested."""
-    path = bundle.folder / OUTPUTS
-    words = "the loaded model forecasts as the trained one did when it was tested"
-    if not path.exists():
-        return aside("as tested", NO_EXAMPLES)
-    then = load(path.read_bytes())["outputs"]
-    now = bundle.task.answer(bundle.module, bundle.codec, [source for _, source in questions], bundle.recipe.decode)
-    gaps = [spreads_apart(bundle, one.value, then[at]) for one, (at, _) in zip(now, questions, strict=True)]
-    return judged("as tested", max(gaps), SHORT, words)
+    found = check_forecaster(bundle.module) if isinstance(bundle.module, Forecaster) else []
+    return check_series_run(bundle, found, partial(spreads_apart, bundle))
 
 
 def spreads_apart(bundle: Bundle, one: Any, other: Any) -> float:

@@ -23,7 +23,7 @@ def require_honest_channels(channels: Channels, sources: Sequence[str]) -> None:
 
 def require_honest_scale(names: Sequence[str], mean: Numbers, spread: Numbers, parts: Iterable[Numbers]) -> None:
     """A mean and a spread (C,) are those of all training rows (T, C) together; a spread of what never changes may be
-    anything. One spread for all channels is the mean of theirs.
+    anything.
     """
     rows, sums, squares = 0, np.zeros(len(names)), np.zeros(len(names))
     for part in parts:
@@ -31,8 +31,6 @@ def require_honest_scale(names: Sequence[str], mean: Numbers, spread: Numbers, p
         rows, sums, squares = rows + len(part), sums + moved.sum(axis=0), squares + np.square(moved).sum(axis=0)
     shift = sums / rows
     true = np.sqrt(np.maximum(squares / rows - np.square(shift), 0.0))
-    if len(names) > 1 and np.ptp(spread) == 0:
-        true = np.full_like(true, np.sqrt(np.mean(np.square(true))))
     size = np.where(true > CLOSE * spread, true, spread)
     wrong = np.maximum(np.abs(shift) / size, np.where(true > CLOSE * spread, np.abs(spread / size - 1), 0.0))
     worst = int(np.argmax(wrong))

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from atento.checking.decoders import decoder_cache, state_rows
 from atento.checking.finding import Finding, tried
-from atento.checking.pictures import all_there, check_seeing
+from atento.checking.pictures import check_seeing
 from atento.checking.places import why_sided
 from atento.checking.sequences import FUTURE, SEQUENCES, check_sequence
 from atento.checking.subject import (
@@ -27,7 +27,7 @@ from atento.models.language_model import LanguageModel, TextBatch
 from atento.models.letters import WordEmbedding
 from atento.models.masked import MaskedModel
 from atento.models.patched_numbers import PatchedNumbers
-from atento.models.pictures import PictureEncoder
+from atento.models.pictures import PictureEncoder, all_there
 from atento.models.tagger import Tagger
 
 # Axes: B rows, N time, V vocabulary, M real tokens.

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from atento.checking.finding import Finding
@@ -21,11 +20,6 @@ NOT_IN_TIME = "a picture is seen at once"
 def some_pictures(values: Tensor) -> Tensor:
     """Numbers (B, T, D) as pixels (B, 3, S, S)."""
     return values.flatten(1)[:, :NUMBERS].reshape(-1, 3, SIDE, SIDE)
-
-
-def all_there(pixels: Tensor) -> Tensor:
-    """Every picture is real (B, 1)."""
-    return torch.ones(len(pixels), 1, dtype=torch.bool)
 
 
 def check_seeing(module: nn.Module, outputs: Callable[[Any, Tensor], Tensor]) -> list[Finding]:

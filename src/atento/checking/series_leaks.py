@@ -34,9 +34,7 @@ def require_honest_scales(codec: SeriesCodec, train: Sequence[tuple[Series, Any]
     for at, (series, _) in enumerate(train):
         of = f" of series {series.name!r}" if series.name else ""
         names = [f"{channel!r}{of}" for channel in codec.frame.channels]
-        for channel in range(len(names)):  # one by one: each has a spread of its own
-            mean, spread = (part[at, channel : channel + 1] for part in codec.scales[:2])
-            require_honest_scale(names[channel : channel + 1], mean, spread, [series.values[:, channel : channel + 1]])
+        require_honest_scale(names, codec.scales.mean[at], codec.scales.spread[at], [series.values])
 
 
 def require_honest_windows(codec: SeriesCodec) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from atento.checking.decoders import NOT_AHEAD, check_decoder
 from atento.checking.finding import EXACT, SHORT, Finding, apart, judged, tried
 from atento.checking.one_sided import drawing
-from atento.checking.pictures import NUMBERS, all_there, check_seeing, some_pictures
+from atento.checking.pictures import NUMBERS, check_seeing, some_pictures
 from atento.checking.places import why_sided
 from atento.checking.sequences import FUTURE, check_sequence
 from atento.checking.subject import ROWS, TIME, Outputs, Subject, chance, exact_copy, ragged, tokens_of, vocabulary_of
@@ -19,7 +19,7 @@ from atento.decoding import Marks, beam, greedy
 from atento.decoding.hypothesis import log_probabilities
 from atento.layers.losses import Loss, token_cross_entropy
 from atento.models.patched_numbers import PatchedNumbers
-from atento.models.pictures import PictureEncoder
+from atento.models.pictures import PictureEncoder, all_there
 from atento.models.translator import TranslationBatch, Translator
 
 # Axes: B rows, N source time, T target time, V vocabulary.

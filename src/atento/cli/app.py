@@ -1,8 +1,10 @@
 """The command `atento`. Torch is imported only by commands that need it, so that --help is quick."""
 
 import os
+import shlex
 import signal
 import sys
+from difflib import get_close_matches
 from types import FrameType
 
 import typer
@@ -20,7 +22,7 @@ from atento.cli.say import emit, remarks
 from atento.cli.train import train
 from atento.cli.tune import tune
 from atento.cli.use import evaluate, predict, try_
-from atento.errors import AtentoError, Interrupted, MachineError
+from atento.errors import AtentoError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
     name="atento",
@@ -60,6 +62,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupt)
     try:
+        refuse_task(sys.argv[1:])
         app()
     except AtentoError as error:
         if debug:
@@ -83,6 +86,18 @@ def main() -> None:
             raise
         text = f"atento made a mistake of its own: {type(error).__name__}: {error}"
         fail(AtentoError(text, fix="run it again with --debug and report the traceback"))
+
+
+def refuse_task(words: list[str]) -> None:
+    """A task where a command should be, as in `atento forecast FILE`: what is meant can be said."""
+    commands = [str(entry.name or getattr(entry.callback, "__name__", "")) for entry in app.registered_commands]
+    if not words or words[0][0:1] in ("", "-") or get_close_matches(words[0], commands):
+        return
+    from atento.tasks.catalogue import TASKS
+
+    for task in get_close_matches(words[0], TASKS, n=1, cutoff=0.8):
+        line = shlex.join(["atento", "compare", *(words[1:] or ["FILE"]), "--task", task])
+        raise InputError(f"{task} is a task, not a command.", found=f"atento {words[0]}", fix=line)
 
 
 def fail(error: AtentoError) -> None:

@@ -18,6 +18,8 @@ KINDS = {
     "ts": "sequences as sktime writes them (.ts)",
     "arff": "sequences as Weka writes them (.arff)",
     "npz": "arrays of numpy (.npz)",
+    "npy": "an array of numpy, or one a series",
+    "pictures": "pictures, a file each",
     "sequences": "a column a step",
     "parallel": "parallel files",
     "text": "plain text",

@@ -25,6 +25,7 @@ class ShowProgress:
         self.bars: dict[str, TaskID] = {}
         self.facts: dict[str, Event] = {}
         self.told: dict[str, float] = {}
+        self.noted: set[str] = set()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
@@ -50,7 +51,7 @@ class ShowProgress:
             return
         kind, model = event["event"], event.get("model", "")
         if kind == "note":
-            self.line(event["text"])
+            self.once(event["text"])
         elif kind == "refused":
             self.line(f"left out {event['text']}")
         elif kind == "failed":
@@ -80,6 +81,12 @@ class ShowProgress:
         elif event["event"] != "step" or time.monotonic() - self.told.get(model, 0.0) >= SECONDS_BETWEEN_LINES:
             self.told[model] = time.monotonic()
             self.line(f"{model + ': ' if model else ''}{over:4.0%} {text}")
+
+    def once(self, text: str) -> None:
+        """A note, said once however many models are told of it."""
+        if text not in self.noted:
+            self.noted.add(text)
+            self.line(text)
 
     def line(self, text: str) -> None:
         """One line of text, above the bars."""

@@ -60,14 +60,14 @@ def is_read(info: zipfile.ZipInfo) -> bool:
     )
 
 
-def require_limits(infos: list[zipfile.ZipInfo], file: str) -> None:
+def require_limits(infos: list[zipfile.ZipInfo], file: str, *, together: int = 0) -> None:
     """Too many files, or far more bytes than the archive has, are refused before any is unpacked."""
-    size = sum(info.file_size for info in infos)
-    if len(infos) > MOST_FILES or size > MOST_BYTES:
+    size, most = sum(info.file_size for info in infos), together or MOST_BYTES
+    if len(infos) > MOST_FILES or size > most:
         raise InputError(
             f"{file} holds more than is read from one archive.",
             found=f"{counted(len(infos), 'file')} of {size / 2**20:,.0f} MB together",
-            fix=f"unpack it and give the folder; at most {MOST_FILES:,} files of {MOST_BYTES // 2**20:,} MB are read",
+            fix=f"unpack it and give the folder; at most {MOST_FILES:,} files of {most // 2**20:,} MB are read",
         )
     for info in infos:
         if info.file_size > max(LARGE, MOST_TIMES * info.compress_size):

@@ -42,6 +42,11 @@ def batches_by_length(lengths: Sequence[int], indices: Sequence[int], *, batch_t
         yield batch
 
 
+def like_lengths(lengths: Sequence[int], *, batch_tokens: int) -> Iterator[list[int]]:
+    """All indices in such batches, the shortest first: those of like length are read together."""
+    return batches_by_length(lengths, sorted(range(len(lengths)), key=lengths.__getitem__), batch_tokens=batch_tokens)
+
+
 class Order(Protocol):
     """Which examples come together, epoch by epoch."""
 

@@ -29,7 +29,7 @@ class Chunk(NamedTuple):
 def is_large(source: str) -> bool:
     """Whether one file is too large to be read whole."""
     path = Path(source)
-    if not path.is_file() or kind_by_name(source) in WHOLE:
+    if not path.is_file() or path.suffix.lower() == ".zip" or kind_by_name(source) in WHOLE:
         return False
     size = path.stat().st_size
     return size > (LARGE // PACKED if path.suffix.lower() in (".gz", ".xz") else LARGE)

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from unicodedata import normalize
 
+from atento.data.archived import file_of, part, read_inside
 from atento.data.encodings import Text as Text
 from atento.data.encodings import decode
 from atento.data.records import excerpt
 from atento.errors import InputError, nearest
 
+ASIDE = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
+RECIPE = "recipe.toml"
 MEMORY_LIMIT = 2**30  # a damaged archive may ask for any amount
 HEAD = 2**18
 MOST_BYTES = 2**32  # unpacked; more is a mistake or an attack
@@ -83,18 +86,21 @@ def read_head(path: str, most: int = HEAD) -> Text:
 
 
 def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
-    """The first so many bytes of a file, unpacked when its name ends in .gz or .xz."""
+    """The first so many bytes of a file, on disk or in an archive, unpacked when its name ends in .gz or .xz."""
     unpack = UNPACK.get(Path(path).suffix.lower())
     try:
-        if unpack is None and most < MOST_BYTES:
+        inside = part(path)
+        if inside is None and unpack is None and most < MOST_BYTES:
             with Path(path).open("rb") as opened:
                 return opened.read(most)
-        data = Path(path).read_bytes()
+        data = Path(path).read_bytes() if inside is None else read_inside(*inside)
         if unpack is None or not data:
             return data
         unpacked = unpack(data, most)
+    except InputError:  # which is a ValueError, too
+        raise
     except FileNotFoundError:
-        raise missing(Path(path)) from None
+        raise missing(file_of(path)) from None
     except IsADirectoryError:
         raise not_a_file(Path(path)) from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
@@ -133,6 +139,11 @@ def not_a_file(folder: Path) -> InputError:
     )
 
 
+def about_others(name: str) -> bool:
+    """Whether a file is about the others of its folder rather than data, by its name."""
+    return Path(name).stem.lower() in ASIDE or Path(name).suffix.lower() in (".md", ".rst", ".pdf", ".html")
+
+
 def missing(path: Path) -> InputError:
     """The refusal of a path that leads nowhere, with the most similar name that is there."""
     folder = path.parent
@@ -158,7 +169,10 @@ def file_names(folder: Path) -> list[str]:
 
 def first_file(folder: Path) -> str:
     """A file name to show as an example."""
-    return (file_names(folder) or ["pairs.tsv"])[0]
+    names = file_names(folder)
+    if RECIPE in names:  # of a run: its data, once more
+        return RECIPE
+    return next((name for name in names if not about_others(name)), names[0] if names else "pairs.tsv")
 
 
 def listing(folder: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from atento.data.archives import Member, read_zip
 from atento.data.encodings import NotText, decode
-from atento.data.files import Text, not_a_file, plain_breaks, read_bytes, require_text
+from atento.data.files import ASIDE, Text, not_a_file, plain_breaks, read_bytes, require_text
 from atento.data.headers import Header
 from atento.data.records import BadRows, Place, Records, Refusal, counted, in_words
 from atento.data.tables import Table, table_from_text, table_of
@@ -14,7 +14,6 @@ from atento.errors import InputError
 
 MOST_FILES = 200_000
 TEXTS = frozenset({"", ".txt", ".text", ".eml", ".story"})
-ASIDE = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
 
 
 def read_folder(path: str, *, bad_rows: BadRows = "stop") -> Table:

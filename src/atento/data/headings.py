@@ -47,6 +47,7 @@ KNOWN = LANGUAGES.union(ROLE_NAMES.split(), TEXT, LABEL, WORDS, TAGS, *COUPLES)
 ABSENT = frozenset({"na", "n/a", "nan", "null", "none", "nil"})
 NAME = re.compile(r"(?:[^\W\d]|#\d)[\w .\-/()#%]{0,39}(?<![. ])")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+MARKS = "#%°$€£([_@*"  # with which the name of a column of numbers may begin
 CLOSE_ROWS = 5
 LABELLED_ROWS = 20  # fewer rows say nothing of labels
 
@@ -75,9 +76,9 @@ def is_name(cell: str) -> bool:
 
 
 def is_title(cell: str) -> bool:
-    """Whether a cell could stand above numbers: a few words with any signs, such as `Precio €/MWh` or `T [°C]`."""
-    words = cell.split()
-    return cell[0].isalpha() and len(cell) <= 40 and 0 < len(words) <= 5 and cell.lower() not in ABSENT
+    """Whether a cell could stand above numbers: a few words with any signs, such as `T [°C]` or `#Passengers`."""
+    words, begun = cell.split(), cell[0].isalpha() or (cell[0] in MARKS and any(map(str.isalpha, cell)))
+    return begun and len(cell) <= 40 and 0 < len(words) <= 5 and cell.lower() not in ABSENT
 
 
 def looks_like_header(
@@ -103,8 +104,10 @@ def looks_like_header(
         return True
     if any(are_numbers(values) for values in columns) and all(is_name(cell) or is_title(cell) for cell in cells):
         return True
-    if not below or not all(is_name(cell) for cell in cells):
+    if not all(is_name(cell) for cell in cells):
         return False
+    if not below:  # the only line of a file: names, one of which is well known
+        return csv and len(cells) > 1 and any(is_known(cell) for cell in cells)
     above_text = any(stands_out(cell, values) for cell, values in zip(cells, columns, strict=True))
     if above_text and any(come_again(values) for values in columns):
         return True

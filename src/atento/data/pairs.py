@@ -1,6 +1,7 @@
 """Source and target texts from any table, for tasks that turn one text into another."""
 
 from collections.abc import Callable, Mapping, Sequence
+from shlex import quote
 from typing import NamedTuple
 
 from atento.data.headers import Header
@@ -146,7 +147,7 @@ def find_column(table: Table, name: str, key: str) -> int:
     raise InputError(
         f"{table.file}:1: there is no column {name!r}.",
         found=f"the columns {in_words(table.columns)}",
-        fix=f"pass --set {key}={nearest(name, table.columns)}",
+        fix=f"pass --set {quote(f'{key}={nearest(name, table.columns)}')}",
     )
 
 

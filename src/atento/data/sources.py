@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from atento.data.archived import is_there, is_zip
 from atento.data.folders import read_archive, read_folder
 from atento.data.headers import Header
 from atento.data.parallel import read_parallel, split_paths
@@ -24,8 +25,10 @@ def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = 
         if holds_pictures(Path(source)):
             return read_picture_folder(source, header=header, names=names)
         return read_folder(source, bad_rows="skip")
-    if is_picture_name(source) and Path(source).is_file():
+    if is_picture_name(source) and is_there(source):
         return one_picture(source)
+    if is_archive(source) and holds_pictures(Path(source)):
+        return read_picture_folder(source, header=header, names=names)
     if is_archive(source):
         return read_archive(source, header=header, bad_rows="skip", names=names)
     return read_table(source, header=header, bad_rows="skip", names=names)
@@ -33,4 +36,4 @@ def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = 
 
 def is_archive(path: str) -> bool:
     """Whether a file holds others."""
-    return Path(path).suffix.lower() == ".zip" and Path(path).is_file()
+    return is_zip(Path(path))

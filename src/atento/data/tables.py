@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unicodedata import normalize
 
@@ -19,7 +19,7 @@ from atento.data.sequences.arff import read_arff
 from atento.data.sequences.arrays import read_arrays
 from atento.data.sequences.ts import read_ts
 from atento.data.sequences.wide import fold_steps
-from atento.data.series.array_rows import read_array_rows
+from atento.data.series.array_rows import are_series, read_array_rows
 from atento.data.sniffing import KIND_WORDS, Kind, delimiter_of, form_of, kind_by_content, kind_by_name
 from atento.data.word_rows import fold_words
 from atento.errors import InputError
@@ -42,6 +42,7 @@ class Table:
     encoding: str
     locate: Locate = field(repr=False, compare=False)
     inside: Inside | None = field(default=None, repr=False, compare=False)
+    delimiter: str = ","  # of the cells of a CSV file
 
     def place(self, row: int, column: int) -> Place:
         """Where a cell begins in its file; `row` and `column` count from 0."""
@@ -55,10 +56,10 @@ def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop"
         from atento.data.parquet import read_parquet  # pyarrow loads only when it is needed
 
         return table_of(read_parquet(read_bytes(path), file), file, "parquet", "", True, bad_rows)
-    if kind_by_name(path) == "npy":
-        return table_of(read_array_rows(read_bytes(path), file), file, "npy", "", False, bad_rows)
-    if kind_by_name(path) == "npz":
+    if kind_by_name(path) == "npz" and not are_series(read_bytes(path), file):
         return table_of(read_arrays(read_bytes(path), file), file, "npz", "", False, bad_rows)
+    if kind_by_name(path) in ("npy", "npz"):
+        return table_of(read_array_rows(read_bytes(path), file), file, "npy", "", False, bad_rows)
     return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
 
 
@@ -95,7 +96,7 @@ def table_from_text(
         if steps is not None:
             return table_of(steps, file, "sequences", encoding, named, bad_rows)
         records = unfold_lists(records)
-    return table_of(records, file, kind, encoding, named, bad_rows)
+    return replace(table_of(records, file, kind, encoding, named, bad_rows), delimiter=delimiter)
 
 
 def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tuple[Records, str]:

@@ -2,6 +2,7 @@
 
 # Axes: L layers, H heads, O output pieces, S source pieces.
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ Alignment = Mapping[str, Any]
 
 SILENT = {"<pad>", "<start>", "<end>"}  # marks that are no part of a text
 WORD_START = "▁"  # the sign of subwords that begin a word
+NUMBER = re.compile(r"[-+−]?\.?\d\S*")
 OPEN, CLOSED, BETWEEN = "([{¿¡", ")]},.;:!?%", "-'’/"
 
 
@@ -74,6 +76,8 @@ def spelled(pieces: Sequence[str]) -> str:
     if is_spelled(kept):
         return "".join(kept)
     text = " ".join(kept)
+    if all(map(NUMBER.fullmatch, kept)):
+        return text  # a minus joins no two numbers
     for sign in CLOSED + BETWEEN:
         text = text.replace(f" {sign}", sign)
     for sign in OPEN + BETWEEN:

@@ -1,22 +1,18 @@
 """Words as points, to look at and to keep: neighbours on a terminal, a map as page or picture, a file of vectors."""
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from atento.bundle import write_atomically
 from atento.data.vectors import write_vectors
 from atento.data.word_space import WordSpace, terms_of
-from atento.errors import InputError
 from atento.looking.embeddings_page import render_map
 from atento.looking.embeddings_picture import map_picture
-from atento.looking.pictures import KINDS
+from atento.looking.saving import ENDINGS as VIEW_ENDINGS
+from atento.looking.saving import View, save_view
 from atento.looking.terminal import columns_of, fitted
 from atento.looking.wording import counted
-
-View = Mapping[str, Any]  # what `view_of` gives
 
 ON_MAP = 120  # words of a map
 AROUND = 40  # of them neighbours of the word asked for
@@ -24,7 +20,7 @@ NEIGHBOURS = 10
 COMMON = 12  # words whose neighbours are shown when none is asked for
 FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
 VECTOR_FILES = (".txt", ".vec", ".gz", ".xz")
-ENDINGS = (".html", *KINDS, ".json", *VECTOR_FILES)
+ENDINGS = (*VIEW_ENDINGS, *VECTOR_FILES)
 
 
 class Embeddings(WordSpace):
@@ -39,13 +35,7 @@ class Embeddings(WordSpace):
         if path.suffix.lower() in VECTOR_FILES:
             return write_vectors(path, self.words, self.vectors)
         view = view_of(self, asked, model=model)
-        if path.suffix.lower() in KINDS:
-            return map_picture(view, path)
-        if path.suffix.lower() not in ENDINGS:
-            raise InputError(f"{path}: the name must end in one of these.", found=path.name, fix=", ".join(ENDINGS))
-        page = json.dumps(view, ensure_ascii=False, indent=1) if path.suffix.lower() == ".json" else render_map(view)
-        write_atomically(path, page.encode())
-        return path
+        return save_view(view, path, page=render_map, picture=map_picture, endings=ENDINGS)
 
 
 def view_of(space: WordSpace, asked: str = "", *, model: str = "") -> dict[str, Any]:

@@ -54,7 +54,7 @@ def channel_chart(one: Mapping[str, Any], view: View) -> Markup:
     across = Scale(1.0 - len(past), float(max(len(forecast), 2)), 56.0, WIDTH - NAMES)
     up = Scale(low, high, HEIGHT - 40, 12.0)
     ahead = range(1, len(forecast) + 1)
-    parts = [grid(up, across), steps_axis(across, up)]
+    parts = [grid(up, across), steps_axis(across, up, view.get("step", ""))]
     if one["low"]:
         ring = [*zip(ahead, one["high"], strict=True), *reversed([*zip(ahead, one["low"], strict=True)])]
         points = " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in ring)
@@ -91,8 +91,8 @@ def line(places: Sequence[Point], colour: str) -> Markup:
     return tag("g", tag("polyline", class_="line", points=path), class_=f"curve {colour}{first}")
 
 
-def steps_axis(across: Scale, up: Scale) -> Markup:
-    """Steps under the chart, an upright line where the forecast begins."""
+def steps_axis(across: Scale, up: Scale, step: str) -> Markup:
+    """Steps under the chart and how far apart they are, an upright line where the forecast begins."""
     parts = [
         tag(
             "text",
@@ -110,4 +110,12 @@ def steps_axis(across: Scale, up: Scale) -> Markup:
         tag("line", class_="axis", x1=across.start, x2=across.stop, y1=up.start, y2=up.start),
         tag("line", class_="baseline", x1=begin, x2=begin, y1=up.start, y2=up.stop),
         *parts,
+        tag(
+            "text",
+            f"steps of {step or '1 row'}, from the last that was known",
+            class_="tick",
+            x=across.stop,
+            y=up.start + 34,
+            text_anchor="end",
+        ),
     )

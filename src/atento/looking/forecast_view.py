@@ -2,7 +2,6 @@
 a terminal, as a page or a picture.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,20 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.bundle import write_atomically
 from atento.looking.forecast_page import render_forecast
 from atento.looking.forecast_picture import forecast_picture
 from atento.looking.path_picture import path_picture
-from atento.looking.pictures import KINDS
+from atento.looking.saving import View, save_view
 from atento.looking.wording import shortened
 from atento.metrics.displacements import is_path
 
 # Axes: L past, H horizon, C channels, Q quantiles (one number: 1).
 
 Numbers = NDArray[Any]
-View = Mapping[str, Any]  # what `forecast_view` gives
 
-ENDINGS = (".html", *KINDS, ".json")
 SHOWN = 4  # channels
 BEFORE = 1  # horizons of the past that are shown, and
 LEAST = 24  # steps of it at least
@@ -40,9 +36,11 @@ def forecast_view(
     levels: Sequence[float] = (),
     title: str = "",
     data: str = "",
+    step: str = "",
 ) -> dict[str, Any]:
     """past (L, C), came (H, C), which may be shorter or nothing; said: by its name, what each model forecasts
-    (H, C, Q), the one that matters first. `shares` is what each quantile gives to the point.
+    (H, C, Q), the one that matters first. `shares` is what each quantile gives to the point, `step` the distance of
+    two rows in words.
     """
     (model, own), *others = said.items()
     before = past[-max(LEAST, BEFORE * len(own)) :]
@@ -65,6 +63,7 @@ def forecast_view(
         "data": data,
         "title": title,
         "steps": len(own),
+        "step": step,
         "channels": len(channels),
         "levels": list(levels),
         "shown": shown,
@@ -128,13 +127,5 @@ def blocks(values: Sequence[float], count: int, limits: tuple[float, float]) -> 
 
 def save_forecast(view: View, path: str | Path) -> Path:
     """A page, a picture or JSON, by the name given."""
-    path = Path(path)
-    if path.suffix.lower() == ".html":
-        write_atomically(path, render_forecast(view).encode())
-    elif path.suffix.lower() == ".json":
-        write_atomically(path, json.dumps(view, ensure_ascii=False, indent=1).encode())
-    elif is_path(tuple(one["channel"] for one in view["shown"])) and len(view["shown"]) == 2:
-        path_picture(view, path)
-    else:
-        forecast_picture(view, path)
-    return path
+    flat = is_path(tuple(one["channel"] for one in view["shown"])) and len(view["shown"]) == 2
+    return save_view(view, path, page=render_forecast, picture=path_picture if flat else forecast_picture)

@@ -7,9 +7,11 @@ import numpy as np
 
 from atento.looking.alignment import Alignment, can_be_shown, spelled, weights_of, written
 from atento.looking.markup import Markup, embed, joined, tag
+from atento.looking.wording import shortened
 
 MOST_WEIGHTS = 500_000  # of a page; at three characters each this keeps it under 2 MB
 THOUSAND = 1000
+LETTERS = 100  # of numbers that a model wrote of a source that is no text
 
 
 def gallery(alignments: Sequence[Alignment], *, order: Sequence[str]) -> Markup:
@@ -58,7 +60,7 @@ def grouped(alignments: Sequence[Alignment], *, order: Sequence[str]) -> list[di
     for alignment in alignments:
         picture, kind = alignment.get("picture", ""), alignment.get("kind", "chosen")
         reference = alignment.get("reference", "")
-        source = (reference or "a picture") if picture else spelled(alignment["source"])
+        source = (reference or "a picture") if picture else alignment.get("name") or spelled(alignment["source"])
         key = (kind, picture or "".join(source.split()))  # models may cut the same text at other places
         example = examples.setdefault(
             key, {"kind": kind, "source": source, "picture": picture, "reference": reference, "panels": []}
@@ -79,7 +81,7 @@ def packed(alignment: Alignment) -> dict[str, Any]:
         "model": alignment.get("model", ""),
         "source": list(alignment["source"]),
         "output": list(alignment["output"]),
-        "wrote": written(alignment),
+        "wrote": shortened(written(alignment), LETTERS) if alignment.get("name") else written(alignment),
         "correct": alignment.get("correct"),
         "weights": thousandths.tolist(),
         "grid": list(alignment.get("grid", ())),

@@ -2,7 +2,6 @@
 terminal, as a page or a picture.
 """
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -12,19 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.bundle import write_atomically
-from atento.errors import InputError
 from atento.looking.document import document
 from atento.looking.latent_picture import draw_latents, latent_picture
 from atento.looking.markup import tag
-from atento.looking.pictures import KINDS
+from atento.looking.saving import View, save_view
 
 # Axes: T time, Z latent, N windows shown, L rows of a window, C channels.
 
 Numbers = NDArray[np.float64]
-View = Mapping[str, Any]  # what `latent_view` gives
 
-ENDINGS = (".html", *KINDS, ".json")
 SHOWN = 3  # coordinates
 MOST = 3000  # places of each part of the path
 
@@ -86,15 +81,7 @@ def latent_text(view: View, *, width: int = 80) -> str:
 
 def save_latents(view: View, path: str | Path) -> Path:
     """A page, a picture or JSON, by the name given."""
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind in KINDS:
-        return latent_picture(view, path)
-    if kind not in ENDINGS:
-        raise InputError(f"{path}: the name must end in one of these.", found=path.name, fix=", ".join(ENDINGS))
-    page = json.dumps(view, ensure_ascii=False) if kind == ".json" else render_latents(view)
-    write_atomically(path, page.encode())
-    return path
+    return save_view(view, path, page=render_latents, picture=latent_picture)
 
 
 def render_latents(view: View) -> str:

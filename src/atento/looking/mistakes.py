@@ -10,15 +10,16 @@ from atento.looking.wording import counted, score
 LONGEST_COMPARED = 400  # words; comparing takes time that grows with their square
 
 
-def mistakes(row: Row, *, is_open: bool) -> Markup:
-    """One model's worst examples, wrong ones first."""
+def mistakes(row: Row, *, is_open: bool, far: bool = False) -> Markup:
+    """One model's worst examples, wrong ones first; of numbers, which are `far` off rather than wrong, all."""
     worst = sorted(row["worst"], key=is_right)
     wrong = row.get("mistakes", sum(not is_right(example) for example in worst))
-    summary = joined(tag("bdi", row["model"]), tag("span", f"{counted(wrong, 'mistake')}, {len(worst)} shown"))
+    said = f"the {len(worst)} farthest off" if far else f"{counted(wrong, 'mistake')}, {len(worst)} shown"
+    summary = joined(tag("bdi", row["model"]), tag("span", said))
     return tag(
         "details",
         tag("summary", summary),
-        tag("ol", *(mistake(example) for example in worst), class_="mistakes"),
+        tag("ol", *(mistake(example, far=far) for example in worst), class_="mistakes"),
         open=is_open,
     )
 
@@ -35,14 +36,15 @@ def in_line(output: Any) -> str:
     return str(output).replace("\t", " ")
 
 
-def mistake(example: Row) -> Markup:
+def mistake(example: Row, *, far: bool = False) -> Markup:
     """What was read, written and expected."""
     output, reference = in_line(example["output"]), in_line(example["reference"])
     facts = {"Source": tag("span", in_line(example["source"]))}
     if is_right(example):
         facts["Wrote"] = joined(tag("span", output), tag("em", " – right, but least sure"))
     else:
-        facts |= {"Wrote": marked(output, reference), "Reference": tag("span", reference)}
+        wrote = tag("span", output) if far else marked(output, reference)
+        facts |= {"Forecast" if far else "Wrote": wrote, "Came" if far else "Reference": tag("span", reference)}
     lines = [tag("div", tag("dt", name), tag("dd", text, dir="auto")) for name, text in facts.items()]
     if example.get("score") is None:
         return tag("li", tag("dl", *lines))

@@ -1,28 +1,23 @@
 """Phase portraits: where a free run goes, beside where the truth went; on a terminal, as page, picture or numbers."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.bundle import write_atomically
 from atento.data.dynamics.embedding import embed, likely_lag
-from atento.errors import InputError
 from atento.looking.phase_page import render_phase
 from atento.looking.phase_picture import phase_picture
-from atento.looking.pictures import KINDS
+from atento.looking.saving import View, save_view
 from atento.looking.wording import shortened
 from atento.metrics.climate import Climate, climate
 
 # Axes: T time, C channels.
 
 Numbers = NDArray[np.float64]
-View = Mapping[str, Any]  # what `phase_view` gives
 
-ENDINGS = (".html", *KINDS, ".json")
 SHOWN = 3  # coordinates
 BESIDE = 400  # steps shown against time
 FARTHEST = 3.0  # ranges of the truth: what lies farther out is drawn at the border
@@ -111,12 +106,4 @@ def phase_text(view: View, *, width: int = 80) -> str:
 
 def save_phase(view: View, path: str | Path) -> Path:
     """A page, a picture or the numbers, by the name given."""
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind in KINDS:
-        return phase_picture(view, path)
-    if kind not in ENDINGS:
-        raise InputError(f"{path}: the name must end in one of these.", found=path.name, fix=", ".join(ENDINGS))
-    page = json.dumps(view, ensure_ascii=False) if kind == ".json" else render_phase(view)
-    write_atomically(path, page.encode())
-    return path
+    return save_view(view, path, page=render_phase, picture=phase_picture)

@@ -138,7 +138,8 @@ def lengths(board: Board) -> Markup:
         )
     groups = rows[0]["lengths"]
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
-    what = "how many steps ahead a number lies" if ahead else "length of the source in characters"
+    unit = groups[0].get("by", "characters")
+    what = "how many steps ahead a number lies" if ahead else f"length of the source in {unit}"
     text = f"On test data, {board['metric']} by {what}: {counts}."
     if board["task"] == "translate":
         text += " A model that squeezes the source into one vector falls as sources grow;"
@@ -173,7 +174,9 @@ def worst_outputs(board: Board) -> Markup:
     if not rows:
         return Markup()
     text = "The test examples each model was worst at. Words that the reference does not have are marked."
-    return joined(tag("p", text), *(mistakes(row, is_open=row is rows[0]) for row in rows))
+    if is_ahead(board):
+        text = "The forecasts of each model that were farthest off, the worst first."
+    return joined(tag("p", text), *(mistakes(row, is_open=row is rows[0], far=is_ahead(board)) for row in rows))
 
 
 def repeating(board: Board) -> Markup:

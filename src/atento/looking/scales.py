@@ -35,7 +35,9 @@ def round_step(least: float) -> float:
 
 
 def bounds(values: Sequence[float]) -> tuple[float, float]:
-    """Round limits that hold all values; shares that spread widely get the whole of 0..1."""
+    """Round limits that hold all values; shares that spread widely get the whole of 0..1. Where no value is below 0,
+    neither is a limit.
+    """
     low, high = min(values), max(values)
     are_shares = low >= 0 and high <= 1
     if are_shares and high - low > 0.4:
@@ -43,7 +45,7 @@ def bounds(values: Sequence[float]) -> tuple[float, float]:
     margin = (high - low) * 0.1 or abs(high) * 0.1 or 0.1
     step = round_step((high - low + 2 * margin) / 4)
     bottom, top = math.floor((low - margin) / step) * step, math.ceil((high + margin) / step) * step
-    return (max(bottom, 0.0), min(top, 1.0)) if are_shares else (bottom, top)
+    return max(bottom, 0.0) if low >= 0 else bottom, min(top, 1.0) if are_shares else top
 
 
 def tick_label(value: float) -> str:

@@ -11,7 +11,6 @@ from torch import nn
 
 from atento.attention.presets import Composition
 from atento.blocks.stack import TransformerStack
-from atento.blocks.transformer import EncoderLayer
 from atento.errors import InputError, unknown_name
 from atento.models.autoencoder import (
     Autoencoder,
@@ -25,7 +24,7 @@ from atento.models.autoencoder import (
 )
 from atento.models.build import FAMILIES, Half, cells_of
 from atento.models.build_one_sided import parse_one, require_defaults, require_no_attention, require_no_linformer
-from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
+from atento.models.build_transformer import ADDED, own_layers
 from atento.models.estimator import build_number_encoder
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
@@ -116,15 +115,7 @@ def in_time(recipe: ModelRecipe, sizes: WindowSizes) -> Halves:
         )
         return reader, RecurrentWriter(stack, sizes.channels, sizes.look_back)
     composition = half.attention or Composition("scaled-dot")
-    layers = [
-        EncoderLayer(
-            own_heads(composition, recipe, causal=False),
-            feed_forward_of(recipe),
-            order=recipe.norm,
-            dropout=recipe.dropout,
-        )
-        for _ in range(recipe.layers)
-    ]
+    layers = own_layers(composition, recipe, causal=False)
     positions = ADDED.get(recipe.positions, ADDED["sinusoidal"])(recipe)
     writer = TransformerWriter(latent, positions, TransformerStack(layers), sizes.channels, sizes.look_back)
     return reader, writer

@@ -11,7 +11,6 @@ from atento.attention.presets import Composition
 from atento.blocks.hierarchical import Hierarchical, Reader, RecurrentReader
 from atento.blocks.pooling import AttentionPooling
 from atento.blocks.stack import TransformerStack
-from atento.blocks.transformer import EncoderLayer
 from atento.layers.embeddings import TokenEmbedding
 from atento.models.build import Half, build_encoder, cells_of
 from atento.models.build_one_sided import (
@@ -22,7 +21,7 @@ from atento.models.build_one_sided import (
     require_no_linformer,
 )
 from atento.models.build_recurrent import require_even
-from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
+from atento.models.build_transformer import ADDED, own_layers
 from atento.models.classifier import Classifier, OneEach
 from atento.models.hierarchical import HierarchicalEncoder, PlacedReader
 from atento.models.runs_of_words import RunsOfWords
@@ -109,14 +108,6 @@ def recurrent_reader(half: Half, recipe: ModelRecipe) -> Reader:
 def placed_reader(half: Half, recipe: ModelRecipe, *, scaled: bool) -> Reader:
     """Self-attention of the composition; words are scaled as in any Transformer, sentences are not."""
     composition = half.attention or Composition("scaled-dot")
-    layers = [
-        EncoderLayer(
-            own_heads(composition, recipe, causal=recipe.directions == 1),
-            feed_forward_of(recipe),
-            order=recipe.norm,
-            dropout=recipe.dropout,
-        )
-        for _ in range(recipe.layers)
-    ]
+    layers = own_layers(composition, recipe, causal=recipe.directions == 1)
     positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
     return PlacedReader(positions, TransformerStack(layers), scale=recipe.hidden**0.5 if scaled else 1.0)

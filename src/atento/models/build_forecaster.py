@@ -12,12 +12,11 @@ from torch import nn
 
 from atento.attention.presets import Composition, Sizes
 from atento.blocks.stack import TransformerStack
-from atento.blocks.transformer import EncoderLayer
 from atento.errors import InputError
 from atento.models.build import FORECASTERS, Half, cells_of
 from atento.models.build_one_sided import parse_one, require_defaults, require_no_linformer
 from atento.models.build_recurrent import require_between, require_even
-from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
+from atento.models.build_transformer import ADDED, own_layers
 from atento.models.forecast_attentive import LookingBack
 from atento.models.forecast_linear import Beside, WeightedSums
 from atento.models.forecast_pieces import Asking, Reading, Writing
@@ -148,15 +147,7 @@ def transformer_network(named: Named, recipe: ModelRecipe, sizes: SeriesSizes, *
     """One stack of self-attention; over pieces that overlap by half, or over single steps."""
     require_defaults(recipe, "summary")
     composition = (named.half.attention if named.half else None) or Composition("scaled-dot")
-    layers = [
-        EncoderLayer(
-            own_heads(composition, recipe, causal=recipe.directions == 1),
-            feed_forward_of(recipe),
-            order=recipe.norm,
-            dropout=recipe.dropout,
-        )
-        for _ in range(recipe.layers)
-    ]
+    layers = own_layers(composition, recipe, causal=recipe.directions == 1)
     stack, size, dropout = TransformerStack(layers), recipe.hidden, recipe.dropout
     positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
     if named.patches:

@@ -75,15 +75,7 @@ def transformer_body(
     linformer: bool = False,
 ) -> tuple[PlacedEmbedding, TransformerStack]:
     """Embedding and layers of an encoder-only model; of a decoder-only one where they are causal."""
-    layers = [
-        EncoderLayer(
-            own_heads(composition, recipe, causal=causal, linformer=linformer),
-            feed_forward_of(recipe),
-            order=recipe.norm,
-            dropout=recipe.dropout,
-        )
-        for _ in range(recipe.layers)
-    ]
+    layers = own_layers(composition, recipe, causal=causal, linformer=linformer)
     embedding = embedding_of(recipe, vocabulary_size)
     start_of(recipe)(embedding.tokens, layers)
     return embedding, TransformerStack(layers)
@@ -93,6 +85,21 @@ def embedding_of(recipe: ModelRecipe, vocabulary_size: int, *, tied: bool = True
     """Tokens and the positions that are added to them; none where positions stand elsewhere."""
     positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
     return PlacedEmbedding(vocabulary_size, positions, dropout=recipe.dropout, tied=tied)
+
+
+def own_layers(
+    composition: Composition, recipe: ModelRecipe, *, causal: bool, linformer: bool = False
+) -> list[EncoderLayer]:
+    """Layers of self-attention, as many as the recipe says."""
+    return [
+        EncoderLayer(
+            own_heads(composition, recipe, causal=causal, linformer=linformer),
+            feed_forward_of(recipe),
+            order=recipe.norm,
+            dropout=recipe.dropout,
+        )
+        for _ in range(recipe.layers)
+    ]
 
 
 def own_heads(composition: Composition, recipe: ModelRecipe, *, causal: bool, linformer: bool = False) -> MultiHead:

@@ -95,6 +95,13 @@ class OneEach(nn.Module):
         return [network for network in self.networks if isinstance(network, Classifier)]
 
 
+def as_classifier(module: nn.Module) -> Classifier:
+    """The module, typed."""
+    if not isinstance(module, Classifier):
+        raise TypeError(f"a whole sequence is judged by a Classifier, not by a {type(module).__name__}")
+    return module
+
+
 def require_width(encoder: Encoder, head: Head) -> None:
     """A head reads vectors as wide as the encoder's states."""
     if encoder.size != head.size:

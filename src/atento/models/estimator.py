@@ -9,13 +9,12 @@ from torch import Tensor, nn
 
 from atento.attention.presets import Composition
 from atento.blocks.stack import TransformerStack
-from atento.blocks.transformer import EncoderLayer
 from atento.errors import InputError
 from atento.layers.padding import clean
 from atento.layers.positions import Positions
 from atento.models.build import Half, cells_of
 from atento.models.build_one_sided import attention_pooling, parse_one, require_defaults
-from atento.models.build_transformer import ADDED, feed_forward_of, own_heads
+from atento.models.build_transformer import ADDED, own_layers
 from atento.models.classifier import Classifier
 from atento.models.heads import NumberHead
 from atento.models.protocols import Encoded, Encoder
@@ -92,15 +91,7 @@ def build_number_encoder(half: Half, recipe: ModelRecipe, channels: int) -> Enco
     both, size = recipe.directions == 2, recipe.hidden
     if half.family == "transformer":
         composition = half.attention or Composition("scaled-dot")
-        layers = [
-            EncoderLayer(
-                own_heads(composition, recipe, causal=not both),
-                feed_forward_of(recipe),
-                order=recipe.norm,
-                dropout=recipe.dropout,
-            )
-            for _ in range(recipe.layers)
-        ]
+        layers = own_layers(composition, recipe, causal=not both)
         positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
         summarise = find_summary(recipe.summary, auto="mean")
         return TransformerNumbers(channels, positions, TransformerStack(layers), summarise, dropout=recipe.dropout)

@@ -93,6 +93,18 @@ class PictureEncoder(Encoder):
         return int(rows), int(columns)
 
 
+def all_there(pixels: Tensor) -> Tensor:
+    """`valid` (B, 1) of pictures (B, 3, S, S): each is real."""
+    return torch.ones(len(pixels), 1, dtype=torch.bool, device=pixels.device)
+
+
+def as_picture_encoder(encoder: Encoder) -> PictureEncoder:
+    """The half that sees, typed."""
+    if not isinstance(encoder, PictureEncoder):
+        raise TypeError(f"pictures are read by a PictureEncoder, not by a {type(encoder).__name__}")
+    return encoder
+
+
 def small_convolutions(channels: int, *, halvings: int = 3, deep: int = 1) -> nn.Sequential:
     """Our own body: each halving sees 3 × 3 pixels and makes the grid half as fine, then `deep` layers look around.
 

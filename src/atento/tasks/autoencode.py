@@ -8,20 +8,20 @@ from torch import Tensor, nn
 
 from atento.data.evidence import Evidence
 from atento.data.films import frame_shape
-from atento.data.series import Past, Series
+from atento.data.series import Past
 from atento.data.series.series import Numbers
 from atento.layers.losses import Loss
 from atento.models.autoencoder import Autoencoder, SummaryReader, WindowBatch
 from atento.models.build_autoencoder import build_autoencoder, known_model
 from atento.models.estimator import TransformerNumbers
 from atento.models.forecaster import SeriesBatch
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
+from atento.spec import DecodeRecipe, ModelRecipe, TrainRecipe
 from atento.tasks.autoencode_baselines import PrincipalComponents, mean_window
 from atento.tasks.autoencode_codec import WindowCodec
 from atento.tasks.autoencode_defaults import MODELS, defaults, sized
 from atento.tasks.autoencode_metrics import metrics, pack
 from atento.tasks.autoencode_reading import ask_windows, open_windows, read_windows
-from atento.tasks.forecast_windows import EncodedSeries, ShuffledWindows, TrainingWindows
+from atento.tasks.forecast_windows import EncodedSeries, TrainingWindows, rows_of, shuffled
 from atento.tasks.task import Alignment, Answer, Opened, Recognition, Task, Windows
 from atento.tasks.traces import entry
 
@@ -35,36 +35,14 @@ def recognise(evidence: Evidence) -> Recognition:
     return Recognition(0.0, "ask for it: --task autoencode")
 
 
-def suit(codec: WindowCodec, recipe: Recipe) -> WindowCodec:
-    """The noise that its model learns with."""
-    return codec.suited(recipe)
-
-
-def load_codec(saved: Any) -> WindowCodec:
-    """The scale from what was saved."""
-    return WindowCodec.load(saved)
-
-
-def encode(codec: WindowCodec, pair: tuple[Series, Any]) -> EncodedSeries:
-    """A training part on scale."""
-    return codec.encode(pair)
-
-
-def length(example: EncodedSeries) -> int:
-    """How many rows."""
-    return len(example.values)
-
-
 def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: WindowCodec) -> Windows:
-    """Every window of every series, shuffled anew each epoch."""
+    """Every window of every series, in a random order."""
     windows = TrainingWindows(parts, codec.frame, steps=0)
-    size = max(1, recipe.batch_tokens // codec.frame.look_back)
-    order = ShuffledWindows(len(windows), batch=size, seed=recipe.seed)
 
     def gather(indices: Any) -> WindowBatch:
         return WindowBatch(windows.gather(indices).past)
 
-    return Windows(windows, order, carried=False, gather=gather)
+    return Windows(windows, shuffled(windows, recipe), carried=False, gather=gather)
 
 
 def batch(windows: Sequence[SeriesBatch]) -> WindowBatch:
@@ -180,10 +158,10 @@ AUTOENCODE = Task(
     ask=ask_windows,
     open=open_windows,
     learn=WindowCodec.learn,
-    suit=suit,
-    load=load_codec,
-    encode=encode,
-    length=length,
+    suit=WindowCodec.suited,
+    load=WindowCodec.load,
+    encode=WindowCodec.encode,
+    length=rows_of,
     windows=cut_windows,
     batch=batch,
     build=build,

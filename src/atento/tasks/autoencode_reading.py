@@ -1,6 +1,6 @@
 """From a recipe to windows of series, or frames of a film: those that are learned from, and later ones to recreate."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
@@ -124,11 +124,7 @@ def ask_windows(recipe: DataRecipe, file: str, seed: int) -> Asked:
     if is_builtin(file):
         reading = read_windows(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
         return Asked(reading.test, reading.notes, reading.refused)
-    found = find_windows(recipe, file, seed)
-    frame, _ = window_frame(found, recipe)
-    part = whole(found, frame)
-    if not len(part):
-        raise too_short(file, frame, [(0, len(one)) for one in found.series])
+    found, part = another(recipe, file, seed)
     notes = list(found.notes)
     return Asked(thinned(part, notes), tuple(notes), found.refused)
 
@@ -136,18 +132,19 @@ def ask_windows(recipe: DataRecipe, file: str, seed: int) -> Asked:
 def open_windows(recipe: DataRecipe, file: str, seed: int) -> Opened:
     """Every window of a file, in its order; of a built-in set, of its test part."""
     if is_builtin(file):
-        return Opened({}, list(sources_of(ask_windows(recipe, file, seed).questions)), ())
+        return Opened({}, [question.source for question in ask_windows(recipe, file, seed).questions], ())
+    found, part = another(recipe, file, seed)
+    return Opened({}, [question.source for question in part], found.refused)
+
+
+def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Recreations]:
+    """Another file, and every window of it."""
     found = find_windows(recipe, file, seed)
     frame, _ = window_frame(found, recipe)
     part = whole(found, frame)
     if not len(part):
         raise too_short(file, frame, [(0, len(one)) for one in found.series])
-    return Opened({}, list(sources_of(part)), found.refused)
-
-
-def sources_of(questions: Sequence[Question]) -> Iterator[Past]:
-    """What is to be recreated."""
-    return (question.source for question in questions)
+    return found, part
 
 
 def too_short(file: str, frame: Frame, spans: Sequence[tuple[int, int]]) -> InputError:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from atento.baselines.frequent import Majority
 from atento.baselines.nearest_picture import NearestPicture
@@ -16,13 +16,14 @@ from atento.decoding import Hypothesis, search
 from atento.metrics.metric import Metric
 from atento.metrics.translation import BLEU4, CHRF2, EXACT
 from atento.models.build_captioner import build_captioner, parse_captioner
-from atento.models.pictures import PictureEncoder
+from atento.models.pictures import all_there, as_picture_encoder
 from atento.models.translator import TranslationBatch, Translator, as_translator
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe
+from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.caption_codec import CaptionCodec, EncodedCaption
 from atento.tasks.caption_defaults import MODELS, defaults
 from atento.tasks.caption_steps import trace_caption
 from atento.tasks.picture_alignment import over_regions
+from atento.tasks.picture_codec import A_PICTURE
 from atento.tasks.read_pictures import CAPTIONED
 from atento.tasks.recognising_pictures import caption_pictures
 from atento.tasks.task import Alignment, Answer, Task
@@ -32,7 +33,6 @@ from atento.tasks.translate_training import MARKS, STRETCHES, mix_own_tokens, ne
 # Axes: B batch, S side, T target time, R regions.
 
 PICTURES_AT_ONCE = 256
-A_PICTURE = 64  # tokens that reading one counts as, about as many as it has regions
 ROUGHLY = 32  # tokens
 THUMBNAIL = 16  # pixels a side, that pictures are compared by
 METRICS: dict[str, tuple[Metric, ...]] = {  # by the level of captions, the headline first
@@ -40,16 +40,6 @@ METRICS: dict[str, tuple[Metric, ...]] = {  # by the level of captions, the head
     "word": (EXACT, CHRF2, BLEU4),
     "subword": (CHRF2, BLEU4, EXACT),
 }
-
-
-def suit(codec: CaptionCodec, recipe: Recipe) -> CaptionCodec:
-    """Pictures of the size the recipe asks for."""
-    return codec.suited(recipe.data)
-
-
-def encode(codec: CaptionCodec, pair: tuple[str, str]) -> EncodedCaption:
-    """A training example."""
-    return codec.encode(pair)
 
 
 def length(example: EncodedCaption) -> int:
@@ -62,12 +52,7 @@ def batch(examples: Sequence[EncodedCaption]) -> TranslationBatch:
     previous, _ = pad([example.previous for example in examples])
     target, target_valid = pad([example.target for example in examples])
     pixels = examples[0].reader.read_all([example.source for example in examples])
-    return TranslationBatch(pixels, real(pixels), previous, target, target_valid)
-
-
-def real(pixels: Tensor) -> Tensor:
-    """Every picture is there (B, 1)."""
-    return torch.ones(len(pixels), 1, dtype=torch.bool, device=pixels.device)
+    return TranslationBatch(pixels, all_there(pixels), previous, target, target_valid)
 
 
 def build(recipe: ModelRecipe, codec: CaptionCodec) -> Translator:
@@ -85,7 +70,7 @@ def write(module: Translator, codec: CaptionCodec, sources: Sequence[str], recip
         here = slice(first, first + together)
         pixels = codec.pictures.read_all(sources[here]).to(device)
         with torch.no_grad():
-            encoded = module.encode(pixels, real(pixels))
+            encoded = module.encode(pixels, all_there(pixels))
         longest = [recipe.longest or codec.longest] * len(pixels)
         found += search(module.decoder, encoded, recipe, marks=MARKS, longest=longest, seeds=seeds[here])
     return found
@@ -101,17 +86,17 @@ def write_captions(
 
 def look_at(module: nn.Module, codec: CaptionCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """Write the caption, then ask where each word of it looked (L, H, T, R)."""
-    captioner, encoder = as_translator(module), as_picture_encoder(module)
+    captioner = as_translator(module)
     best = write(captioner, codec, [source], recipe)[0]
     device = next(module.parameters()).device
     pixels = codec.pictures.read_all([source]).to(device)
     previous = torch.tensor([[START, *best.tokens]], device=device)
     with torch.no_grad():
-        weights = captioner.decoder.weights(previous, captioner.encode(pixels, real(pixels)))[0].float().cpu()
+        weights = captioner.decoder.weights(previous, captioner.encode(pixels, all_there(pixels)))[0].float().cpu()
     return over_regions(
         codec.pictures,
         source,
-        grid=encoder.grid(codec.pictures.side),
+        grid=as_picture_encoder(captioner.encoder).grid(codec.pictures.side),
         output=[*codec.target.pieces(best.tokens), "<end>"],
         weights=weights,
         text=codec.target.decode(best.tokens),
@@ -123,15 +108,7 @@ def trace(module: nn.Module, codec: CaptionCodec, source: str, recipe: DecodeRec
     """One pass, matrix by matrix, of the caption the search finds."""
     captioner = as_translator(module)
     written = write(captioner, codec, [source], recipe)[0].tokens
-    return trace_caption(captioner, as_picture_encoder(module), codec, source, written)
-
-
-def as_picture_encoder(module: nn.Module) -> PictureEncoder:
-    """The half that sees, typed."""
-    encoder = as_translator(module).encoder
-    if not isinstance(encoder, PictureEncoder):
-        raise TypeError(f"caption works with a PictureEncoder, not {type(encoder).__name__}")
-    return encoder
+    return trace_caption(captioner, codec, source, written)
 
 
 def no_bands(
@@ -139,11 +116,6 @@ def no_bands(
 ) -> list[dict[str, Any]]:
     """A picture has no length that quality could be told by."""
     return []
-
-
-def load_codec(saved: Any) -> CaptionCodec:
-    """The vocabulary, and how pictures are read, from what was saved."""
-    return CaptionCodec.load(saved)
 
 
 def headline_first(codec: CaptionCodec) -> tuple[Metric, ...]:
@@ -160,9 +132,9 @@ CAPTION = Task(
     ask=CAPTIONED.ask,
     open=CAPTIONED.open_file,
     learn=CaptionCodec.learn,
-    suit=suit,
-    load=load_codec,
-    encode=encode,
+    suit=CaptionCodec.suited,
+    load=CaptionCodec.load,
+    encode=CaptionCodec.encode,
     length=length,
     batch=batch,
     build=build,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from atento.data.levels import learn_target, load_vocabulary
 from atento.data.vocabulary import END, START, Vocabulary
 from atento.errors import InputError
-from atento.spec import DataRecipe, TokensRecipe
+from atento.spec import Recipe, TokensRecipe
 from atento.tasks.pair_codec import LEVEL_WORDS, MOST_TOKENS, SAMPLE, Limits
 from atento.tasks.picture_codec import PictureReader
 
@@ -53,9 +53,9 @@ class CaptionCodec:
         """How pictures are read, the vocabulary, and how long a caption may become."""
         return {"pictures": self.pictures.to_json(), "target": self.target.to_json(), **self.limits._asdict()}
 
-    def suited(self, recipe: DataRecipe) -> "CaptionCodec":
+    def suited(self, recipe: Recipe) -> "CaptionCodec":
         """The same captions of pictures that are read as the recipe says."""
-        pictures = self.pictures.suited(recipe)
+        pictures = self.pictures.suited(recipe.data)
         notes = (*([pictures.note] if pictures.note else []), *self.notes)
         return CaptionCodec(pictures, self.target, limits=self.limits, notes=notes)
 

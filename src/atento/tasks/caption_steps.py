@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from atento.models.pictures import PictureEncoder
+from atento.models.pictures import all_there, as_picture_encoder
 from atento.models.translator import Translator
 from atento.tasks.caption_codec import CaptionCodec
 from atento.tasks.picture_alignment import region_names
@@ -15,13 +15,11 @@ COLOURS = ("red", "green", "blue")
 
 
 @torch.no_grad()
-def trace_caption(
-    module: Translator, encoder: PictureEncoder, codec: CaptionCodec, source: str, written: Sequence[int]
-) -> list[Trace]:
+def trace_caption(module: Translator, codec: CaptionCodec, source: str, written: Sequence[int]) -> list[Trace]:
     """From the pixels read to the words written."""
-    device = next(module.parameters()).device
+    encoder, device = as_picture_encoder(module.encoder), next(module.parameters()).device
     pixels = codec.pictures.read_all([source]).to(device)
-    encoded = module.encode(pixels, torch.ones(1, 1, dtype=torch.bool, device=device))
+    encoded = module.encode(pixels, all_there(pixels))
     grid = encoder.grid(codec.pictures.side)
     regions = region_names(grid)
     colours = torch.nn.functional.adaptive_avg_pool2d(pixels, grid)[0].flatten(1).mT  # (R, 3)

@@ -84,3 +84,10 @@ def pad_sequences(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     """(T, C) each -> values (B, T, C), zeros on the right, and valid (B, T)."""
     values = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
     return values, valid_from_lengths(torch.tensor([len(row) for row in rows]), values.size(1))
+
+
+def pad_for(module: nn.Module, rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """The same where the module is, in its precision."""
+    like = next(module.parameters())
+    values, valid = pad_sequences(rows)
+    return values.to(like), valid.to(like.device)

@@ -13,15 +13,16 @@ from atento.baselines.nearest_picture import NearestPicture
 from atento.blocks.pooling import AttentionPooling
 from atento.data.pictures.loading import load_picture
 from atento.layers.losses import Loss
-from atento.metrics.labels import ACCURACY, MACRO_F1
-from atento.metrics.metric import Metric
+from atento.metrics.labels import ACCURACY
 from atento.models.build_picture_classifier import build_picture_classifier, parse_picture_classifier
-from atento.models.classifier import Classifier, LabelledBatch
+from atento.models.classifier import Classifier, LabelledBatch, as_classifier
 from atento.models.heads import LabelHead
-from atento.models.pictures import PictureEncoder
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe
+from atento.models.pictures import all_there, as_picture_encoder
+from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.classify_pictures_defaults import MODELS, defaults
+from atento.tasks.labelling import metrics, weigh
 from atento.tasks.picture_alignment import evidence_in, over_regions, region_names
+from atento.tasks.picture_codec import THUMBNAIL, count_alike
 from atento.tasks.picture_label_codec import EncodedPicture, PictureLabelCodec
 from atento.tasks.read_pictures import LABELLED_PICTURES
 from atento.tasks.recognising_pictures import label_pictures
@@ -31,23 +32,6 @@ from atento.tasks.traces import entry
 # Axes: B batch, S side, R regions, C labels.
 
 PICTURES_AT_ONCE = 256
-A_PICTURE = 64  # tokens that reading one counts as, about as many as it has regions
-THUMBNAIL = 8  # pixels a side, that simple models see
-
-
-def suit(codec: PictureLabelCodec, recipe: Recipe) -> PictureLabelCodec:
-    """Pictures of the size the recipe asks for."""
-    return codec.suited(recipe.data)
-
-
-def encode(codec: PictureLabelCodec, pair: tuple[str, str]) -> EncodedPicture:
-    """A training example."""
-    return codec.encode(pair)
-
-
-def length(example: EncodedPicture) -> int:
-    """All pictures are alike."""
-    return A_PICTURE
 
 
 def batch(examples: Sequence[EncodedPicture]) -> LabelledBatch:
@@ -58,20 +42,13 @@ def batch(examples: Sequence[EncodedPicture]) -> LabelledBatch:
 
 def pictures_batch(pixels: Tensor, truth: Tensor | None = None) -> LabelledBatch:
     """Pictures (B, 3, S, S), all of them there; labels that nobody knows are 0."""
-    there = torch.ones(len(pixels), 1, dtype=torch.bool, device=pixels.device)
-    return LabelledBatch(pixels, there, torch.zeros(len(pixels), dtype=torch.long) if truth is None else truth)
+    labels = torch.zeros(len(pixels), dtype=torch.long) if truth is None else truth
+    return LabelledBatch(pixels, all_there(pixels), labels)
 
 
 def build(recipe: ModelRecipe, codec: PictureLabelCodec) -> Classifier:
     """Sizes that follow from data are filled in here."""
     return build_picture_classifier(recipe, LabelHead, len(codec.labels), side=codec.pictures.side)
-
-
-def weigh(module: nn.Module, codec: PictureLabelCodec, balance: float) -> None:
-    """Rare labels weigh more while learning."""
-    head = as_classifier(module).head
-    if isinstance(head, LabelHead):
-        head.weigh(codec.balanced(balance))
 
 
 def loss(module: nn.Module, batch: LabelledBatch, smoothing: float) -> Loss:
@@ -88,12 +65,10 @@ def answer(module: nn.Module, codec: PictureLabelCodec, sources: Sequence[str], 
         rows = pictures_batch(codec.pictures.read_all(sources[first : first + PICTURES_AT_ONCE]).to(device))
         logs = classifier(rows).float().log_softmax(dim=-1).cpu()  # (B, C)
         looked = looked_at(classifier, rows)
-        grid = encoder_of(classifier).grid(codec.pictures.side) if looked is not None else (0, 0)
+        grid = as_picture_encoder(classifier.encoder).grid(codec.pictures.side) if looked is not None else (0, 0)
         for row, scores in enumerate(logs):
-            best = int(scores.argmax())
-            chances = dict(zip(codec.labels, scores.exp().tolist(), strict=True))
             evidence = None if looked is None else evidence_in(looked[row], grid)
-            said.append(Answer(codec.labels[best], scores[best].item(), chances=chances, evidence=evidence))
+            said.append(codec.likeliest(scores, evidence=evidence))
     return said
 
 
@@ -107,7 +82,7 @@ def look_at(module: nn.Module, codec: PictureLabelCodec, source: str, recipe: De
     """The label, and how much of each region it was taken from."""
     classifier, device = as_classifier(module), next(module.parameters()).device
     (said,) = answer(module, codec, [source], recipe)
-    grid = encoder_of(classifier).grid(codec.pictures.side)
+    grid = as_picture_encoder(classifier.encoder).grid(codec.pictures.side)
     taken = looked_at(classifier, pictures_batch(codec.pictures.read_all([source]).to(device)))
     weights = torch.zeros(0, 0, 1, grid[0] * grid[1]) if taken is None else taken[None, None]  # (1, 1, 1, R)
     return over_regions(
@@ -120,7 +95,7 @@ def steps(module: nn.Module, codec: PictureLabelCodec, source: str, recipe: Deco
     """One pass, matrix by matrix."""
     classifier, device = as_classifier(module), next(module.parameters()).device
     rows = pictures_batch(codec.pictures.read_all([source]).to(device))
-    encoder = encoder_of(classifier)
+    encoder = as_picture_encoder(classifier.encoder)
     grid = encoder.grid(codec.pictures.side)
     regions = region_names(grid)
     encoded = encoder.encode(rows.source, rows.valid)
@@ -136,25 +111,6 @@ def steps(module: nn.Module, codec: PictureLabelCodec, source: str, recipe: Deco
     ]
 
 
-def as_classifier(module: nn.Module) -> Classifier:
-    """The module, typed."""
-    if not isinstance(module, Classifier):
-        raise TypeError(f"pictures are labelled by a Classifier, not {type(module).__name__}")
-    return module
-
-
-def encoder_of(classifier: Classifier) -> PictureEncoder:
-    """The half that sees, typed."""
-    if not isinstance(classifier.encoder, PictureEncoder):
-        raise TypeError(f"pictures are read by a PictureEncoder, not {type(classifier.encoder).__name__}")
-    return classifier.encoder
-
-
-def metrics(codec: PictureLabelCodec) -> tuple[Metric, ...]:
-    """Accuracy first; macro-F1 shows what it hides of rare labels."""
-    return (ACCURACY, MACRO_F1)
-
-
 SMALL = partial(load_picture, side=THUMBNAIL)
 
 CLASSIFY_PICTURES = Task(
@@ -166,10 +122,10 @@ CLASSIFY_PICTURES = Task(
     ask=LABELLED_PICTURES.ask,
     open=LABELLED_PICTURES.open_file,
     learn=PictureLabelCodec.learn,
-    suit=suit,
+    suit=PictureLabelCodec.suited,
     load=PictureLabelCodec.load,
-    encode=encode,
-    length=length,
+    encode=PictureLabelCodec.encode,
+    length=count_alike,
     batch=batch,
     build=build,
     weigh=weigh,

@@ -5,39 +5,28 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from atento.baselines.frequent import Majority
 from atento.baselines.shapes import LinearOnShapes
 from atento.baselines.warping import NearestWarped
 from atento.blocks.pooling import AttentionPooling
-from atento.data.batches import batches_by_length
 from atento.data.number_sequences import require_numbers
 from atento.layers.losses import Loss
-from atento.metrics.labels import ACCURACY, MACRO_F1
-from atento.metrics.metric import Metric
+from atento.metrics.labels import ACCURACY
 from atento.models.build_series_classifier import build_series_classifier
-from atento.models.classifier import Classifier, LabelledBatch
-from atento.models.estimator import TransformerNumbers
-from atento.models.heads import LabelHead
-from atento.models.patched_numbers import PatchedNumbers, steps_together
+from atento.models.classifier import Classifier, LabelledBatch, as_classifier
+from atento.models.patched_numbers import steps_together
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.channels import pad_sequences
 from atento.tasks.classify_series_codec import EncodedSeries, SeriesCodec
 from atento.tasks.classify_series_defaults import MODELS, defaults, sized
+from atento.tasks.labelling import metrics, weigh
 from atento.tasks.read_sequences import LABELLED_SEQUENCES
 from atento.tasks.recognising_sequences import label_sequences
+from atento.tasks.sequence_classifier import align, asked, outputs_of
 from atento.tasks.task import Alignment, Answer, Task
 from atento.tasks.traces import entry
-
-# Axes: B batch, T time, C channels, M patches, L layers, H heads.
-
-STEPS_AT_ONCE = 65_536
-
-
-def encode(codec: SeriesCodec, pair: tuple[str, str]) -> EncodedSeries:
-    """A training example as scaled numbers."""
-    return codec.encode(pair)
 
 
 def length(example: EncodedSeries) -> int:
@@ -56,63 +45,19 @@ def build(recipe: ModelRecipe, codec: SeriesCodec) -> Classifier:
     return build_series_classifier(recipe, len(codec.channels), len(codec.labels))
 
 
-def weigh(module: nn.Module, codec: SeriesCodec, balance: float) -> None:
-    """Rare labels weigh more while learning."""
-    head = as_classifier(module).head
-    if isinstance(head, LabelHead):
-        head.weigh(codec.balanced(balance))
-
-
 def loss(module: nn.Module, rows: LabelledBatch, smoothing: float) -> Loss:
     """Cross-entropy of the labels."""
     return as_classifier(module).loss(rows, smoothing=smoothing)
 
 
-@torch.no_grad()
 def answer(module: nn.Module, codec: SeriesCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
     """Validation, evaluation, prediction and serving all answer through here: the likeliest label."""
-    classifier, rows = as_classifier(module), [codec.read(source) for source in sources]
-    lengths = [len(row) for row in rows]
-    found = torch.zeros(len(rows), len(codec.labels))
-    order = sorted(range(len(rows)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=STEPS_AT_ONCE):
-        outputs = classifier(asked(module, [rows[index] for index in indices]))
-        found[indices] = outputs.float().log_softmax(dim=-1).cpu()
-    return [say(codec, scores) for scores in found]
+    return [codec.likeliest(scores) for scores in outputs_of(module, codec, sources).float().log_softmax(dim=-1)]
 
 
-def say(codec: SeriesCodec, scores: Tensor) -> Answer:
-    """The likeliest label by log-probabilities (labels,)."""
-    best = int(scores.argmax())
-    return Answer(
-        codec.labels[best], scores[best].item(), chances=dict(zip(codec.labels, scores.exp().tolist(), strict=True))
-    )
-
-
-def asked(module: nn.Module, rows: Sequence[Tensor]) -> LabelledBatch:
-    """Sequences whose labels nobody knows, as the module takes them."""
-    like = next(module.parameters())
-    values, valid = pad_sequences(rows)
-    return LabelledBatch(values.to(like), valid.to(like.device), valid)
-
-
-@torch.no_grad()
 def look_at(module: nn.Module, codec: SeriesCodec, source: str, recipe: DecodeRecipe) -> Alignment:
-    """Which steps a pooling took, or where the steps of a Transformer looked; nothing for other models."""
-    classifier, row = as_classifier(module), codec.read(source)
-    (said,) = answer(module, codec, [source], recipe)
-    rows, steps, output = asked(module, [row]), steps_together(classifier.encoder, source.split()), [said.text]
-    weights = torch.zeros(0, 0, 1, len(steps))
-    if isinstance(classifier.pooling, AttentionPooling):
-        weights = classifier.weights(rows)[None, None]  # (1, 1, 1, M)
-    else:
-        encoder, values, valid = classifier.encoder, rows.source, rows.valid
-        if isinstance(encoder, PatchedNumbers):
-            values, valid = encoder.cut(values, valid)
-            encoder = encoder.encoder
-        if isinstance(encoder, TransformerNumbers):
-            output, weights = steps, encoder.stack.weights(encoder.place(values, valid), valid=valid)[0]  # (L, H, M, M)
-    return Alignment(steps, output, weights.float().cpu(), said.text, said.score)
+    """The label, and which steps it was taken from."""
+    return align(module, codec, source, *answer(module, codec, [source], recipe))
 
 
 @torch.no_grad()
@@ -137,18 +82,6 @@ def trace(module: nn.Module, codec: SeriesCodec, source: str, recipe: DecodeReci
     ]
 
 
-def as_classifier(module: nn.Module) -> Classifier:
-    """The module, typed."""
-    if not isinstance(module, Classifier):
-        raise TypeError(f"labels come from a classifier, not {type(module).__name__}")
-    return module
-
-
-def metrics(codec: SeriesCodec) -> tuple[Metric, ...]:
-    """Accuracy first; macro-F1 shows what it hides of rare labels."""
-    return (ACCURACY, MACRO_F1)
-
-
 CLASSIFY_SERIES = Task(
     name="classify-series",
     summary="Give one label to each sequence of numbers.",
@@ -158,7 +91,7 @@ CLASSIFY_SERIES = Task(
     open=LABELLED_SEQUENCES.open_file,
     learn=SeriesCodec.learn,
     load=SeriesCodec.load,
-    encode=encode,
+    encode=SeriesCodec.encode,
     length=length,
     batch=batch,
     build=build,

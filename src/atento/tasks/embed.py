@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from atento.data.batches import batches_by_length, pad
+from atento.data.batches import like_lengths, pad
 from atento.data.evidence import Evidence
 from atento.data.vocabulary import UNKNOWN
 from atento.data.word_space import Neighbour, Term, WordSpace, terms_of
@@ -65,8 +65,7 @@ def foreseen(module: nn.Module, codec: WordCodec, sources: Sequence[str], recipe
     rows = [codec.read(source) or [UNKNOWN] for source in sources]
     lengths = [len(row) for row in rows]
     found: dict[int, list[float]] = {}
-    order = sorted(range(len(rows)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         tokens, valid = (part.to(device) for part in pad([rows[index] for index in indices]))
         asked = valid & (tokens >= MARKS)
         asked[:, 0] = False  # nothing stands before it
@@ -135,11 +134,6 @@ def as_embedder(module: nn.Module) -> SkipGram | NextWord:
     return module
 
 
-def load_codec(saved: Any) -> WordCodec:
-    """The vocabulary and its counts from what was saved."""
-    return WordCodec.load(saved)
-
-
 def metrics(codec: WordCodec) -> tuple[Metric, ...]:
     """The one question both models can be asked."""
     return (PREFERRED,)
@@ -154,7 +148,7 @@ EMBED = Task(
     ask=ask_passages,
     open=DOCUMENTS.open_file,
     learn=WordCodec.learn,
-    load=load_codec,
+    load=WordCodec.load,
     encode=encode,
     length=len,
     batch=batch,

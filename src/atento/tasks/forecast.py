@@ -24,8 +24,8 @@ from atento.tasks.forecast_frame import Frame
 from atento.tasks.forecast_looking import look_at, trace
 from atento.tasks.forecast_reading import ask_forecasts, open_series, read_forecasts
 from atento.tasks.forecast_running import as_forecaster, forecasts
-from atento.tasks.forecast_start import start_at_ridge
-from atento.tasks.forecast_windows import EncodedSeries, ShuffledWindows, TrainingWindows, stack_windows
+from atento.tasks.forecast_start import start_in_closed_form
+from atento.tasks.forecast_windows import EncodedSeries, TrainingWindows, rows_of, shuffled, stack_windows
 from atento.tasks.recognising_series import forecast_series
 from atento.tasks.task import Answer, Baseline, Task, Windows
 
@@ -34,27 +34,10 @@ from atento.tasks.task import Answer, Baseline, Task, Windows
 SHOWN = 3  # numbers at either end of an answer that are written out
 
 
-def suit(codec: SeriesCodec, recipe: Recipe) -> SeriesCodec:
-    """The codec, told of quantiles, of how far a target reaches and of noise."""
-    return codec.suited(recipe)
-
-
-def encode(codec: SeriesCodec, pair: tuple[Any, Frame]) -> EncodedSeries:
-    """A training part on scale."""
-    return codec.encode(pair)
-
-
-def length(example: EncodedSeries) -> int:
-    """How many rows."""
-    return len(example.values)
-
-
 def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: SeriesCodec) -> Windows:
-    """Every window of every part, in a random order; as many at a time as `train.batch_tokens` rows hold."""
+    """Every window of every part, in a random order."""
     windows = TrainingWindows(parts, codec.frame, steps=codec.steps or codec.frame.horizon)
-    size = max(1, recipe.batch_tokens // codec.frame.look_back)
-    order = ShuffledWindows(len(windows), batch=size, seed=recipe.seed)
-    return Windows(windows, order, carried=False, gather=windows.gather)
+    return Windows(windows, shuffled(windows, recipe), carried=False, gather=windows.gather)
 
 
 def build(recipe: ModelRecipe, codec: SeriesCodec) -> Forecaster:
@@ -136,14 +119,14 @@ FORECAST = Task(
     ask=ask_forecasts,
     open=open_series,
     learn=SeriesCodec.learn,
-    suit=suit,
+    suit=SeriesCodec.suited,
     load=SeriesCodec.load,
-    encode=encode,
-    length=length,
+    encode=SeriesCodec.encode,
+    length=rows_of,
     windows=cut_windows,
     batch=stack_windows,
     build=build,
-    start=start_at_ridge,
+    start=start_in_closed_form,
     loss=loss,
     answer=forecast,
     look=look_at,

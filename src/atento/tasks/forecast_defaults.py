@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from atento.models.build import CELLS
 from atento.spec import Recipe
 from atento.tasks.forecast_flow import is_flow
 
@@ -55,6 +56,15 @@ FLOW: Values = {
     "train.patience": 1000,
 }
 
+# of a net that begins with a product in closed form: many units are one more solution, and small steps keep it
+FLOW_OF_STATES: Values = {
+    **FLOW,
+    "model.hidden": 256,
+    "model.layers": 1,
+    "train.lr": 1e-4,
+    "train.patience": 6,
+}
+
 BUILTIN: dict[str, Values] = {  # how stands in docs/tasks/paths.md
     "paths": {
         "data.horizon": 8,
@@ -79,7 +89,7 @@ def defaults(data: str, model: str) -> Values:
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
     """What follows from how much there is to learn from, and from what it is."""
     if flows(train):
-        return {**FLOW, "train.lr": 1e-3} if recipe.model.name.startswith("transformer") else FLOW
+        return flow_values(recipe.model.name)
     frame = train[0][1]
     windows = sum(max(0, len(series) - frame.window + 1) for series, _ in train)
     batch = min(max(windows // STEPS_OF_AN_EPOCH, SMALLEST), LARGEST)
@@ -87,6 +97,13 @@ def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Valu
     if not recipe.train.steps and not recipe.train.epochs:
         values["train.epochs"] = max(FEWEST_EPOCHS, -(-STEPS * batch // max(1, windows)))
     return values
+
+
+def flow_values(model: str) -> Values:
+    """By the family."""
+    if model in CELLS:
+        return FLOW_OF_STATES
+    return {**FLOW, "train.lr": 1e-3} if model.startswith("transformer") else FLOW
 
 
 def flows(train: Sequence[tuple[Any, Any]]) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from atento.data.records import counted
 from atento.data.series import SeriesSet, Step
 from atento.spec import DataRecipe
 from atento.tasks.forecast_flow import is_flow
@@ -47,11 +48,13 @@ def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ..
     notes = []
     said = f"a season of {season}" if season > 1 else "no season"
     if not recipe.horizon:
-        notes.append(f"horizon: {horizon} steps of {found.step} ({said}; data.horizon= changes it)")
+        notes.append(f"horizon: {counted(horizon, 'step')} of {found.step} ({said}; data.horizon= changes it)")
     if flow and not recipe.look_back:
         notes.append("look-back: 1 step (each row almost decides the next, as in a flow; data.look_back= changes it)")
     elif not recipe.look_back:
-        notes.append(f"look-back: {look_back} steps ({said}, {rows:,} rows a series; data.look_back= changes it)")
+        notes.append(
+            f"look-back: {counted(look_back, 'step')} ({said}, {rows:,} rows a series; data.look_back= changes it)"
+        )
     return Frame(look_back, horizon, found.channels, found.covariates, found.step, season, found.keys), tuple(notes)
 
 

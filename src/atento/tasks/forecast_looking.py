@@ -52,7 +52,7 @@ def labels(count: int, codec: SeriesCodec, *, ahead: bool = False) -> list[str]:
 
 def lags(count: int, size: int) -> list[str]:
     """How many steps before the last one each lies."""
-    return [f"−{(count - 1 - place) * size}" for place in range(count)]
+    return [f"−{(count - 1 - place) * size}" if place < count - 1 else "0" for place in range(count)]
 
 
 @torch.no_grad()

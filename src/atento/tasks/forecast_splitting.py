@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from atento.data.records import Refusal, stop_or_skip
+from atento.data.records import Refusal, counted, stop_or_skip
 from atento.data.series import Series
 from atento.data.splitting import TOLERANCE, parse_shares, wrong_shares
+from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.forecast_frame import Frame
 
@@ -76,11 +77,13 @@ def divide(file: str, series: tuple[Series, ...], frame: Frame, recipe: DataReci
     for one in series:
         found = borders_of(len(one), sharing, frame)
         if found.train < frame.window:
-            refused.append(too_short(file, one, frame, sharing))
+            refused.append(too_short(file, one, frame, sharing, found))
             continue
         kept.append(one)
         borders.append(found)
-    left_out = stop_or_skip(refused, "stop" if not kept else recipe.bad_rows)
+    if refused and not kept:  # nothing would be left
+        raise InputError(str(refused[0]), found=refused[0].found, fix=refused[0].fix)
+    left_out = stop_or_skip(refused, recipe.bad_rows)
     return Divided(kept, borders, left_out, tuple(say_borders(kept, borders, frame, sharing)))
 
 
@@ -127,17 +130,26 @@ def say_borders(series: list[Series], borders: list[Borders], frame: Frame, shar
         yield f"{bare:,} of {len(series):,} series are too short to validate on: all but the test is learned"
 
 
-def too_short(file: str, series: Series, frame: Frame, sharing: Sharing) -> Refusal:
-    """A series that cannot fill a window and a test."""
-    name = f"series {series.name!r}" if series.name else "the series"
-    rows = len(series)
-    found = f"{rows:,} rows; data.look_back={frame.look_back}, data.horizon={frame.horizon}"
+def too_short(file: str, series: Series, frame: Frame, sharing: Sharing, found: Borders) -> Refusal:
+    """A series whose training part cannot fill a window."""
+    name, rows = f"series {series.name!r}" if series.name else "the series", len(series)
+    settings = f"data.look_back={frame.look_back}, data.horizon={frame.horizon}"
     if sharing.counted:
         wanted = "/".join(f"{number:.0f}" for number in sharing[:3])
         problem = f"{name} cannot be split into {wanted} rows with windows of {frame.window}."
-        return Refusal(file, 1, 1, problem, found, "pass other counts of rows: --set data.split=TRAIN/VALID/TEST")
-    tested = frame.horizon if sharing.test else 0
-    left = rows - tested - frame.horizon
-    fix = f"pass --set data.look_back={left}" if left >= 1 else f"pass --set data.horizon={max(1, rows // 4)}"
-    problem = f"{name} is too short: a window and what is held out need {frame.window + tested:,} rows."
-    return Refusal(file, 1, 1, problem, found, fix)
+        fix = "pass other counts of rows: --set data.split=TRAIN/VALID/TEST"
+        return Refusal(file, series.line, 1, problem, f"{rows:,} rows; {settings}", fix)
+    problem = f"{name} is too short for windows of {frame.window:,} rows."
+    said = f"{counted(rows, 'row')}, {max(0, found.train):,} of them to train; {settings}"
+    return Refusal(file, series.line, 1, problem, said, shorter(rows, found.train, frame, tested=sharing.test > 0))
+
+
+def shorter(rows: int, train: int, frame: Frame, *, tested: bool) -> str:
+    """A past and, where need be, a horizon with which so many rows hold windows, half of them to learn from."""
+    if train > frame.horizon:
+        return f"pass --set data.look_back={max(1, (train - frame.horizon) // 2)}"
+    horizon, held = max(1, rows // 4), 2 if tested else 1  # a window and the test hold a horizon each
+    left = rows - held * horizon
+    if left < 1:
+        return f"add rows: {held + 1} are the least"
+    return f"pass --set data.horizon={horizon} --set data.look_back={max(1, left // 2)}"

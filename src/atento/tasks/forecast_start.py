@@ -1,4 +1,4 @@
-"""Where a forecaster begins: its weighted sums are ridge regression on the training windows, solved at once."""
+"""Where a forecaster begins: what is linear in it is ridge regression on the training windows, solved at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +12,7 @@ from atento.models.forecaster import Forecaster, Network, last_value
 from atento.tasks.forecast_baselines import SeriesRegression
 from atento.tasks.forecast_codec import SeriesCodec
 from atento.tasks.forecast_frame import Frame
+from atento.tasks.forecast_readout import reads_states, solve_readout
 from atento.tasks.forecast_running import as_forecaster
 from atento.tasks.forecast_windows import TrainingWindows
 
@@ -19,6 +20,14 @@ from atento.tasks.forecast_windows import TrainingWindows
 
 WINDOWS = 2000  # whose errors say how far apart quantiles begin
 MOST = 1024  # numbers read for each forecast; solving grows with their cube
+
+
+def start_in_closed_form(module: nn.Module, codec: SeriesCodec, pairs: Sequence[tuple[Any, Frame]]) -> str:
+    """Weighted sums of the window, or of the units of a net that says the change; a note where one was solved."""
+    forecaster = as_forecaster(module)
+    if reads_states(forecaster):
+        return solve_readout(forecaster, codec, pairs)
+    return start_at_ridge(module, codec, pairs)
 
 
 def start_at_ridge(module: nn.Module, codec: SeriesCodec, pairs: Sequence[tuple[Any, Frame]]) -> str:

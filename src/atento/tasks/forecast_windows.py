@@ -1,6 +1,6 @@
 """Windows of series: views of their numbers, found by arithmetic, never copied until a batch is made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from atento.data.series import Past, Series
 from atento.models.forecaster import SeriesBatch
+from atento.spec import TrainRecipe
 from atento.tasks.forecast_frame import Frame
 from atento.tasks.task import Question
 
@@ -23,6 +24,11 @@ class EncodedSeries(NamedTuple):
 
     values: Tensor  # (T, C)
     known: Tensor  # (T, K)
+
+
+def rows_of(example: EncodedSeries) -> int:
+    """How many rows it has."""
+    return len(example.values)
 
 
 class Origins(Sequence[Question]):
@@ -129,6 +135,12 @@ class ShuffledWindows:
         return Slices(order, self.batch)
 
 
+def shuffled(windows: TrainingWindows, recipe: TrainRecipe) -> ShuffledWindows:
+    """In a random order, as many at a time as `train.batch_tokens` rows of pasts hold."""
+    size = max(1, recipe.batch_tokens // windows.look_back)
+    return ShuffledWindows(len(windows), batch=size, seed=recipe.seed)
+
+
 class Slices(Sequence[NDArray[Any]]):
     """An array cut into pieces of one size; the last may be shorter."""
 
@@ -145,6 +157,3 @@ class Slices(Sequence[NDArray[Any]]):
             return Slices(self.order[first * self.size : last * self.size], self.size)
         at = range(len(self))[at]
         return self.order[at * self.size : (at + 1) * self.size]
-
-
-Gather = Callable[[Any], SeriesBatch]

@@ -93,11 +93,6 @@ def no_mistake(codec: TextCodec, output: Any, references: Sequence[str]) -> floa
     return 0.0
 
 
-def load_codec(saved: Any) -> TextCodec:
-    """The vocabulary from what was saved."""
-    return TextCodec.load(saved)
-
-
 GENERATE = Task(
     name="generate",
     summary="Model plain text: complete it, score it, fill its blanks.",
@@ -108,7 +103,7 @@ GENERATE = Task(
     learn=TextCodec.learn,
     suit=suit,
     adopt=adopt,
-    load=load_codec,
+    load=TextCodec.load,
     encode=encode,
     length=len,
     windows=cut_windows,

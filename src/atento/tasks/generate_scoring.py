@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from atento.data.batches import batches_by_length
+from atento.data.batches import like_lengths
 from atento.data.vocabulary import END, PAD
 from atento.layers.losses import precise
 from atento.metrics.perplexity import judged_text
@@ -62,8 +62,7 @@ def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[
     """By a state that goes through each text from its beginning to its end, at most so many steps of all at once."""
     device, found = next(model.parameters()).device, dict[int, Tensor]()
     lengths = [len(row) for row in rows]
-    order = sorted(range(len(rows)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         tokens = pad_rows([rows[index] for index in indices])[0].to(device)
         state, parts = model.decoder.start(model.begin(len(tokens))), [torch.zeros(len(tokens), 0)]
         for steps in chunks(tokens.size(1) - 1, min(LONGEST_WALK, max(1, most // len(tokens)))):
@@ -79,8 +78,7 @@ def by_segments(rows: Sequence[Tensor], window: int, step: int, score: Callable[
     found = [torch.zeros(len(row) - 1, dtype=torch.float64) for row in rows]
     segments = [segment for index, row in enumerate(rows) for segment in slide(index, len(row) - 1, window, step)]
     lengths = [segment.end - segment.begin for segment in segments]
-    order = sorted(range(len(segments)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         some = [segments[index] for index in indices]
         tokens, _ = pad_rows([rows[one.row][one.begin : one.end + 1] for one in some])
         for one, chances in zip(some, score(tokens).cpu().double(), strict=True):

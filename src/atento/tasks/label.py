@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -32,7 +31,7 @@ from atento.tasks.label_defaults import MODELS, defaults
 from atento.tasks.read_labelled import LABEL_SETS
 from atento.tasks.recognising import label_sets
 from atento.tasks.task import Alignment, Answer, Question, Task
-from atento.tasks.text_classifier import as_classifier, attention_over, blur, length, loss, outputs_of, trace
+from atento.tasks.text_classifier import align, blur, length, loss, outputs_of, trace
 
 # Axes: N texts, C labels.
 
@@ -107,7 +106,7 @@ def settle(module: nn.Module, codec: LabelCodec, questions: Sequence[Question]) 
 
 def answer(module: nn.Module, codec: LabelCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
     """Validation, evaluation, prediction and serving all answer through here: labels above their thresholds."""
-    thresholds = torch.cat([head.thresholds for head in heads_of(as_classifier(module))]).cpu()
+    thresholds = torch.cat([head.thresholds for head in heads_of(module)]).cpu()
     return [say(codec, chances, thresholds) for chances in outputs_of(module, codec, sources).sigmoid()]
 
 
@@ -124,15 +123,7 @@ def say(codec: LabelCodec, chances: Tensor, thresholds: Tensor) -> Answer:
 
 def look_at(module: nn.Module, codec: LabelCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """The labels, and which tokens they were taken from."""
-    (said,) = answer(module, codec, [source], recipe)
-    tokens = codec.read(source)
-    weights, pieces = attention_over(module, tokens), codec.pieces(tokens)
-    return Alignment(pieces, [said.text] if weights.size(2) == 1 else pieces, weights, said.text, said.score)
-
-
-def steps(module: nn.Module, codec: LabelCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
-    """One pass, matrix by matrix."""
-    return trace(module, codec, source)
+    return align(module, codec, source, *answer(module, codec, [source], recipe))
 
 
 def how_wrong(codec: LabelCodec, output: Sequence[Sequence[str]], references: Sequence[str]) -> float:
@@ -168,7 +159,7 @@ LABEL = Task(
     answer=answer,
     settle=settle,
     look=look_at,
-    steps=steps,
+    steps=trace,
     wrong=how_wrong,
     target=join,
     selects=LABELS_MACRO_F1,

@@ -1,7 +1,6 @@
 """A vocabulary of the texts and the list of the labels, for one label a text or any number of them."""
 
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,17 +8,14 @@ import torch
 from torch import Tensor
 
 from atento.data.levels import SAMPLE, learn_vocabulary, load_vocabulary
-from atento.data.lists import split
-from atento.data.records import counted
 from atento.data.sentences import sentences
 from atento.data.vocabulary import END, UNKNOWN, Vocabulary
 from atento.errors import InputError
 from atento.spec import TokensRecipe
+from atento.tasks.labelling import KnownLabels, labels_of, load_labels
 
 LEVEL_WORDS = {"char": "characters", "word": "words", "subword": "subwords"}
 WORDS_OF_A_TEXT = 1.5  # fewer on average: the texts are strings without words
-MOST_LABELS = 100_000
-SHOWN = 3  # labels that a note names
 
 
 class EncodedText(NamedTuple):
@@ -29,7 +25,7 @@ class EncodedText(NamedTuple):
     labels: list[int]
 
 
-class LabelCodec:
+class LabelCodec(KnownLabels):
     """Texts and labels <-> token numbers and label numbers."""
 
     def __init__(
@@ -42,9 +38,8 @@ class LabelCodec:
         lower: bool,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.source, self.labels, self.counts, self.texts = source, tuple(labels), tuple(counts), texts
-        self.lower, self.notes = lower, notes
-        self.numbers = {label: number for number, label in enumerate(self.labels)}
+        super().__init__(labels, counts, notes=notes)
+        self.source, self.texts, self.lower = source, texts, lower
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]], *, several: bool) -> "LabelCodec":
@@ -54,29 +49,19 @@ class LabelCodec:
         lower = recipe.lower and (level != "char" or recipe.source != "auto")
         cut = [sentence for text in texts for sentence in sentences(prepare(text, lower=lower))]
         source = learn_vocabulary(level, cut, size=recipe.size, least_count=recipe.least_count)
-        counts = Counter(label for _, target in pairs for label in (split(target) if several else [target]))
-        labels = sorted(counts)
-        require_labels(labels, several=several)
-        common = ", ".join(f"{label} {counts[label] / len(pairs):.0%}" for label, _ in counts.most_common(SHOWN))
+        labels, counts, common = labels_of([target for _, target in pairs], several=several)
         small = ", capital letters read as small ones" * lower
-        notes = (
-            f"text: {len(source)} {LEVEL_WORDS[level]} ({reason}){small}",
-            f"{counted(len(labels), 'label')}, most often {common}",
-        )
-        return cls(source, labels, [counts[label] for label in labels], texts=len(pairs), lower=lower, notes=notes)
+        notes = (f"text: {len(source)} {LEVEL_WORDS[level]} ({reason}){small}", common)
+        return cls(source, labels, counts, texts=len(pairs), lower=lower, notes=notes)
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> "LabelCodec":
         """What `to_json` wrote."""
-        labels, counts, texts = saved.get("labels"), saved.get("counts"), saved.get("texts")
-        named = isinstance(labels, list) and 1 <= len(labels) <= MOST_LABELS and all(isinstance(x, str) for x in labels)
-        numbers = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
-        if not (named and numbers and type(texts) is int and isinstance(saved.get("lower"), bool)):
-            raise InputError("this file holds no labels.", found=str(saved)[:80], fix="train again")
-        if len(set(labels or ())) != len(labels or ()) or len(labels or ()) != len(counts or ()):
-            raise InputError("this file holds a label twice, or one without its count.", fix="train again")
-        source = load_vocabulary(saved.get("source"))
-        return cls(source, labels or (), counts or (), texts=texts or 0, lower=saved["lower"])
+        labels, counts = load_labels(saved)
+        texts, lower = saved.get("texts"), load_lower(saved)
+        if type(texts) is not int:
+            raise InputError("this file holds no number of texts.", found=repr(texts)[:80], fix="train again")
+        return cls(load_vocabulary(saved.get("source")), labels, counts, texts=texts, lower=lower)
 
     def to_json(self) -> dict[str, Any]:
         """The vocabulary, and every label with how often it was true."""
@@ -102,27 +87,26 @@ class LabelCodec:
         """A training example; a label that training never met has no number."""
         return EncodedText(self.read(source), [self.numbers[label] for label in labels if label in self.numbers])
 
-    def balanced(self, balance: float) -> Tensor:
-        """Weights (C,) of the labels of one text each: (n / (C n_c))^balance, so scaled that the mean case weighs 1."""
-        return balanced_weights(self.counts, balance)
-
     def balanced_yes(self, balance: float) -> Tensor:
         """How much more a label's yes (C,) weighs than its no: ((n − n_c) / n_c)^balance."""
         counts = torch.tensor(self.counts, dtype=torch.float64)
         return ((self.texts - counts).clamp(min=1) / counts) ** balance
 
 
-def balanced_weights(counts: Sequence[int], balance: float) -> Tensor:
-    """Weights (C,) of labels that occur so often: (n / (C n_c))^balance, so scaled that the mean case weighs 1."""
-    often = torch.tensor(counts, dtype=torch.float64)
-    weights = (often.sum() / (len(often) * often)) ** balance
-    return weights * often.sum() / (weights * often).sum()
-
-
 def prepare(text: str, *, lower: bool) -> str:
     """Composed characters, no outer white space, small letters where asked."""
     text = unicodedata.normalize("NFC", text).strip()
     return text.lower() if lower else text
+
+
+def load_lower(saved: Mapping[str, Any]) -> bool:
+    """Whether a codec wrote that capital letters are read as small ones."""
+    lower = saved.get("lower")
+    if not isinstance(lower, bool):
+        raise InputError(
+            "this file does not say how capital letters are read.", found=repr(lower)[:80], fix="train again"
+        )
+    return lower
 
 
 def choose_level(texts: Sequence[str]) -> tuple[str, str]:
@@ -132,13 +116,3 @@ def choose_level(texts: Sequence[str]) -> tuple[str, str]:
     if mean < WORDS_OF_A_TEXT:
         return "char", f"strings without words, {mean:.1f} a text, capital letters kept"
     return "word", f"{mean:.1f} a text"
-
-
-def require_labels(labels: Sequence[str], *, several: bool) -> None:
-    """What can be told apart."""
-    if len(labels) < (1 if several else 2):
-        raise InputError(
-            "the training part has nothing to tell apart.",
-            found=f"{counted(len(labels), 'label')}{': ' + labels[0] if labels else ''}",
-            fix="add texts with other labels, or name the column: --set data.label=...",
-        )

@@ -11,16 +11,16 @@ from atento.baselines.catalogue import find_baseline
 from atento.baselines.frequent import Majority
 from atento.baselines.overlap import Overlap
 from atento.blocks.pooling import AttentionPooling
-from atento.data.batches import batches_by_length, pad
+from atento.data.batches import like_lengths, pad
 from atento.data.vocabulary import UNKNOWN
 from atento.layers.losses import Loss, precise
-from atento.metrics.labels import ACCURACY, MACRO_F1
-from atento.metrics.metric import Metric
+from atento.metrics.labels import ACCURACY
 from atento.models.build_matcher import build_matcher
 from atento.models.heads import LabelHead
 from atento.models.matcher import MatchBatch, Matcher, TwoTowers, as_matcher
 from atento.spec import DecodeRecipe, ModelRecipe
 from atento.tasks.adopting import adopt_match
+from atento.tasks.labelling import metrics, weigh
 from atento.tasks.match_codec import EncodedMatch, MatchCodec
 from atento.tasks.match_defaults import MODELS, defaults, sized
 from atento.tasks.match_evidence import evidence_of
@@ -44,11 +44,6 @@ def batch(examples: Sequence[EncodedMatch]) -> MatchBatch:
     return MatchBatch(first, first_valid, first_echo, second, second_valid, second_echo, truth)
 
 
-def encode(codec: MatchCodec, pair: tuple[str, str]) -> EncodedMatch:
-    """A training example as numbers."""
-    return codec.encode(pair)
-
-
 def length(example: EncodedMatch) -> int:
     """Tokens of both texts."""
     return len(example.first) + len(example.second)
@@ -69,13 +64,6 @@ def forget_words(rows: MatchBatch, share: float) -> MatchBatch:
 def forgotten(tokens: Tensor, valid: Tensor, share: float) -> Tensor:
     """Tokens (B, T) with about this share of the real ones unknown."""
     return tokens.masked_fill((torch.rand(tokens.shape, device=tokens.device) < share) & valid, UNKNOWN)
-
-
-def weigh_labels(module: nn.Module, codec: MatchCodec, balance: float) -> None:
-    """Rare labels weigh more while learning."""
-    head = as_matcher(module).head
-    if isinstance(head, LabelHead):
-        head.weigh(codec.balanced(balance))
 
 
 def label_loss(module: nn.Module, rows: MatchBatch, smoothing: float) -> Loss:
@@ -105,8 +93,7 @@ def answer(module: nn.Module, codec: MatchCodec, sources: Sequence[str], recipe:
     pairs = [codec.read(source) for source in sources]
     lengths = [length(pair) for pair in pairs]
     found: dict[int, Answer] = {}
-    order = sorted(range(len(pairs)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         rows = on_device(batch([pairs[index] for index in indices]), device)
         logs = precise(matcher(rows)).log_softmax(dim=-1).cpu()  # (B, C)
         looked = matcher.weights(rows).float().cpu() if matcher.attends else None
@@ -115,15 +102,8 @@ def answer(module: nn.Module, codec: MatchCodec, sources: Sequence[str], recipe:
             if looked is not None:
                 weights = looked[place][..., : len(pairs[index].second), : len(pairs[index].first)]
                 evidence = evidence_of(codec, sources[index], weights)
-            found[index] = answer_of(codec, logs[place], evidence)
+            found[index] = codec.likeliest(logs[place], evidence=evidence)
     return [found[index] for index in range(len(sources))]
-
-
-def answer_of(codec: MatchCodec, logs: Tensor, evidence: str | None) -> Answer:
-    """The likeliest label, from log-probabilities (C,)."""
-    best = int(logs.argmax())
-    chances = dict(zip(codec.labels, logs.exp().tolist(), strict=True))
-    return Answer(codec.labels[best], float(logs[best]), chances=chances, evidence=evidence)
 
 
 @torch.no_grad()
@@ -152,16 +132,6 @@ def on_device(rows: MatchBatch, device: torch.device) -> MatchBatch:
     return MatchBatch(*(part.to(device) for part in rows))
 
 
-def load_codec(saved: Any) -> MatchCodec:
-    """The vocabulary and the labels from what was saved."""
-    return MatchCodec.load(saved)
-
-
-def metrics(codec: MatchCodec) -> tuple[Metric, ...]:
-    """Accuracy first."""
-    return (ACCURACY, MACRO_F1)
-
-
 def bag_of_both() -> Any:
     """Both texts as one bag of words."""
     return find_baseline("tf-idf")
@@ -176,13 +146,13 @@ MATCH = Task(
     open=MATCHES.open_file,
     learn=MatchCodec.learn,
     adopt=adopt_match,
-    load=load_codec,
-    encode=encode,
+    load=MatchCodec.load,
+    encode=MatchCodec.encode,
     length=length,
     batch=batch,
     build=build,
     blur=forget_words,
-    weigh=weigh_labels,
+    weigh=weigh,
     loss=label_loss,
     answer=answer,
     look=look_at,

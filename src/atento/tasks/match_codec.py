@@ -1,20 +1,16 @@
 """Two texts and how they stand to each other: one vocabulary for both, what each has of the other, the labels."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import torch
-from torch import Tensor
-
 from atento.data.levels import learn_vocabulary, load_vocabulary
 from atento.data.lists import BETWEEN
-from atento.data.records import counted
 from atento.data.vocabulary import UNKNOWN, Vocabulary
 from atento.errors import InputError
 from atento.models.matcher import ECHOES
 from atento.spec import TokensRecipe
-from atento.tasks.label_codec import LEVEL_WORDS, MOST_LABELS, choose_level, prepare, require_labels
+from atento.tasks.label_codec import LEVEL_WORDS, choose_level, load_lower, prepare
+from atento.tasks.labelling import KnownLabels, labels_of, load_labels
 
 TYPED = "|||"  # between two texts where a tab cannot be typed
 ONLY_HERE, ALIKE, SAME = (ECHOES.index(echo) for echo in ("only here", "alike there", "the same there"))
@@ -31,7 +27,7 @@ class EncodedMatch(NamedTuple):
     label: int
 
 
-class MatchCodec:
+class MatchCodec(KnownLabels):
     """Pairs of texts and labels <-> numbers."""
 
     def __init__(
@@ -43,9 +39,8 @@ class MatchCodec:
         lower: bool,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.vocabulary, self.labels, self.counts = vocabulary, tuple(labels), tuple(counts)
-        self.lower, self.notes = lower, notes
-        self.numbers = {label: number for number, label in enumerate(self.labels)}
+        super().__init__(labels, counts, notes=notes)
+        self.vocabulary, self.lower = vocabulary, lower
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "MatchCodec":
@@ -55,28 +50,16 @@ class MatchCodec:
         lower = recipe.lower and (level != "char" or recipe.source != "auto")
         cut = [prepare(text, lower=lower) for text in texts]
         vocabulary = learn_vocabulary(level, cut, size=recipe.size, least_count=recipe.least_count)
-        counts = Counter(label for _, label in pairs)
-        labels = sorted(counts)
-        require_labels(labels, several=False)
-        said = ", ".join(f"{label} {count / len(pairs):.0%}" for label, count in counts.most_common(5))
+        labels, counts, common = labels_of([label for _, label in pairs])
         small = ", capital letters read as small ones" * lower
-        notes = (
-            f"both texts: {len(vocabulary)} {LEVEL_WORDS[level]} ({reason}){small}",
-            f"{counted(len(labels), 'label')}: {said}",
-        )
-        return cls(vocabulary, labels, [counts[label] for label in labels], lower=lower, notes=notes)
+        notes = (f"both texts: {len(vocabulary)} {LEVEL_WORDS[level]} ({reason}){small}", common)
+        return cls(vocabulary, labels, counts, lower=lower, notes=notes)
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> "MatchCodec":
         """What `to_json` wrote."""
-        labels, counts = saved.get("labels"), saved.get("counts")
-        named = isinstance(labels, list) and 1 <= len(labels) <= MOST_LABELS and all(isinstance(x, str) for x in labels)
-        numbers = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
-        if not (named and numbers and isinstance(saved.get("lower"), bool)):
-            raise InputError("this file holds no labels.", found=str(saved)[:80], fix="train again")
-        if len(set(labels or ())) != len(labels or ()) or len(labels or ()) != len(counts or ()):
-            raise InputError("this file holds a label twice, or one without its count.", fix="train again")
-        return cls(load_vocabulary(saved.get("vocabulary")), labels or (), counts or (), lower=saved["lower"])
+        labels, counts = load_labels(saved)
+        return cls(load_vocabulary(saved.get("vocabulary")), labels, counts, lower=load_lower(saved))
 
     def to_json(self) -> dict[str, Any]:
         """The vocabulary, and every label with how often it was true."""
@@ -102,12 +85,6 @@ class MatchCodec:
             echoes(there, here) or [ONLY_HERE],
             0,
         )
-
-    def balanced(self, balance: float) -> Tensor:
-        """Weights (C,) of the labels: (n / (C n_c))^balance, so scaled that the mean pair weighs 1."""
-        counts = torch.tensor(self.counts, dtype=torch.float64)
-        weights = (counts.sum() / (len(counts) * counts)) ** balance
-        return weights * counts.sum() / (weights * counts).sum()
 
     def surfaces(self, text: str) -> list[str]:
         """Each token as it stands in the text, in small letters: known to the vocabulary or not."""

@@ -12,15 +12,16 @@ from atento.baselines.linear_pictures import LinearQuestions, QuestionOnly
 from atento.data.batches import pad, read_as_unknown
 from atento.data.pictures.loading import load_picture
 from atento.layers.losses import Loss
-from atento.metrics.labels import ACCURACY, MACRO_F1
-from atento.metrics.metric import Metric
+from atento.metrics.labels import ACCURACY
 from atento.models.build_picture_matcher import build_picture_matcher, parse_picture_matcher
 from atento.models.heads import LabelHead
 from atento.models.picture_matcher import PictureMatcher, PictureQuestions, as_picture_matcher
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe
+from atento.spec import DecodeRecipe, ModelRecipe
+from atento.tasks.labelling import metrics, weigh
 from atento.tasks.match_codec import two_texts
 from atento.tasks.match_pictures_defaults import MODELS, defaults
 from atento.tasks.picture_alignment import evidence_in, over_regions, region_names
+from atento.tasks.picture_codec import THUMBNAIL, count_alike
 from atento.tasks.picture_question_codec import EncodedQuestion, PictureQuestionCodec
 from atento.tasks.read_pictures import PICTURE_QUESTIONS
 from atento.tasks.recognising_pictures import question_pictures
@@ -30,23 +31,6 @@ from atento.tasks.traces import entry
 # Axes: B batch, S side, R regions, N words of the question, C answers.
 
 PAIRS_AT_ONCE = 256
-A_PICTURE = 64  # tokens that reading one counts as, about as many as it has regions
-THUMBNAIL = 8  # pixels a side, that simple models see
-
-
-def suit(codec: PictureQuestionCodec, recipe: Recipe) -> PictureQuestionCodec:
-    """Pictures of the size the recipe asks for."""
-    return codec.suited(recipe.data)
-
-
-def encode(codec: PictureQuestionCodec, pair: tuple[str, str]) -> EncodedQuestion:
-    """A training example."""
-    return codec.encode(pair)
-
-
-def length(example: EncodedQuestion) -> int:
-    """All pairs count alike: else batches would be of questions of one length, and so of one kind."""
-    return A_PICTURE
 
 
 def batch(examples: Sequence[EncodedQuestion]) -> PictureQuestions:
@@ -64,13 +48,6 @@ def build(recipe: ModelRecipe, codec: PictureQuestionCodec) -> PictureMatcher:
 def blur(batch: PictureQuestions, share: float) -> PictureQuestions:
     """Some of the words unknown."""
     return batch._replace(question=read_as_unknown(batch.question, share))
-
-
-def weigh(module: nn.Module, codec: PictureQuestionCodec, balance: float) -> None:
-    """Rare answers weigh more while learning."""
-    head = as_picture_matcher(module).head
-    if isinstance(head, LabelHead):
-        head.weigh(codec.balanced(balance))
 
 
 def loss(module: nn.Module, batch: PictureQuestions, smoothing: float) -> Loss:
@@ -92,10 +69,8 @@ def answer(
         logs = matcher.verdict(matcher.sum_up(picture, question)).float().log_softmax(dim=-1).cpu()  # (B, C)
         looked = matcher.looked(picture, question).float().cpu() if matcher.attends else None
         for row, scores in enumerate(logs):
-            best = int(scores.argmax())
-            chances = dict(zip(codec.labels, scores.exp().tolist(), strict=True))
             evidence = None if looked is None else evidence_in(taken(looked[row], rows.valid[row]), grid)
-            said.append(Answer(codec.labels[best], scores[best].item(), chances=chances, evidence=evidence))
+            said.append(codec.likeliest(scores, evidence=evidence))
     return said
 
 
@@ -153,11 +128,6 @@ def steps(module: nn.Module, codec: PictureQuestionCodec, source: str, recipe: D
     ]
 
 
-def metrics(codec: PictureQuestionCodec) -> tuple[Metric, ...]:
-    """Accuracy first; macro-F1 shows what it hides of rare answers."""
-    return (ACCURACY, MACRO_F1)
-
-
 MATCH_PICTURES = Task(
     name="match-pictures",
     summary="Answer a question about each picture, yes or no or one of a few answers.",
@@ -167,10 +137,10 @@ MATCH_PICTURES = Task(
     ask=PICTURE_QUESTIONS.ask,
     open=PICTURE_QUESTIONS.open_file,
     learn=PictureQuestionCodec.learn,
-    suit=suit,
+    suit=PictureQuestionCodec.suited,
     load=PictureQuestionCodec.load,
-    encode=encode,
-    length=length,
+    encode=PictureQuestionCodec.encode,
+    length=count_alike,
     batch=batch,
     build=build,
     blur=blur,

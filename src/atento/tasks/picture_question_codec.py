@@ -3,16 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from torch import Tensor
-
 from atento.data.levels import learn_vocabulary, load_vocabulary
 from atento.data.vocabulary import UNKNOWN, Vocabulary
-from atento.errors import InputError
-from atento.spec import DataRecipe, TokensRecipe
-from atento.tasks.label_codec import LEVEL_WORDS, balanced_weights, choose_level, prepare
+from atento.spec import Recipe, TokensRecipe
+from atento.tasks.label_codec import LEVEL_WORDS, choose_level, load_lower, prepare
+from atento.tasks.labelling import KnownLabels, labels_of, load_labels
 from atento.tasks.match_codec import two_texts
 from atento.tasks.picture_codec import PictureReader
-from atento.tasks.picture_label_codec import labels_of, load_labels
 
 
 class EncodedQuestion(NamedTuple):
@@ -24,7 +21,7 @@ class EncodedQuestion(NamedTuple):
     label: int
 
 
-class PictureQuestionCodec:
+class PictureQuestionCodec(KnownLabels):
     """`PATH<tab>question` and answers <-> pixels, token numbers and label numbers."""
 
     def __init__(
@@ -37,9 +34,8 @@ class PictureQuestionCodec:
         lower: bool,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.pictures, self.vocabulary, self.lower, self.notes = pictures, vocabulary, lower, notes
-        self.labels, self.counts = tuple(labels), tuple(counts)
-        self.numbers = {label: number for number, label in enumerate(self.labels)}
+        super().__init__(labels, counts, notes=notes)
+        self.pictures, self.vocabulary, self.lower = pictures, vocabulary, lower
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "PictureQuestionCodec":
@@ -57,11 +53,8 @@ class PictureQuestionCodec:
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> "PictureQuestionCodec":
         """What `to_json` wrote."""
-        if not isinstance(saved.get("lower"), bool):
-            raise InputError("this file does not say how questions are read.", found=str(saved)[:80], fix="train again")
-        labels, counts = load_labels(saved)
-        vocabulary = load_vocabulary(saved.get("vocabulary"))
-        return cls(PictureReader.load(saved.get("pictures")), vocabulary, labels, counts, lower=saved["lower"])
+        lower, vocabulary = load_lower(saved), load_vocabulary(saved.get("vocabulary"))
+        return cls(PictureReader.load(saved.get("pictures")), vocabulary, *load_labels(saved), lower=lower)
 
     def to_json(self) -> dict[str, Any]:
         """How pictures are read, the vocabulary, and every answer with how often it was true."""
@@ -73,9 +66,9 @@ class PictureQuestionCodec:
             "lower": self.lower,
         }
 
-    def suited(self, recipe: DataRecipe) -> "PictureQuestionCodec":
+    def suited(self, recipe: Recipe) -> "PictureQuestionCodec":
         """The same questions about pictures that are read as the recipe says."""
-        pictures = self.pictures.suited(recipe)
+        pictures = self.pictures.suited(recipe.data)
         notes = (*self.notes[:-1], pictures.note)
         return PictureQuestionCodec(pictures, self.vocabulary, self.labels, self.counts, lower=self.lower, notes=notes)
 
@@ -93,7 +86,3 @@ class PictureQuestionCodec:
         """The tokens of the question as a person reads them."""
         question = prepare(two_texts(source)[1], lower=False)
         return [question[start:end] for start, end in self.vocabulary.offsets(question)] or ["<unknown>"]
-
-    def balanced(self, balance: float) -> Tensor:
-        """Weights (C,) of the answers: rare ones weigh more."""
-        return balanced_weights(self.counts, balance)

@@ -71,7 +71,7 @@ def label_pictures(evidence: Evidence) -> Recognition:
     if label is None:
         return Recognition(WEAK, f"no column holds few labels beside the pictures in {pictures.name!r}")
     if evidence.kind == "pictures":
-        return Recognition(CERTAIN, f"a folder of pictures, one sub-folder for each of {label.distinct} labels")
+        return Recognition(CERTAIN, f"pictures, one sub-folder for each of {label.distinct} labels")
     said = f"column {pictures.name!r} names pictures and {label.name!r} one of {label.distinct} labels"
     if question is not None:
         return Recognition(WEAK, f"{said}, but there are questions about them")

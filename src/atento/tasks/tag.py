@@ -1,6 +1,6 @@
 """Tag: give each word of a sequence a tag."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from atento.baselines.frequent import MostFrequentTag
 from atento.baselines.perceptron import Perceptron
-from atento.data.batches import batches_by_length
+from atento.data.batches import like_lengths
 from atento.data.lists import split
 from atento.data.sentence_words import words_of
 from atento.data.vocabulary import UNKNOWN
@@ -54,11 +54,6 @@ def batch(examples: Sequence[EncodedSentence]) -> LabelledBatch:
     return LabelledBatch(words, valid, truth)
 
 
-def encode(codec: TagCodec, pair: tuple[str, str]) -> EncodedSentence:
-    """A training example as numbers."""
-    return codec.encode(pair)
-
-
 def length(example: EncodedSentence) -> int:
     """How many words."""
     return len(example.words)
@@ -96,8 +91,7 @@ def say_tags(module: nn.Module, codec: TagCodec, sources: Sequence[str], recipe:
     rows = [codec.read(words) for words in sentences]
     lengths = [len(row) for row in rows]
     found: dict[int, Answer] = {}
-    order = sorted(range(len(rows)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=WORDS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=WORDS_AT_ONCE):
         words, valid = pad_words([rows[index] for index in indices])
         decided = tagger.decide(words.to(device), valid.to(device))
         for index, labels, score in zip(
@@ -142,11 +136,6 @@ def gaps(said: Sequence[str], true: Sequence[str]) -> int:
     return sum(one != other for one, other in zip(said, true, strict=False)) + abs(len(said) - len(true))
 
 
-def load_codec(saved: Mapping[str, Any]) -> TagCodec:
-    """The lists from what was saved."""
-    return TagCodec.load(saved)
-
-
 def metrics(codec: TagCodec) -> tuple[Metric, ...]:
     """Spans first where tags mark them, else the share of right tags."""
     of_words = (SENTENCES, unseen_accuracy(codec.seen))
@@ -164,8 +153,8 @@ TAG = Task(
     open=TAGGED.open_file,
     learn=TagCodec.learn,
     adopt=adopt_tags,
-    load=load_codec,
-    encode=encode,
+    load=TagCodec.load,
+    encode=TagCodec.encode,
     length=length,
     batch=batch,
     build=build,

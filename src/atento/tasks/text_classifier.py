@@ -7,12 +7,14 @@ import torch
 from torch import Tensor, nn
 
 from atento.blocks.pooling import AttentionPooling
-from atento.data.batches import batches_by_length, pad, read_as_unknown
+from atento.data.batches import like_lengths, pad, read_as_unknown
 from atento.layers.losses import Loss
 from atento.models.classifier import Classifier, LabelledBatch, OneEach
 from atento.models.hierarchical import HierarchicalEncoder
 from atento.models.transformer import TransformerEncoder
+from atento.spec import DecodeRecipe
 from atento.tasks.label_codec import EncodedText, LabelCodec
+from atento.tasks.task import Alignment, Answer
 from atento.tasks.traces import entry
 
 # Axes: B batch, N tokens, C labels, L layers, H heads.
@@ -41,8 +43,7 @@ def outputs_of(module: nn.Module, codec: LabelCodec, sources: Sequence[str]) -> 
     classifier, device = as_classifier(module), next(module.parameters()).device
     rows = [codec.read(source) for source in sources]
     found = torch.zeros(len(rows), len(codec.labels))
-    order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
-    for indices in batches_by_length([len(row) for row in rows], order, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths([len(row) for row in rows], batch_tokens=TOKENS_AT_ONCE):
         found[indices] = classifier(one_batch([rows[index] for index in indices], device)).float().cpu()
     return found
 
@@ -69,8 +70,15 @@ def attention_over(module: nn.Module, tokens: Sequence[int]) -> Tensor:
     return torch.zeros(0, 0, 1, len(tokens))
 
 
+def align(module: nn.Module, codec: LabelCodec, source: str, said: Answer) -> Alignment:
+    """What was said, and which tokens it was taken from."""
+    tokens = codec.read(source)
+    weights, pieces = attention_over(module, tokens), codec.pieces(tokens)
+    return Alignment(pieces, [said.text] if weights.size(2) == 1 else pieces, weights, said.text, said.score)
+
+
 @torch.no_grad()
-def trace(module: nn.Module, codec: LabelCodec, source: str) -> list[dict[str, Any]]:
+def trace(module: nn.Module, codec: LabelCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
     """One pass, matrix by matrix; of one network a label, the first."""
     classifier = as_classifier(module)
     network = classifier if isinstance(classifier, Classifier) else classifier.each()[0]

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from atento.baselines.frequent import Majority
 from atento.baselines.warping import NearestWarped
-from atento.data.batches import batches_by_length, pad
+from atento.data.batches import like_lengths, pad
 from atento.data.number_sequences import require_numbers
 from atento.data.vocabulary import START
 from atento.decoding import Hypothesis, search
@@ -20,7 +20,7 @@ from atento.models.build_series_classifier import build_transcriber
 from atento.models.patched_numbers import steps_together
 from atento.models.translator import TranslationBatch, Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
-from atento.tasks.channels import pad_sequences
+from atento.tasks.channels import pad_for, pad_sequences
 from atento.tasks.read_sequences import TRANSCRIBED
 from atento.tasks.recognising_sequences import write_of_sequences
 from atento.tasks.task import Alignment, Answer, Task
@@ -39,11 +39,6 @@ METRICS: dict[str, tuple[Metric, ...]] = {  # by the level of the target, the he
     "word": (EXACT, SYMBOL_ERROR, CHARACTER_ERROR, CHRF2),
     "subword": (CHARACTER_ERROR, CHRF2, EXACT),
 }
-
-
-def encode(codec: FramesCodec, pair: tuple[str, str]) -> EncodedFrames:
-    """A training pair as scaled numbers and tokens."""
-    return codec.encode(pair)
 
 
 def length(example: EncodedFrames) -> int:
@@ -67,13 +62,11 @@ def build(recipe: ModelRecipe, codec: FramesCodec) -> Translator:
 @torch.no_grad()
 def write(module: Translator, codec: FramesCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Hypothesis]:
     """The best text for each sequence; those of like length are decoded together."""
-    rows, like = [codec.read(source) for source in sources], next(module.parameters())
+    rows = [codec.read(source) for source in sources]
     seeds = seeds_of([[source] for source in sources], recipe.seed) if recipe.temperature else [""] * len(rows)
     lengths, found = [len(row) for row in rows], dict[int, Hypothesis]()
-    order = sorted(range(len(rows)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=max(1, STEPS_AT_ONCE // recipe.beam)):
-        values, valid = pad_sequences([rows[index] for index in indices])
-        encoded = module.encode(values.to(like), valid.to(like.device))
+    for indices in like_lengths(lengths, batch_tokens=max(1, STEPS_AT_ONCE // recipe.beam)):
+        encoded = module.encode(*pad_for(module, [rows[index] for index in indices]))
         longest = [recipe.longest or codec.longest] * len(indices)
         drawn = [seeds[index] for index in indices]
         best = search(module.decoder, encoded, recipe, marks=MARKS, longest=longest, seeds=drawn)
@@ -90,11 +83,10 @@ def answer(module: nn.Module, codec: FramesCodec, sources: Sequence[str], recipe
 @torch.no_grad()
 def look_at(module: nn.Module, codec: FramesCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """Write the text, then ask where among the frames each symbol of it looked (L, H, T, M)."""
-    translator, like = as_translator(module), next(module.parameters())
+    translator = as_translator(module)
     best = write(translator, codec, [source], recipe)[0]
-    values, valid = pad_sequences([codec.read(source)])
-    encoded = translator.encode(values.to(like), valid.to(like.device))
-    previous = torch.tensor([[START, *best.tokens]], device=like.device)
+    encoded = translator.encode(*pad_for(module, [codec.read(source)]))
+    previous = torch.tensor([[START, *best.tokens]], device=encoded.states.device)
     weights: Tensor = translator.decoder.weights(previous, encoded)[0].float().cpu()
     output = [*codec.target.pieces(best.tokens), "<end>"]
     frames = steps_together(translator.encoder, source.split())
@@ -104,13 +96,12 @@ def look_at(module: nn.Module, codec: FramesCodec, source: str, recipe: DecodeRe
 @torch.no_grad()
 def trace(module: nn.Module, codec: FramesCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
     """One pass, matrix by matrix, of the text the search finds."""
-    translator, like = as_translator(module), next(module.parameters())
+    translator, row = as_translator(module), codec.read(source)
     written = write(translator, codec, [source], recipe)[0].tokens
-    values, valid = pad_sequences([codec.read(source)])
-    encoded = translator.encode(values.to(like), valid.to(like.device))
-    frames, scaled = steps_together(translator.encoder, source.split()), [f"x{at + 1}" for at in range(values.size(-1))]
+    encoded = translator.encode(*pad_for(module, [row]))
+    frames, scaled = steps_together(translator.encoder, source.split()), [f"x{at + 1}" for at in range(row.size(-1))]
     return [
-        entry("numbers", "(x − mean) / spread of the training part", source.split(), values[0], columns=scaled),
+        entry("numbers", "(x − mean) / spread of the training part", source.split(), row, columns=scaled),
         entry("encoder states", f"{type(translator.encoder).__name__}: one vector each", frames, encoded.states[0]),
         entry("summary", "the whole source in one vector", ["summary"], encoded.summary),
         *trace_writing(translator, encoded, codec.target, frames, written),
@@ -131,7 +122,7 @@ TRANSCRIBE = Task(
     open=TRANSCRIBED.open_file,
     learn=FramesCodec.learn,
     load=FramesCodec.load,
-    encode=encode,
+    encode=FramesCodec.encode,
     length=length,
     batch=batch,
     build=build,

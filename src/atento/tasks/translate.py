@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from atento.baselines.nearest import Nearest
 from atento.baselines.rewrite import Rewrite
-from atento.data.batches import batches_by_length, pad
+from atento.data.batches import like_lengths, pad
 from atento.data.vocabulary import START, UNKNOWN
 from atento.decoding import Hypothesis, search
 from atento.metrics.edits import CHARACTER_ERROR, EDITS, SYMBOL_ERROR
@@ -18,7 +18,7 @@ from atento.metrics.translation import BLEU4, CHRF2, EXACT
 from atento.models.build import Vocabularies, build_translator
 from atento.models.translator import Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
-from atento.tasks.pair_codec import EncodedPair, PairCodec, prepare_text
+from atento.tasks.pair_codec import PairCodec, prepare_text
 from atento.tasks.read_pairs import PAIRS
 from atento.tasks.recognising import translate_texts
 from atento.tasks.task import Alignment, Answer, Task
@@ -56,8 +56,7 @@ def write_rows(
     found: dict[int, Hypothesis] = {}
     seeds = seeds_of(rows, recipe.seed)
     lengths = [max(1, len(row)) for row in rows]
-    order = sorted(range(len(rows)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=max(1, DECODE_TOKENS // recipe.beam)):
+    for indices in like_lengths(lengths, batch_tokens=max(1, DECODE_TOKENS // recipe.beam)):
         tokens, valid = pad([rows[index] or [UNKNOWN] for index in indices])
         longest = [recipe.longest or codec.limits.tokens(lengths[index]) for index in indices]
         with torch.no_grad():
@@ -116,16 +115,6 @@ def headline_first(codec: PairCodec) -> tuple[Metric, ...]:
     return METRICS[codec.target.level]
 
 
-def encode_pair(codec: PairCodec, pair: tuple[str, str]) -> EncodedPair:
-    """A training pair as token lists."""
-    return codec.encode(pair)
-
-
-def load_codec(saved: Any) -> PairCodec:
-    """Both vocabularies from what was saved."""
-    return PairCodec.load(saved)
-
-
 TRANSLATE = Task(
     name="translate",
     summary="Turn one text into another.",
@@ -134,8 +123,8 @@ TRANSLATE = Task(
     ask=PAIRS.ask,
     open=PAIRS.open_file,
     learn=PairCodec.learn,
-    load=load_codec,
-    encode=encode_pair,
+    load=PairCodec.load,
+    encode=PairCodec.encode,
     length=pair_length,
     batch=pad_pairs,
     build=build,

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from atento.data.batches import batches_by_length
+from atento.data.batches import like_lengths
 from atento.data.vocabulary import END, UNKNOWN
 from atento.decoding.hypothesis import log_probabilities
 from atento.metrics.exposure import Agreement, agree, summarise
@@ -47,8 +47,7 @@ def next_tokens(module: nn.Module, pairs: Sequence[EncodedPair]) -> list[list[in
     device = next(module.parameters()).device
     found: dict[int, list[int]] = {}
     lengths = [pair_length(pair) for pair in pairs]
-    order = sorted(range(len(pairs)), key=lambda index: lengths[index])
-    for indices in batches_by_length(lengths, order, batch_tokens=BATCH_TOKENS):
+    for indices in like_lengths(lengths, batch_tokens=BATCH_TOKENS):
         batch = pad_pairs([pairs[index] for index in indices])
         batch = type(batch)(*(part.to(device) for part in batch))
         encoded = translator.encode(batch.source, batch.source_valid)

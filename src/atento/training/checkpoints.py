@@ -30,6 +30,8 @@ def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
     for index, values in learner.optimiser.state_dict()["state"].items():
         for key, value in values.items():
             tensors[f"optimiser.{index}.{key}"] = torch.as_tensor(value)
+    if learner.first is not None:
+        tensors["first"] = learner.first
     tensors |= {f"carried.{place:04}": tensor for place, tensor in enumerate(learner.carried)}
     tensors["random.cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
@@ -67,6 +69,7 @@ def put_back(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]
         learner.mean.replace(under("mean.", tensors))
     carried = under("carried.", tensors)
     learner.carried = [carried[place] for place in sorted(carried)]
+    learner.first = tensors.get("first")
     state: dict[int, dict[str, Any]] = {}
     for name, tensor in under("optimiser.", tensors).items():
         index, _, key = name.partition(".")

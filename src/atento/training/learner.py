@@ -38,6 +38,7 @@ class Learner:
     progress: Progress
     best_weights: dict[str, Tensor] = field(default_factory=dict)
     mean: RunningMean | None = None  # of the weights; None: they are judged as they are
+    first: Tensor | None = None  # (N, S) how a model that began in closed form answered the validation's questions
     carried: list[Tensor] = field(default_factory=list)  # the state that the next batch goes on from
 
     def judged_weights(self) -> AbstractContextManager[None]:

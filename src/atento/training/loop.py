@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from atento.data.batches import Order, Sampler
 from atento.errors import InputError, Interrupted, RunError
+from atento.metrics.intervals import resampled
+from atento.metrics.metric import Metric
 from atento.spec import Recipe, TrainRecipe
 from atento.tasks.encoding import lengths_of
 from atento.tasks.task import Question, Task, judged
@@ -45,6 +47,7 @@ class Plan:
     order: Order | None = None  # in which examples come; None: like lengths together
     carried: bool = False  # whether each batch goes on from the state the one before it left
     gather: Callable[[Any], Any] | None = None  # numbers of examples -> their batch; None: one by one
+    solved: bool = False  # whether the first weights are a simple model in closed form, which training has to surpass
 
     def batch(self, indices: Sequence[int]) -> Any:
         """The examples of these numbers as tensors on the device."""
@@ -76,6 +79,8 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
     clock = Clock(progress.elapsed)
     recent = Recent()
     with Interrupts() as asked:
+        if plan.solved and plan.questions and not progress.step:
+            validate(plan, learner, log, finished=0.0)
         while not progress.done:
             batches = order.epoch(progress.epoch)
             for indices in batches[progress.position :]:
@@ -157,7 +162,9 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
     metrics = {metric.name: metric.on(sources).value(outputs, references) for metric in plan.task.metrics(plan.codec)}
     selects = plan.task.selects or plan.task.metrics(plan.codec)[0]
     chosen = selects.merit(metrics[selects.name])
-    if chosen > progress.best:
+    if plan.solved and not progress.step:
+        learner.first = torch.from_numpy(selects.on(sources).statistics(outputs, references))
+    if chosen > progress.best and surpasses(learner, selects.on(sources), outputs, references):
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
         learner.keep_best()
     elif finished > SETTLING:
@@ -174,6 +181,16 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
         best_step=progress.best_step,
         took=round(took, 3),
     )
+
+
+def surpasses(learner: Learner, metric: Metric, outputs: Sequence[Any], references: Sequence[Any]) -> bool:
+    """Whether a model is better than the one in closed form it began as by more than a standard error of the
+    difference (the rule of Breiman et al., 1984, sec. 3.4.3); what began at random has nothing to surpass.
+    """
+    if learner.first is None or not learner.progress.step:
+        return True
+    gains = resampled(metric, metric.statistics(outputs, references)) - resampled(metric, learner.first.numpy())
+    return bool(metric.merit(1.0) * gains.mean() > gains.std())
 
 
 class Clock:

@@ -61,7 +61,7 @@ def test_missing_numbers_at_the_end_make_a_sequence_shorter(tmp_path):
     [
         ({"X": np.array([[1, "a"], [2, object()]], dtype=object)}, "an array of objects"),
         ({"a": np.zeros((2, 3)), "b": np.zeros((2, 3))}, r"a \(2, 3\) and b \(2, 3\)"),
-        ({"y": np.zeros(3)}, r"y \(3,\)"),
+        ({"y": np.array(["a", "b", "a"])}, r"y \(3,\)"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path, arrays, found):

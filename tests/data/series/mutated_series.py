@@ -3,18 +3,15 @@
 Run by hand over many: python tests/data/series/mutated_series.py --count 20000
 """
 
-import argparse
 import random
 import sys
-import tempfile
-import time
-from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from tests.data.mutated_files import DAMAGE, limited, require
+from tests.data.mutated_files import DAMAGE, Choice, limited, require, run_many
 from tests.data.series.series_files import SHAPES, Shape
 
 from atento.data.evidence import gather
@@ -185,30 +182,11 @@ def run_mutation(shape: Shape, seed: str, folder: Path) -> None:
     limited(read)
 
 
-def main() -> int:
-    """Mutations of all shapes in turn."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    failures: Counter[str] = Counter()
-    begun, slowest = time.perf_counter(), 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(options.count):
-            seed, start = f"{options.seed} {number}", time.process_time()
-            shape = SHAPES[number % len(SHAPES)]
-            try:
-                run_mutation(shape, seed, Path(folder))
-            except Exception as error:  # noqa: BLE001
-                failures[f"{type(error).__name__} {shape.name}"] += 1
-                print(f"{shape.name}, seed {seed!r}: {type(error).__name__}: {error}"[:500], file=sys.stderr)
-            slowest = max(slowest, time.process_time() - start)
-    spent = time.perf_counter() - begun
-    print(f"{options.count} files in {spent:.0f} s, slowest {slowest:.2f} s, {sum(failures.values())} failures")
-    for what, times in failures.most_common():
-        print(f"  {times} {what}")
-    return int(bool(failures))
+def one_of_all(number: int) -> Choice:
+    """All shapes in turn."""
+    shape = SHAPES[number % len(SHAPES)]
+    return shape.name, partial(run_mutation, shape)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_many(one_of_all))

@@ -76,3 +76,12 @@ def test_no_file_is_run(tmp_path):
 def test_channels_differ(tmp_path):
     with pytest.raises(InputError, match="different numbers of channels"):
         read_series(DataRecipe(), saved(tmp_path, {"a": VALUES[0], "b": VALUES[0, :, :2]}, "x.npz"))
+
+
+def test_an_archive_of_arrays_of_one_axis_is_series_without_being_told(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "two.npz", one=rng.normal(size=41).cumsum(), two=rng.normal(size=29).cumsum())
+    found = read_source(str(tmp_path / "two.npz"))
+    assert (found.kind, found.columns, len(found.rows)) == ("npy", ("series", "step", "1"), 41 + 29)
+    np.savez(tmp_path / "cases.npz", X=rng.normal(size=(20, 7)), y=np.arange(20) % 2)
+    assert read_source(str(tmp_path / "cases.npz")).kind == "npz"

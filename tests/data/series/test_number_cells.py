@@ -56,3 +56,10 @@ def test_what_a_column_is():
     assert not read_numbers(["", "NA"]).is_numeric
     assert read_numbers(["1", "2.0", ""]).is_whole
     assert not read_numbers(["1", "2.5"]).is_whole
+
+
+def test_three_digits_behind_a_comma_are_decimals_where_commas_are_elsewhere():
+    cells = ["10,123", "9,500", "12,001"]
+    assert not read_numbers(cells).is_numeric  # 10123 or 10.123: nothing tells
+    np.testing.assert_array_equal(read_numbers(cells, commas=True).values, [10.123, 9.5, 12.001])
+    assert not read_numbers(["1,234,567", "2,000,000"], commas=True).is_numeric  # these part thousands

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from atento.data.archived import file_of
 from atento.data.files import read_bytes
 from atento.data.pictures.drawing import parse_scene
 from atento.data.pictures.loading import Faulty, Look, decode_picture, look_at
@@ -34,7 +35,7 @@ def look_over(source: str, *, largest: float) -> Seen:
         except InputError as error:
             raise Faulty(error.problem, found=error.found, fix=error.fix) from None
         return Seen(None, hashlib.sha256(source.encode()).hexdigest())
-    stat = Path(source).stat()
+    stat = file_of(source).stat()
     found = looked_over(source, stat.st_size, stat.st_mtime_ns, largest)
     if isinstance(found, Faulty):
         raise found

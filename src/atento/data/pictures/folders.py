@@ -1,4 +1,4 @@
-"""A folder of pictures as a table: with one inside that names them, with a sub-folder a label, or side by side."""
+"""A folder or an archive of pictures as a table: one inside names them, or a sub-folder is a label, or none is."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from unicodedata import normalize
 
+from atento.data.archived import below, part
+from atento.data.files import ASIDE
 from atento.data.headers import Header
 from atento.data.pictures.coco import read_coco
 from atento.data.pictures.gallery import files_below
@@ -17,12 +19,11 @@ from atento.errors import AtentoError
 LEAST = 0.5  # of the files that are no tables are pictures
 NAMED = 0.5  # of the cells of a column are names of pictures
 TABLES = frozenset({".csv", ".tsv", ".tab", ".txt", ".token", ".json", ".jsonl", ".ndjson", ".parquet"})
-ASIDE = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
 SAMPLE = 200  # cells of a column that are looked at
 
 
 def holds_pictures(folder: Path) -> bool:
-    """Whether most files of a folder and of its sub-folders are pictures by their names."""
+    """Whether most files of a folder or an archive and of its sub-folders are pictures by their names."""
     endings = Counter(PurePosixPath(name).suffix.lower() for name in files_below(folder))
     pictures = sum(count for ending, count in endings.items() if ending in ENDINGS)
     others = sum(count for ending, count in endings.items() if ending not in ENDINGS and ending not in TABLES)
@@ -54,7 +55,7 @@ def is_table(name: str) -> bool:
 
 def naming_table(folder: Path, name: str, header: Header, names: Sequence[str]) -> Table | None:
     """The table of a file a column of which names pictures; None where none does."""
-    path = str(folder / name)
+    path = str(below(folder, name))
     try:
         table = read_coco(path) if name.lower().endswith(".json") else None
         table = table or read_table(path, header=header, bad_rows="skip", names=names)
@@ -99,4 +100,5 @@ def place_in(paths: Sequence[str]) -> Callable[[int, int], Place]:
 
 def one_picture(path: str) -> Table:
     """A picture by itself as a table of one row."""
-    return table_of_pictures([Path(path).name], Path(path).name)
+    inside = part(path)
+    return table_of_pictures([inside[1] if inside else Path(path).name], Path(path).name)

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 from unicodedata import normalize
 
+from atento.data.archived import Contents, below, contents_of, is_zip
 from atento.data.pictures.checking import Seen, look_over
 from atento.data.pictures.loading import Faulty, Look
 from atento.data.pictures.names import ENDINGS, bare, is_drawn
@@ -32,10 +33,13 @@ def from_anywhere() -> Iterator[None]:
 
 
 class Gallery:
-    """Finds a picture by what a cell says: its path from the folder, or its name where no other has it."""
+    """Finds a picture by what a cell says: its path from the folder or in the archive, or its name where no other has
+    it.
+    """
 
     def __init__(self, folder: Path, *, largest: float) -> None:
         self.folder, self.largest = folder, largest
+        self.packed = contents_of(str(folder)) if is_zip(folder) else None
         self.below = folder.resolve()
         self.used: dict[str, Seen] = {}  # by source
         self.named: set[str] = set()  # sources, of faulty ones too
@@ -52,6 +56,8 @@ class Gallery:
 
     def path_of(self, name: str) -> Path:
         """Where the file lies that a cell names; it and all links on its way stay below the folder."""
+        if self.packed is not None:
+            return self.packed_at(name, self.packed)
         if self.anywhere and PurePath(name).is_absolute():
             return Path(name)
         if "://" in name:
@@ -68,9 +74,16 @@ class Gallery:
             raise self.leads_out(name)
         return self.folder / inside.relative_to(self.below) if PurePath(name).is_absolute() else path
 
+    def packed_at(self, name: str, packed: Contents) -> Path:
+        """Where the file lies in an archive that a cell names."""
+        if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
+            raise self.leads_out(name)
+        return below(self.folder, packed.find(str(PurePosixPath(name))) or self.only(name))
+
     def leads_out(self, name: str) -> Faulty:
         """The refusal of a path to somewhere else."""
-        return Faulty(f"{name!r} leads out of {self.folder}.", found=name, fix="put the picture below that folder")
+        inside = "put the picture below that folder" if self.packed is None else "pack the picture into that archive"
+        return Faulty(f"{name!r} leads out of {self.folder}.", found=name, fix=inside)
 
     def only(self, name: str) -> str:
         """The one file below the folder that has this name."""
@@ -85,9 +98,10 @@ class Gallery:
                 fix=f"write its path from {self.folder}, e.g. {found[0]}",
             )
         near = get_close_matches(PurePath(name).name, self.names(), n=1)
+        count = counted(sum(map(len, self.names().values())), "picture")
         raise Faulty(
             f"there is no picture {name!r}.",
-            found=f"{counted(sum(map(len, self.names().values())), 'picture')} below {self.folder}",
+            found=f"{count} {'below' if self.packed is None else 'in'} {self.folder}",
             fix=f"did you mean {self.names()[near[0]][0]}?" if near else "check the name",
         )
 
@@ -109,17 +123,19 @@ class Gallery:
         if not places:
             return []
         known = {Path(source) for source in self.named}
-        below = [self.folder / path for paths in self.names().values() for path in paths]
-        return sorted(path.name for path in below if path.parent in places and path not in known)
+        there = [below(self.folder, path) for paths in self.names().values() for path in paths]
+        return sorted(path.name for path in there if path.parent in places and path not in known)
 
 
 def pictures_below(folder: Path) -> list[str]:
-    """The pictures of a folder and of its sub-folders, as paths from it."""
+    """The pictures of a folder or an archive and of its sub-folders, as paths from it."""
     return [name for name in files_below(folder) if PurePath(name).suffix.lower() in ENDINGS]
 
 
 def files_below(folder: Path) -> list[str]:
-    """All files of a folder and of its sub-folders, but hidden ones, as paths from it."""
+    """All files of a folder or an archive and of its sub-folders, but hidden ones, as paths from it."""
+    if is_zip(folder):
+        return [name for name in contents_of(str(folder)).infos if len(PurePosixPath(name).parts) <= DEEPEST + 1]
     found: list[str] = []
     for place, folders, names in os.walk(folder):
         inside = Path(place).relative_to(folder)

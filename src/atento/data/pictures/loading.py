@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from atento.data.archived import part
 from atento.data.files import missing, read_bytes
 from atento.data.pictures.drawing import draw, parse_scene
 from atento.data.pictures.names import ENDINGS, is_drawn
@@ -52,7 +53,7 @@ def load_picture(source: str, *, side: int, upright: bool = True, largest: float
     """The pixels (S, S, 3) of a file, or of a scene told in words."""
     if is_drawn(source):
         return draw(parse_scene(source), side=side)
-    if not Path(source).is_file():
+    if part(source) is None and not Path(source).is_file():
         raise missing(Path(source))
     try:
         return decode_picture(read_bytes(source), Path(source).name, side=side, upright=upright, largest=largest)

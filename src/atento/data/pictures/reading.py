@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from atento.data.archived import is_zip, part
 from atento.data.label_names import names_beside
 from atento.data.labelled import no_label, open_table, with_names
 from atento.data.lists import join
@@ -84,9 +85,11 @@ def guessed(table: Table, recipe: DataRecipe, roles: Roles) -> tuple[str, ...]:
 
 
 def gallery_of(recipe: DataRecipe, file: str) -> Gallery:
-    """The pictures that a file may name: those below its folder."""
-    place = Path(file)
-    return Gallery(place if place.is_dir() else place.parent, largest=recipe.largest)
+    """The pictures that a file may name: those below its folder; of an archive or of a file in one, those in it."""
+    place, inside = Path(file), part(file)
+    if inside is not None:
+        return Gallery(Path(inside[0]), largest=recipe.largest)
+    return Gallery(place if place.is_dir() or is_zip(place) else place.parent, largest=recipe.largest)
 
 
 def gallery_notes(gallery: Gallery, recipe: DataRecipe) -> list[str]:

@@ -90,7 +90,7 @@ def find(
     raise InputError(
         f"{file}:1:1: which array holds {what}?",
         found=shapes or "no array",
-        fix="name them X and y: np.savez(FILE, X=values, y=labels)",
+        fix="name them X and y: np.savez(FILE, X=values, y=labels); arrays that are series: --task forecast",
     )
 
 

@@ -107,8 +107,7 @@ def read_case(line: str, file: str, number: int, head: Head, channels: int) -> t
     parts = [part.strip() for part in COLON.split(line)]
     label = parts.pop() if head.last_column else ""
     if channels and len(parts) != channels:
-        problem = f"the case has {counted(len(parts), 'channel')} where {channels} are read."
-        return Refusal(file, number, 1, problem, found=excerpt(line), fix="part channels by colons, the label last")
+        return other_width(line, file, number, head, channels=channels, there=len(parts))
     if head.labels and label not in head.labels:
         fix = f"write one of {in_words(head.labels)}, or add it to @classLabel"
         return Refusal(file, number, len(line) - len(label) + 1, "the label is not in @classLabel.", repr(label), fix)
@@ -121,6 +120,18 @@ def read_case(line: str, file: str, number: int, head: Head, channels: int) -> t
         at = start_of(line, 0, odd, stamped=stamped)
         return Refusal(file, number, at, problem, f"channels of {lengths} steps", "give all channels as many steps")
     return cells, label
+
+
+def other_width(line: str, file: str, number: int, head: Head, *, channels: int, there: int) -> Refusal:
+    """The refusal of a case with another number of channels than the head or the first case has."""
+    if not there:
+        fix = f"write a colon and one of {in_words(head.labels)} at its end" if head.labels else "write a colon and it"
+        return Refusal(file, number, 1, f"the case has no {head.last_column} after a colon.", excerpt(line), fix)
+    said = "@univariate is true" if head.says("univariate") else f"there should be {counted(channels, 'channel')}"
+    fix = f"part channels by colons, the {head.last_column or 'last channel'} last"
+    if head.says("univariate"):
+        fix = f"write @univariate false and @dimensions {there} in the head where every case has {there}"
+    return Refusal(file, number, 1, f"the case has {counted(there, 'channel')}: {said}.", excerpt(line), fix)
 
 
 def start_of(line: str, step: int, channel: int, *, stamped: bool) -> int:

@@ -31,6 +31,15 @@ def load(data: bytes, file: str) -> dict[str, NDArray[np.generic]]:
         ) from None
 
 
+def are_series(data: bytes, file: str) -> bool:
+    """Whether a file holds nothing but arrays of one axis, a series each, and no cases side by side."""
+    try:
+        arrays = load(data, file)
+    except InputError:  # who reads cases says why
+        return False
+    return bool(arrays) and all(array.ndim == 1 and array.dtype.kind in KINDS for array in arrays.values())
+
+
 def series_in(arrays: dict[str, NDArray[np.generic]], file: str) -> tuple[dict[str, Numbers], list[str]]:
     """Each series (T, C) by its name, and what was made of the arrays' shapes."""
     found: dict[str, Numbers] = {}

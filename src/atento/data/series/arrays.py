@@ -48,6 +48,7 @@ def read_array(recipe: DataRecipe, file: str) -> SeriesSet:
         names=tuple(found),
         channels=tuple(names[at] for at in channels),
         covariates=tuple(names[at] for at in known),
+        lines=tuple(int(row) + 1 for row in first[:-1]),
     )
     keys = (("target", ",".join(layout.channels)), ("known", ",".join(layout.covariates)))
     return assemble(grid, layout, notes=(*notes, *filled), keys=tuple(key for key in keys if key[1]))

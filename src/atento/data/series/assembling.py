@@ -27,6 +27,7 @@ class Layout(NamedTuple):
     channels: tuple[str, ...]
     covariates: tuple[str, ...]
     melted: bool = False  # whether each variable of a series has rows of its own
+    lines: tuple[int, ...] = ()  # of the file, on which each series begins
 
 
 def assemble(
@@ -59,7 +60,8 @@ def cut(grid: Grid, layout: Layout) -> tuple[Series, ...]:
     for number, name in enumerate(layout.names):
         begin, end, stop = int(grid.first[number]), int(last[number]), int(grid.first[number + 1])
         times = times_of(grid.row[begin:stop], at, layout.step) if calendar else None
-        series.append(Series(name, grid.values[begin:end], grid.known[begin:stop], times))
+        line = layout.lines[number] if layout.lines else 1
+        series.append(Series(name, grid.values[begin:end], grid.known[begin:stop], times, line=line))
     return tuple(series)
 
 

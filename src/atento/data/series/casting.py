@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from atento.data.series.column_names import ROW, goes_by
 from atento.data.series.series_columns import guess_series, stands_still
 from atento.data.series.sheet import Sheet
 from atento.data.series.time_columns import guess_time
-from atento.errors import InputError
+from atento.errors import InputError, nearest
 from atento.spec import DataRecipe
 
 KEYS = ("time", "series", "target", "known")  # that name columns
@@ -64,7 +65,20 @@ def named(sheet: Sheet, recipe: DataRecipe, key: str) -> tuple[int, ...]:
     names = [text] if text in sheet.table.columns else [name.strip() for name in text.split(",")]
     if key == "known":  # of `weekday=Mo` the column
         names = [name if name in sheet.table.columns else name.partition("=")[0] for name in names]
-    return tuple(find_column(sheet.table, name, f"data.{key}") for name in dict.fromkeys(names) if name)
+    return tuple(column_of(sheet, name, key) for name in dict.fromkeys(names) if name)
+
+
+def column_of(sheet: Sheet, name: str, key: str) -> int:
+    """The column of this name; where there is none, one that could play the part is proposed."""
+    try:
+        return find_column(sheet.table, name, f"data.{key}")
+    except InputError as error:
+        every = range(len(sheet.table.columns))
+        dates = [sheet.name(at) for at in every if sheet.is_dates(at)]
+        numbers = [sheet.name(at) for at in every if sheet.is_numeric(at)]
+        fits = {"time": dates or numbers, "target": [each for each in numbers if each not in dates]}.get(key)
+        near = nearest(name, fits or sheet.table.columns)
+        raise InputError(error.problem, found=error.found, fix=f"pass --set {quote(f'data.{key}={near}')}") from None
 
 
 def require_apart(sheet: Sheet, asked: Mapping[str, Sequence[int]]) -> None:

@@ -37,22 +37,22 @@ class NumberCells(NamedTuple):
         return bool(len(filled) and np.isfinite(filled).all() and (filled == np.rint(filled)).all())
 
 
-def read_numbers(cells: Sequence[str]) -> NumberCells:
-    """The numbers of a column."""
+def read_numbers(cells: Sequence[str], *, commas: bool = False) -> NumberCells:
+    """The numbers of a column; `commas`: decimals are written so elsewhere in its table."""
     count = len(cells)
     try:
         values = np.array([float(cell) for cell in cells], np.float64)
     except ValueError:
-        return read_carefully(cells)
+        return read_carefully(cells, commas=commas)
     if np.isfinite(values).all() and "_" not in "".join(cells):
         return NumberCells(values, np.zeros(count, bool), np.zeros(count, bool))
     return read_carefully(cells)
 
 
-def read_carefully(cells: Sequence[str]) -> NumberCells:
+def read_carefully(cells: Sequence[str], *, commas: bool = False) -> NumberCells:
     """The same cell by cell, with decimal commas where a column has them throughout."""
     values, empty, wrong = np.full(len(cells), np.nan), np.zeros(len(cells), bool), np.zeros(len(cells), bool)
-    commas = has_commas(cells)
+    commas = has_commas(cells, likely=commas)
     for row, cell in enumerate(cells):
         text = cell.strip()
         if commas:
@@ -66,12 +66,14 @@ def read_carefully(cells: Sequence[str]) -> NumberCells:
     return NumberCells(values, empty, wrong, commas)
 
 
-def has_commas(cells: Sequence[str]) -> bool:
-    """Whether a column writes decimals with commas: no point anywhere, and not always three digits behind a comma."""
+def has_commas(cells: Sequence[str], *, likely: bool = False) -> bool:
+    """Whether a column writes decimals with commas: no point anywhere, and not always three digits behind a comma,
+    which could part thousands, unless decimal commas are likely by what stands beside it.
+    """
     with_comma = [cell.strip() for cell in cells if "," in cell]
     if not with_comma or not all(COMMA.fullmatch(cell) for cell in with_comma):
         return False
-    if all(THOUSANDS.fullmatch(cell) for cell in with_comma):
+    if not likely and all(THOUSANDS.fullmatch(cell) for cell in with_comma):
         return False
     plain = [cell for cell in cells if "," not in cell]
     return not any("." in cell and NUMBER.fullmatch(cell.strip()) for cell in plain)

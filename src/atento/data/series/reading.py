@@ -16,7 +16,7 @@ from atento.data.series.faults import judge, no_channels, refuse_unclear, writte
 from atento.data.series.filling import Cells, fill
 from atento.data.series.grid import Rows, Telling, in_order, lay_out, on_steps, without_twins
 from atento.data.series.placing import at_steps
-from atento.data.series.series import SeriesSet
+from atento.data.series.series import SeriesSet, Step
 from atento.data.series.series_columns import combined
 from atento.data.series.sheet import Sheet
 from atento.data.series.steps import said
@@ -78,13 +78,14 @@ def series_of(table: Table, recipe: DataRecipe) -> SeriesSet:
         channels=tuple(map(sheet.name, cast.channels)),
         covariates=known.names,
         melted=cast.variable >= 0,
+        lines=tuple(table.lines[row] for row in grid.start),
     )
     return assemble(
         grid,
         layout,
         refused=(*refused, *twins),
         notes=(*guesses(found, recipe), *sorted_notes, *twin_notes, *gap_notes, *fill_notes),
-        keys=keys_of(found),
+        keys=keys_of(found, step),
     )
 
 
@@ -124,14 +125,15 @@ def guesses(found: Found, recipe: DataRecipe) -> list[str]:
     return [*notes, f"decimals are written with commas in {in_words(commas)}"] if commas else notes
 
 
-def keys_of(found: Found) -> tuple[tuple[str, str], ...]:
-    """What data.* must say for another file to be read alike."""
+def keys_of(found: Found, step: Step) -> tuple[tuple[str, str], ...]:
+    """What data.* must say for another file to be read alike: a model of days does not read hours in silence."""
     names = found.sheet.name
     parts = {
         "time": map(names, found.cast.time),
         "series": map(names, found.cast.series),
         "target": map(names, found.cast.channels),
         "known": found.known.names,
+        "frequency": [str(step)] if step.unit else [],
     }
     said_by = ((key, ",".join(columns)) for key, columns in parts.items())
     return tuple((key, text) for key, text in said_by if text)

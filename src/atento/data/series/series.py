@@ -33,6 +33,7 @@ class Series:
     known: Numbers  # (T + F, K) what is known beforehand, of the times to come too
     times: Times | None = None  # (T + F,) in UTC; None: rows are only counted
     start: int = 0  # how many rows of the whole series lie before these
+    line: int = 1  # of its file, on which its first row stands
 
     def __len__(self) -> int:
         return len(self.values)
@@ -40,7 +41,7 @@ class Series:
     def cut(self, first: int, last: int) -> "Series":
         """Rows first to last, views of the same numbers; what is known stays known to the end."""
         times = None if self.times is None else self.times[first:]
-        return Series(self.name, self.values[first:last], self.known[first:], times, self.start + first)
+        return Series(self.name, self.values[first:last], self.known[first:], times, self.start + first, self.line)
 
     def when(self, row: int) -> str:
         """The time of a row in words; its number where there are no times."""

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.series.number_cells import NumberCells, read_numbers
+from atento.data.series.number_cells import NumberCells, has_commas, read_numbers
 from atento.data.series.stamps import are_stamps
 from atento.data.tables import Table
 
@@ -33,10 +33,15 @@ class Sheet:
         """What a column is called."""
         return self.table.columns[at]
 
+    @cached_property
+    def commas(self) -> bool:
+        """Whether commas are decimal ones: where semicolons part the cells, or where some column shows it."""
+        return self.table.delimiter == ";" or any(has_commas(self.sample(at)) for at in range(len(self.columns)))
+
     def numbers(self, at: int) -> NumberCells:
         """A column as numbers."""
         if at not in self.numbers_read:
-            self.numbers_read[at] = read_numbers(self.columns[at])
+            self.numbers_read[at] = read_numbers(self.columns[at], commas=self.commas)
         return self.numbers_read[at]
 
     def codes(self, at: int) -> NDArray[np.int64]:
@@ -64,4 +69,4 @@ class Sheet:
 
     def is_numeric(self, at: int) -> bool:
         """Whether a column holds numbers; by a sample first, for a column of texts costs most."""
-        return read_numbers(self.sample(at)).is_numeric and self.numbers(at).is_numeric
+        return read_numbers(self.sample(at), commas=self.commas).is_numeric and self.numbers(at).is_numeric
