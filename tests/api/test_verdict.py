@@ -51,6 +51,15 @@ def test_at_equal_value_the_simple_one_wins():
     assert (found["winner"], found["ties"]) == ("nearest", ["lstm"])
 
 
+def test_models_that_stayed_in_closed_form_are_named():
+    simple, (still, ends), (moved, other) = row("ridge", 200, baseline=True), row("gru", 200), row("rnn", 230)
+    still |= {"curve": [{"step": 0}, {"step": 9}], "best_step": 0}
+    moved |= {"curve": [{"step": 0}, {"step": 9}], "best_step": 9}
+    _, found = verdict(simple, (still, ends), (moved, other))
+    said = [sentence for sentence in found["verdict"] if "closed form" in sentence]
+    assert said == ["gru stayed where it began, in closed form: no step of training was better by more than chance."]
+
+
 def test_a_failed_row_takes_no_part():
     rows, found = verdict(row("lstm", 400, failed="exit code 4: training diverged"), row("gru", 100))
     assert found["winner"] == "gru"

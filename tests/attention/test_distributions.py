@@ -196,7 +196,7 @@ def test_a_learned_alpha_finds_how_sparse_to_be():
     """From 1.5 towards the α that made the weights."""
     scores = 2 * torch.randn(301, KEYS)
     part, wanted = Entmax.learned(), Entmax(1.8)(scores, everything(scores))
-    optimiser = torch.optim.Adam(part.parameters(), lr=0.05)
+    optimiser = torch.optim.Adam(part.parameters(), lr=0.05, fused=True)
     for _ in range(150):
         optimiser.zero_grad()
         (part(scores, everything(scores)) - wanted).square().sum().backward()

@@ -139,7 +139,7 @@ def test_a_model_learns_by_the_draws_of_its_passes():
     """Only the reward of the key it happened to look at is ever seen; it learns which key to look at."""
     attention = Attention(General(7, 7), Hard("score-function"), Everything())
     turn = torch.linalg.qr(torch.randn(7, 7)).Q
-    optimiser, baseline = torch.optim.Adam(attention.parameters(), lr=0.03), 0.0
+    optimiser, baseline = torch.optim.Adam(attention.parameters(), lr=0.03, fused=True), 0.0
 
     def some_questions():
         key = unit(torch.randn(64, KEYS, 7))

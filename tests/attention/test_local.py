@@ -90,7 +90,7 @@ def test_gradient_flows_to_the_centre():
     start = extent.centre(query, valid).item()
     target = round(start) + 2
     value[0, target] = 1.0
-    optimiser = torch.optim.Adam(extent.parameters(), lr=0.01)
+    optimiser = torch.optim.Adam(extent.parameters(), lr=0.01, fused=True)
     for _ in range(100):
         optimiser.zero_grad()
         (-Attention(ScaledDot(), Softmax(), extent)(query, key, value)).sum().backward()

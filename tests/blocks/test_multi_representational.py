@@ -56,7 +56,7 @@ def test_a_noise_embedding_is_ignored():
         noise = 3 * torch.randn(count, 1, 13).float()
         return [noise if table is None else table[target].unsqueeze(1) for table in tables], target
 
-    optimiser = torch.optim.Adam(module.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(module.parameters(), lr=0.02, fused=True)
     for _ in range(300):
         embeddings, target = draw(64)
         optimiser.zero_grad()

@@ -12,7 +12,7 @@ from atento.models.build import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 
-LAYERS, SIZE, TOKENS, FIRST, LENGTH, ROWS, STEPS = 6, 64, 9, 4, 4, 16, 300
+LAYERS, SIZE, TOKENS, FIRST, LENGTH, ROWS, STEPS = 6, 64, 9, 4, 4, 16, 200
 
 
 def build(init, **choices):

@@ -1,6 +1,8 @@
 """Laws of every composition, score × distribution × extent, whichever path computes it.
 
-Each test is one score with one distribution; it goes through all extents and says with which one it failed.
+Each test is one score with one distribution; it goes through extents and says with which one it failed. What row A32
+asks, weights, contexts and gradients under masks, is asked of every composition. The other laws go round the extents in
+turn, two for a pair, so that every two parts of a composition meet under every law.
 """
 
 import functools
@@ -28,7 +30,9 @@ def has_meaning(score, distribution):
     return (score in ("linear", "performer")) == (distribution == "proportional")
 
 
-every_pair = pytest.mark.parametrize("pair", [pair for pair in PAIRS if has_meaning(*pair)], ids="+".join)
+MEANT = [pair for pair in PAIRS if has_meaning(*pair)]
+TURNS = 5
+every_pair = pytest.mark.parametrize("pair", MEANT, ids="+".join)
 
 
 @contextmanager
@@ -50,9 +54,24 @@ def build(pair, extent, sizes=SIZES):
     return attention
 
 
-def compositions(pair, *, sizes=SIZES, also=None):
-    """Every extent that has a meaning with this pair: its name and the attention."""
-    for name in EXTENTS:
+def in_turn(pair):
+    """Two of the ten extents; a kernel, which has but one distribution, gets all of them."""
+    if not has_meaning(pair[0], "softmax"):
+        return list(EXTENTS)
+    first = list(SCORES).index(pair[0]) + list(DISTRIBUTIONS).index(pair[1])
+    return [name for at, name in enumerate(EXTENTS) if (first + at) % TURNS == 0]
+
+
+def test_in_turn_every_two_parts_meet():
+    met = [(score, distribution, extent) for score, distribution in MEANT for extent in in_turn((score, distribution))]
+    for one, other in itertools.combinations(range(3), 2):
+        every = {(parts[one], parts[other]) for parts in ((*pair, extent) for pair in MEANT for extent in EXTENTS)}
+        assert {(parts[one], parts[other]) for parts in met} == every
+
+
+def compositions(pair, *, sizes=SIZES, also=None, extents=None):
+    """Extents, two in turn or those given, where they have a meaning with this pair: the name and the attention."""
+    for name in extents or in_turn(pair):
         if DISTRIBUTIONS[pair[1]].kind == "kernel" and EXTENTS[name].make(sizes).biased:
             continue  # refused, see below
         with about(name):
@@ -131,7 +150,7 @@ def test_what_is_hidden_might_as_well_not_be_there(pair, way, monkeypatch):
     monkeypatch.setattr(sparse, "WORTH_IT", 0 if way == "groups" else math.inf)
     query, key, value, valid = cross()
     query = query if way == "whole" else key.flip(1)
-    for name, attention in compositions(pair):
+    for name, attention in compositions(pair, extents=EXTENTS):
         with about(name):
             expected = expected_weights(attention, query, key, valid)
             weights = attention.weights(query, key, valid=valid)
@@ -314,7 +333,7 @@ def test_gradients_of_every_composition_with_masks(pair):
     """By small differences. A draw has no such gradient: straight-through gives the softmax's, by the same values."""
     query, key, value, valid = cross()
     valid[0] = False
-    for name, attention in compositions(pair, sizes=SIZES._replace(query=3, key=3)):
+    for name, attention in compositions(pair, sizes=SIZES._replace(query=3, key=3), extents=EXTENTS):
         leaves = [part[:, :, :3].contiguous().requires_grad_() for part in (query, key, value)]
         leaves += list(attention.parameters())
 

@@ -89,3 +89,11 @@ def test_an_archive_that_changes_is_opened_again_and_a_fork_opens_its_own(packed
     stamp = archive.stat()
     key = (str(archive), stamp.st_size, stamp.st_mtime_ns)
     assert archived.opened(*key, os.getpid()) is first and archived.opened(*key, os.getpid() + 1) is not first
+
+
+@pytest.mark.parametrize("name", ["a.tar.gz", "a.TGZ", "a.tar", "a.7z"])
+def test_other_archives_are_told_what_to_become(tmp_path, name):
+    (tmp_path / name).write_bytes(b"\x1f\x8b anything")
+    with pytest.raises(InputError, match="is an archive that is not read") as caught:
+        read_source(str(tmp_path / name))
+    assert ".zip" in caught.value.fix

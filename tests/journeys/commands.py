@@ -20,14 +20,14 @@ PATIENCE = 60.0  # seconds that no command here ever needs
 
 SIZES = ("--set", "model.hidden=16", "--set", "model.dropout=0.2", "--set", "train.threads=1")
 PACE = ("--set", "train.batch_tokens=400", "--set", "train.warmup=20", "--set", "train.checkpoint_every=3")
-TO_THE_END = ("--set", "train.steps=45", "--set", "train.validations=1")  # the last weights are the ones kept
+TO_THE_END = ("--set", "train.steps=33", "--set", "train.validations=1")  # the last weights are the ones kept
 EARLY_BEST = (
     "--set",
-    "train.steps=45",
+    "train.steps=33",
     "--set",
-    "train.validations=15",
+    "train.validations=11",
     "--set",
-    "train.patience=9",
+    "train.patience=6",
     "--set",
     "train.average=0",
     "--set",

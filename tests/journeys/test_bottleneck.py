@@ -5,17 +5,25 @@ import re
 import pytest
 
 import atento
+from atento.data.builtin.numbers import number_pairs
 from atento.looking.wording import change
 
 MODELS = ("gru", "gru+additive")
+PARTS = {"train": 8000, "valid": 60, "test": 600}
 
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory):
     """Spanish number words to English, word by word, too narrow a vector for the long ones."""
+    place = tmp_path_factory.mktemp("bottleneck")
+    pairs = number_pairs("es", "en", sizes=tuple(PARTS.values()))
+    for part in PARTS:
+        lines = "".join(f"{source}\t{target}\n" for source, target in getattr(pairs, part))
+        (place / f"{part}.tsv").write_text(lines, encoding="utf-8")
     settings = {
-        "data.source": "es",
-        "data.target": "en",
+        "data.valid": str(place / "valid.tsv"),
+        "data.test": str(place / "test.tsv"),
+        "data.header": "no",
         "tokens.source": "word",
         "tokens.target": "word",
         "model.hidden": 24,
@@ -25,8 +33,8 @@ def board(tmp_path_factory):
         "train.batch_tokens": 1024,
         "train.validations": 1,
     }
-    out = tmp_path_factory.mktemp("bottleneck") / "board"
-    return atento.compare("numbers", models=MODELS, settings=settings, seed=0, device="cpu", out=out)
+    options = {"task": "translate", "models": MODELS, "seed": 0, "device": "cpu"}
+    return atento.compare(place / "train.tsv", settings=settings, out=place / "board", **options)
 
 
 @pytest.mark.spec("E06")

@@ -72,7 +72,7 @@ def test_killed_at_random_moments_ends_in_the_same_weights(
     chance, kills, bounds = random.Random(f"{model} {bounds}"), 0, getattr(processes, bounds)
     run, command = tmp_path / "run", (*words(model, bounds), "--out", "run", "--resume")
 
-    while kills < 4:
+    while kills < 3:
         child = atento_command.start(*command, cwd=tmp_path)
         if not kill_after_checkpoints(processes, child, run, chance.randrange(3), chance.uniform(0, 0.03)):
             break
@@ -148,10 +148,10 @@ def test_a_finished_run_is_left_as_it_is(atento_command, processes, tmp_path, wo
 def test_killed_between_the_end_of_training_and_the_manifest(
     atento_command, processes, tmp_path, words, whole, half_way
 ):
-    """The fifteenth checkpoint is the last; after it come predictions, weights, metrics, card and manifest."""
+    """The eleventh checkpoint is the last; after it come predictions, weights, metrics, card and manifest."""
     reference = whole("rnn", processes.TO_THE_END)
     command = (*words("rnn", processes.TO_THE_END), "--out", "run")
-    last = 2 * (3 + 15)
+    last = 2 * (3 + 11)
     for number in (last + 1, last + 8):
         died = atento_command.run(*command, cwd=tmp_path, fault=("die_at_flush", number))
         assert died.code == -signal.SIGKILL

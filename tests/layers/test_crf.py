@@ -194,7 +194,7 @@ def test_a_chain_learns_what_follows_what():
     torch.manual_seed(0)
     chain = LinearChain(3)
     labels = (torch.arange(7) + torch.arange(3).unsqueeze(1)) % 3
-    valid, optimiser = torch.ones(3, 7, dtype=torch.bool), torch.optim.Adam(chain.parameters(), lr=0.3)
+    valid, optimiser = torch.ones(3, 7, dtype=torch.bool), torch.optim.Adam(chain.parameters(), lr=0.3, fused=True)
     for _ in range(80):
         optimiser.zero_grad()
         chain.loss(torch.zeros(3, 7, 3), labels, valid=valid).total.backward()

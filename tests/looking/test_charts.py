@@ -143,3 +143,8 @@ def test_charts_say_their_numbers_to_those_who_listen(board):
 
     assert svg.get("role") == "img"
     assert svg.get("aria-label").startswith("lstm+additive: 1.000 for lengths 3–35")
+
+
+def test_a_small_error_is_not_written_as_none():
+    values = (0.0, 0.0024, 0.5, 12.346)
+    assert [charts.short(value) for value in values] == ["0.00", "0.0024", "0.50", "12.35"]

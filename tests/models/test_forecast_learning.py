@@ -31,7 +31,7 @@ def learned(name, parts, steps, **choices):
     torch.manual_seed(0)
     recipe = ModelRecipe(name=name, **{"hidden": 16, "heads": 2, "dropout": 0.0, **choices})
     model = build_forecaster(recipe, SIZES)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02, fused=True)
     for _ in range(steps):
         chosen = torch.randint(600, (64,))
         optimiser.zero_grad()

@@ -77,7 +77,7 @@ def test_five_units_and_a_matrix():
 
 
 def learn(model, batch, steps, lr=0.02):
-    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    optimiser = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     for _ in range(steps):
         optimiser.zero_grad()
         model.loss(batch).mean.backward()

@@ -75,7 +75,7 @@ def test_it_learns_a_law_to_the_surprise_that_is_in_it(name):
     entropy = -STAY * math.log(STAY) - (1 - STAY) * math.log((1 - STAY) / 2)
     expected = math.exp((math.log(CHAIN) + 11 * entropy) / 13)
     model = build(name, CHAIN + 4, hidden=16)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02, fused=True)
     for _ in range(200):
         optimiser.zero_grad()
         model.loss(chain(32)).mean.backward()

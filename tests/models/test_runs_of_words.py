@@ -67,7 +67,7 @@ def test_what_words_cannot_tell_apart_pairs_can():
         model = build_classifier(recipe, 13, LabelHead, 2)
         for weight in model.encoder.parameters():
             weight.requires_grad_(False)
-        optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+        optimiser = torch.optim.Adam(model.parameters(), lr=0.01, fused=True)
         for _ in range(60):
             optimiser.zero_grad()
             model.loss(turned_batch()).mean.backward()

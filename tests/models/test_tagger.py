@@ -90,7 +90,7 @@ def test_a_lag_of_one_is_beyond_a_network_that_sees_one_step_and_easy_for_a_recu
     assert sum(said == tag for said, tag in later) / len(later) < 0.32
     torch.manual_seed(0)
     model = build_tagger(ModelRecipe(name="rnn", hidden=16, directions=1, dropout=0.0), 5, LabelHead, 4)
-    optimiser, batch = torch.optim.Adam(model.parameters(), lr=0.02), as_batch(letters, tags)
+    optimiser, batch = torch.optim.Adam(model.parameters(), lr=0.02, fused=True), as_batch(letters, tags)
     for _ in range(120):
         optimiser.zero_grad()
         model.loss(batch).mean.backward()
@@ -117,7 +117,7 @@ def test_the_next_value_at_every_step():
     torch.manual_seed(0)
     encoder = RecurrentNumbers(Stack(Elman, 1, 12), SUMMARIES["last"])
     model = Tagger(encoder, NumberHead(12, 1))
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02, fused=True)
     for _ in range(300):
         optimiser.zero_grad()
         model.loss(waves(32)).mean.backward()

@@ -25,7 +25,7 @@ def words(count):
 
 
 def learn(model, loss, *, steps, rate=0.01):
-    optimiser = torch.optim.Adam(model.parameters(), lr=rate)
+    optimiser = torch.optim.Adam(model.parameters(), lr=rate, fused=True)
     for _ in range(steps):
         optimiser.zero_grad()
         loss(model).backward()

@@ -1,5 +1,6 @@
 """The planted mutants still fit the sources; `make mutants` sees whether they are killed."""
 
+import dataclasses
 import importlib.util
 import re
 from pathlib import Path
@@ -22,13 +23,34 @@ def load_planting():
 MUTANTS = load_planting().planted()
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.group}: {mutant.what}")
-def test_a_mutant_fits_its_file_and_names_rows_and_tests_that_are(mutant):
-    compile(mutant.broken(), mutant.file, "exec")
-    known = set(re.findall(r"^\| ([A-Z]\d\d) \|", (ROOT / "docs" / "coverage.md").read_text(), flags=re.MULTILINE))
-    assert mutant.rows
-    assert set(mutant.rows) <= known
-    assert all((ROOT / test).is_file() for test in mutant.tests)
+KNOWN = set(re.findall(r"^\| ([A-Z]\d\d) \|", (ROOT / "docs" / "coverage.md").read_text(), flags=re.MULTILINE))
+
+
+def misfit(mutant):
+    """Why a mutant no longer can be planted, or nothing."""
+    try:
+        compile(mutant.broken(), mutant.file, "exec")
+    except (ValueError, SyntaxError, OSError) as error:
+        return str(error)
+    if not mutant.rows or not set(mutant.rows) <= KNOWN:
+        return f"{mutant.what}: rows {mutant.rows}"
+    lacking = [test for test in mutant.tests if not (ROOT / test).is_file()]
+    return f"{mutant.what}: no tests {lacking}" if lacking or not mutant.tests else ""
+
+
+@pytest.mark.parametrize("group", sorted({mutant.group for mutant in MUTANTS}))
+def test_mutants_fit_their_files_and_name_rows_and_tests_that_are(group):
+    assert not [why for mutant in MUTANTS if mutant.group == group and (why := misfit(mutant))]
+
+
+def test_a_misfit_is_seen():
+    good = MUTANTS[0]
+    assert misfit(good) == ""
+    assert "no longer fits" in misfit(dataclasses.replace(good, old="nowhere to be found"))
+    assert "invalid syntax" in misfit(dataclasses.replace(good, new="in in"))
+    assert "Z99" in misfit(dataclasses.replace(good, rows=("Z99",)))
+    assert "rows ()" in misfit(dataclasses.replace(good, rows=()))
+    assert "tests/none.py" in misfit(dataclasses.replace(good, tests=("tests/none.py",)))
 
 
 def test_there_are_enough_in_every_group():

@@ -34,7 +34,7 @@ def heartbeats(batch, longest):
 def test_many_to_one_a_heartbeat_is_classified():
     """The last state of a ragged wave says which of two kinds it is."""
     modules = nn.ModuleList([Stack(GRU, 1, 16), Output(16, 2)]).float()
-    optimiser = torch.optim.Adam(modules.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(modules.parameters(), lr=0.02, fused=True)
 
     def judged(waves, valid):
         (last,) = modules[0](waves, valid=valid).last
@@ -63,7 +63,7 @@ def tides(batch, steps):
 def test_many_to_many_the_next_value_is_said_at_every_step():
     """One output a step, aligned with its input; far better than saying the last value again."""
     modules = nn.ModuleList([Stack(GRU, 1, 32), Output(32, 1)]).float()
-    optimiser = torch.optim.Adam(modules.parameters(), lr=0.01)
+    optimiser = torch.optim.Adam(modules.parameters(), lr=0.01, fused=True)
     for _ in range(200):
         series = tides(31, 41)
         said = modules[1](modules[0](series[:, :-1]).outputs)

@@ -47,7 +47,7 @@ def waves(batch, steps):
 @pytest.mark.parametrize("given", ["start", "always"])
 def test_a_wave_is_written_from_its_two_numbers(given):
     module = OneToMany(Stack(GRU, 2, 32), Output(32, 1), given=given).float()
-    optimiser = torch.optim.Adam(module.parameters(), lr=0.01)
+    optimiser = torch.optim.Adam(module.parameters(), lr=0.01, fused=True)
     for _ in range(250):
         vector, wave = waves(31, 20)
         functional.mse_loss(module(vector.float(), 20), wave.float()).backward()

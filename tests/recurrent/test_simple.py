@@ -38,7 +38,7 @@ def test_an_output_reads_the_state(activation):
 def learned_recall(cell, output):
     """Train to say the bit of three steps ago; the share said rightly, of unseen bits."""
     modules = nn.ModuleList([cell, output]).float()
-    optimiser = torch.optim.Adam(modules.parameters(), lr=0.01)
+    optimiser = torch.optim.Adam(modules.parameters(), lr=0.01, fused=True)
     for training in [True] * 300 + [False]:
         bits = torch.randint(2, (31, 23, 1)).float()
         said = output(unroll(cell, 2 * bits - 1).outputs)[:, LAG:]

@@ -119,7 +119,7 @@ def learned_share_right(*, bidirectional):
         [nn.Embedding(items + 1, hidden), Stack(GRU, hidden, hidden, bidirectional=bidirectional)]
     ).float()
     parts.append(nn.Linear(parts[1].output_size, items).float())
-    optimiser = torch.optim.Adam(parts.parameters(), lr=0.02)
+    optimiser = torch.optim.Adam(parts.parameters(), lr=0.02, fused=True)
     for _ in range(120):
         tokens = torch.randint(items, (61, STEPS))
         place = torch.randint(STEPS - 1, (61, 1))

@@ -82,7 +82,7 @@ def dishes(batch, days):
 def test_taught_in_parallel_it_runs_free():
     """It learned with the true dish of yesterday alone; then it cooks longer months on its own outputs."""
     cell = Jordan(2, 24, output_size=3, squash=SIGMOID).float()
-    optimiser = torch.optim.Adam(cell.parameters(), lr=0.03)
+    optimiser = torch.optim.Adam(cell.parameters(), lr=0.03, fused=True)
     for _ in range(250):
         weather, menu, start = dishes(31, 7)
         functional.binary_cross_entropy(teach(cell, weather, menu, start), menu).backward()

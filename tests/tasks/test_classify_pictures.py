@@ -104,7 +104,7 @@ def taught(task, codec, pairs, recipe, *, steps, lr, together=32, warmup=20):
     torch.manual_seed(0)
     module = task.build(recipe, codec)
     examples = [task.encode(codec, pair) for pair in pairs]
-    optimiser = torch.optim.AdamW(module.parameters(), lr=lr, betas=(0.9, 0.98))
+    optimiser = torch.optim.AdamW(module.parameters(), lr=lr, betas=(0.9, 0.98), fused=True)
     chance = random.Random(0)
     for step in range(1, steps + 1):
         loss = task.loss(module, task.batch(chance.sample(examples, together)), 0.0).mean

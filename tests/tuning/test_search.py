@@ -78,3 +78,12 @@ def test_what_the_user_fixed_is_left_alone():
     assert 100 in free["model.hidden"].values
     assert "train.lr" not in space_around(recipe, fixed={"train.lr": 1e-3})
     assert "train.word_dropout" not in space_around(recipe.with_values({"task": "translate"}), fixed={})
+
+
+@pytest.mark.parametrize("decay", [0.0, 1e-5, 1e-4, 0.02, 0.5])
+def test_every_default_can_be_tried_first(decay, tmp_path):
+    recipe = Recipe().with_values({"task": "forecast", "model.name": "linear", "train.weight_decay": decay})
+    space = space_around(recipe, fixed={})
+    first = {key: recipe.flat()[key] for key in space}
+    tried = search(lambda number, values, report: 0.0, space, first=first, count=1, journal=tmp_path / "log", seed=0)
+    assert tried[0].values["train.weight_decay"] == pytest.approx(decay)

@@ -111,7 +111,6 @@ def codec_of(run: Run) -> SeriesCodec:
     """The codec of a forecaster; other runs make no forecasts."""
     codec = run.predictor.bundle.codec
     if not isinstance(codec, SeriesCodec):
-        raise InputError(
-            "only a run of the task forecast makes forecasts.", found=run.recipe.task, fix="--what attention or steps"
-        )
+        fix = "--what phase" if run.recipe.task == "autoencode" else "--what attention or steps"
+        raise InputError("only a run of the task forecast makes forecasts.", found=run.recipe.task, fix=fix)
     return codec

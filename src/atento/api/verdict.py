@@ -28,7 +28,7 @@ def judge(
         nobody = f"No model gets above 0 in {metric.name}. Try a larger --budget, or more rows to learn from."
         return {"winner": best["model"], "ties": ties, "verdict": [nobody]}
     sentences = [headline(best, ties, metric), *simplest(best, ran), *against_baseline(best, ran, metric)]
-    sentences += memory(ran, metric) if writes else []
+    sentences += [*unmoved(ran), *(memory(ran, metric) if writes else [])]
     return {"winner": best["model"], "ties": ties, "verdict": sentences}
 
 
@@ -63,6 +63,13 @@ def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]
     if best["baseline"]:
         return ["The simple baseline wins: no trained model is worth its cost here yet. Try a larger --budget."]
     return [f"The simple baseline {row['model']} reaches {score(row)}." for row in ran if row["baseline"]]
+
+
+def unmoved(ran: Sequence[Row]) -> list[str]:
+    """Models that began as a simple one in closed form, and ended as it."""
+    names = [row["model"] for row in ran if row.get("curve") and not row["curve"][0]["step"] and not row["best_step"]]
+    where = "in closed form: no step of training was better by more than chance."
+    return [f"{', '.join(names)} stayed where {'it' if len(names) == 1 else 'they'} began, {where}"] if names else []
 
 
 def memory(ran: Sequence[Row], metric: Metric) -> list[str]:

@@ -8,6 +8,8 @@ from atento.cli.options import BudgetOption, DataArgument, DeviceOption, JsonOpt
 from atento.cli.progress import ShowProgress
 from atento.cli.say import emit, print_table, say
 
+MOST_SHOWN = 8  # origins that have a column each
+
 
 def backtest(
     file: DataArgument,
@@ -47,18 +49,19 @@ def backtest(
 
 
 def show(facts: dict[str, Any]) -> None:
-    """A row a model, best first; a column an origin."""
-    from atento.looking.wording import score
+    """A row a model, best first; a column an origin, where a screen holds them."""
+    from atento.looking.wording import counted, score
 
-    columns = [f"origin {one['origin']}" for one in facts["origins"]]
+    count = len(facts["origins"])
+    columns = [f"origin {one['origin']}" for one in facts["origins"]] if count <= MOST_SHOWN else []
     numbers = [f"mean {facts['metric']}", "spread", *columns, "best at"]
     rows = [
         [
             row["model"],
             score(row["value"]),
             score(row["spread"]),
-            *map(score, row["values"]),
-            f"{row['best']} of {len(columns)}",
+            *map(score, row["values"][: len(columns)]),
+            f"{row['best']} of {count}",
             "simple baseline" if row["baseline"] else "",
         ]
         for row in facts["means"]
@@ -67,5 +70,5 @@ def show(facts: dict[str, Any]) -> None:
     say("")
     how = "trained anew at each origin" if facts["refit"] else "trained once, before the first origin"
     first, last = facts["origins"][0]["from"], facts["origins"][-1]["from"]
-    say(f"{len(columns)} origins, {how}; the first knows the series {first}, the last {last}.")
+    say(f"{counted(count, 'origin')}, {how}; the first knows the series {first}, the last {last}.")
     say(f"{facts['winner']} is best on average: {facts['metric']} {score(facts['means'][0]['value'])}.")

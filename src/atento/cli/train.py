@@ -35,7 +35,7 @@ def train(
 ) -> None:
     """Learn one model and leave it in a folder."""
     from atento import api  # torch loads only when it is needed
-    from atento.looking.wording import exposure, score
+    from atento.looking.wording import counted, exposure, score
 
     with ShowProgress(quiet=json) as watch:
         run = api.fit(
@@ -57,7 +57,7 @@ def train(
     name = run.metrics["metric"]
     value, low, high = run.metrics["scores"][name]
     quality = f"{name} {score(value)} ({score(low)}–{score(high)})"
-    say(f"{quality} on {run.metrics['examples']} unseen examples, saved in {run.folder}")
+    say(f"{quality} on {counted(run.metrics['examples'], 'unseen example')}, saved in {run.folder}")
     if "exposure" in run.metrics:
         say(exposure(run.metrics["exposure"]))
     say(f"next: {next_step(run.recipe.task, run.folder)}")

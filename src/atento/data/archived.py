@@ -18,6 +18,7 @@ MARK = "!"  # after an archive's name, before the path inside
 INSIDE = re.compile(r"\.zip!/", re.IGNORECASE)
 MOST_TOGETHER = 2**36  # bytes of all files, unpacked
 MOST_OF_ONE = 2**28
+OTHERS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tar.zst", ".7z", ".rar")
 OPEN = 4  # archives that are kept open
 NEAR = 5000  # names among which one like a wrong one is looked for
 
@@ -38,6 +39,17 @@ def is_zip(path: Path) -> bool:
 def below(place: Path, name: str) -> Path:
     """The path of a file in a folder or in an archive; whatever the name is, it stays in the archive."""
     return Path(f"{place}{MARK}/{name}") if is_zip(place) else place / name
+
+
+def refuse_other(path: Path) -> None:
+    """An archive of another kind holds what is not read."""
+    name = path.name.lower()
+    if name.endswith(OTHERS) and path.is_file():
+        raise InputError(
+            f"{path} is an archive that is not read.",
+            found=f"{path.stat().st_size:,} bytes of {next(each for each in OTHERS if name.endswith(each))}",
+            fix="unpack it and give the folder, or pack the folder as .zip",
+        )
 
 
 def file_of(path: str) -> Path:

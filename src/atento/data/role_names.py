@@ -16,6 +16,7 @@ LABEL_NAMES = """
     rating ratings target tag tags topic topics emotion emotions intent intents polarity polarité polaridad polaridade
     etiqueta etiquetas clase classe classi klasse etikett étiquette sentimiento sentimento stimmung gefühl emoción
     emozione tema thema sujet type tipo typ gold truth answer verdict judgment judgement entailment stance
+    activity activities aktivität actividad activité attività
     spam toxic hate genre genres género géneros genere gender sex quality outcome annotation coarse fine score
     y label_text
     kategoria etykieta metka метка класс категория тональность etiket duygu sınıf kategori 标签 类别 情感 ラベル 感情

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from atento.data.archived import is_there, is_zip
+from atento.data.archived import is_there, is_zip, refuse_other
 from atento.data.folders import read_archive, read_folder
 from atento.data.headers import Header
 from atento.data.parallel import read_parallel, split_paths
@@ -16,6 +16,7 @@ from atento.data.tables import Table, read_table
 def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
     """The table of what is named, its bad rows listed and not yet judged; of a folder with parts, the training one."""
     paths = split_paths(source)
+    refuse_other(Path(source))
     if len(paths) > 1:
         return read_parallel(paths, bad_rows="skip")
     if Path(source).is_dir():

@@ -26,6 +26,7 @@ LABEL_GAP = 16
 
 STRIP_WIDTH, STRIP_HEIGHT = 200, 46
 CAP = 5.0  # half the length of the bars that end a whisker
+SMALL = 0.01  # below which a number beside a dot shows more digits
 PANEL_WIDTH, PANEL_HEIGHT = 220, 168
 
 
@@ -190,6 +191,11 @@ def time_axis(across: Scale, *, y: float) -> Markup:
     return joined(tag("line", class_="axis", x1=across.start, x2=across.stop, y1=y, y2=y), *parts, name)
 
 
+def short(value: float) -> str:
+    """Two digits behind the point; of a small number as many as say anything."""
+    return score(value) if 0 < abs(value) < SMALL else f"{value:.2f}"
+
+
 def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *, accent: bool) -> Markup:
     """One model's value on short, middle and long sources, the other models faint behind it."""
     groups: Sequence[Mapping[str, Any]] = row["lengths"]
@@ -203,7 +209,7 @@ def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *
         parts += [
             tag("path", class_="whisker", d=ends_of(Point(x, up.place(group["low"])), Point(x, high))),
             tag("circle", class_="dot accent" if accent else "dot", cx=x, cy=y, r=3.5),
-            tag("text", f"{group['value']:.2f}", class_="value", x=x, y=min(y, high) - 8, text_anchor="middle"),
+            tag("text", short(group["value"]), class_="value", x=x, y=min(y, high) - 8, text_anchor="middle"),
             tag("text", group["label"], class_="tick", x=x, y=PANEL_HEIGHT - 8.0, text_anchor="middle"),
         ]
     spoken = "; ".join(f"{score(group['value'])} for lengths {group['label']}" for group in groups)

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ class Key(Section):
     description: str
 
 
-def keys() -> list[Key]:
+@cache
+def keys() -> tuple[Key, ...]:
     """Every recipe key in order, with its kind, default and meaning."""
     rows = []
     for name, field in Recipe.model_fields.items():
@@ -72,7 +74,7 @@ def keys() -> list[Key]:
                 )
         else:
             rows.append(Key(name=name, kind=kind_of(inner), default=field.default, description=field.description or ""))
-    return rows
+    return tuple(rows)
 
 
 def kind_of(annotation: Any) -> str:

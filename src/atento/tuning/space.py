@@ -6,6 +6,7 @@ from typing import NamedTuple
 from atento.spec import Recipe
 
 WIDTHS = (64, 128, 256, 384, 512)
+DECAYS = (1e-4, 1e-3, 0.01, 0.1)
 BATCHES = (0.5, 1.0, 2.0, 4.0)  # times the default
 TEXT_IN = ("classify", "label", "tag", "match")  # tasks that read a text and write none
 LABELS_OUT = (*TEXT_IN, "classify-series", "classify-pictures", "match-pictures")
@@ -38,7 +39,7 @@ def space_around(recipe: Recipe, *, fixed: Mapping[str, object]) -> dict[str, Be
         "model.layers": Among((1, 2, 3) if family != "transformer" else (1, 2, 3, 4, 6)),
         "model.dropout": Between(0.0, 0.5),
         "train.batch_tokens": Among(tuple(max(64, int(recipe.train.batch_tokens * share)) for share in BATCHES)),
-        "train.weight_decay": Between(1e-4, 0.3, steep=True),
+        "train.weight_decay": decays(recipe),
     }
     if family == "linear":  # has neither width nor depth
         for key in ("model.hidden", "model.layers"):
@@ -48,6 +49,13 @@ def space_around(recipe: Recipe, *, fixed: Mapping[str, object]) -> dict[str, Be
     if recipe.task in (*LABELS_OUT, *WRITTEN):
         space["train.label_smoothing"] = Among((0.0, 0.05, 0.1))
     return {key: choice for key, choice in space.items() if key not in fixed}
+
+
+def decays(recipe: Recipe) -> Between | Among:
+    """Weight decays, the default among them: a steep range does not reach down to none."""
+    if recipe.train.weight_decay < DECAYS[0]:
+        return Among((recipe.train.weight_decay, *DECAYS))
+    return Between(DECAYS[0], max(0.3, recipe.train.weight_decay), steep=True)
 
 
 def widths(recipe: Recipe) -> tuple[int, ...]:

@@ -73,7 +73,7 @@ def test_a_plain_network_learns_the_third_rule(parts):
     """From weeks of at most ten days, given the first dish alone, to every day of longer weeks it never saw."""
     torch.manual_seed(1)
     stack, say = Stack(partial(Elman, initialise=orthogonal), 5, 32), Output(32, 3)
-    learner = torch.optim.Adam([*stack.parameters(), *say.parameters()], lr=1e-2)
+    learner = torch.optim.Adam([*stack.parameters(), *say.parameters()], lr=1e-2, fused=True)
     inputs, truth = as_tensors(parts.train)
     for step in range(STEPS):
         rows = torch.randint(0, len(inputs), (64,))

@@ -68,3 +68,19 @@ def test_named_columns_go_before_guesses(file):
 
 def test_a_table_without_cases_is_none(file):
     assert find_cases(read_table(file(["date,value", *(f"2026-01-{day:02},{day}" for day in range(1, 9))]))) is None
+
+
+def test_a_long_table_in_german_with_decimal_commas(tmp_path):
+    lines = ["Messung Nr;Zeit [s];Beschl. x (m/s²);Aktivität"]
+    lines += [
+        f"{case};0,{step};{step},{case:03};{('gehen', 'laufen')[case % 2]}"
+        for case in range(1, 7)
+        for step in range(1, 6)
+    ]
+    (tmp_path / "long.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = read_table(str(tmp_path / "long.csv"))
+    assert find_cases(table) == Long(0, 1, [2], 3)
+    folded = fold_cases(table, Long(0, 1, [2], 3), order="stop")
+    assert folded.rows[1] == ("1.002 2.002 3.002 4.002 5.002", "2", "gehen") and len(folded.rows) == 6
+    assert any("decimals are written with commas" in note for note in folded.notes)
+    assert table.rows[0][1] == "0,1"  # what was read stays as it is written

@@ -40,8 +40,8 @@ def test_places_are_those_of_the_line(tmp_path):
     [
         ("1,2:3:up", 5, "channel 2 has 1 steps where channel 1 has 2."),
         ("1,2:3,4:sideways", 9, "the label is not in @classLabel."),
-        ("1,2:up", 1, "the case has 1 channel where 2 are read."),
-        ("1,2:3,4:5,6:up", 1, "the case has 3 channels where 2 are read."),
+        ("1,2:up", 1, "the case has 1 channel: there should be 2 channels."),
+        ("1,2:3,4:5,6:up", 1, "the case has 3 channels: there should be 2 channels."),
     ],
 )
 def test_cases_that_do_not_fit_are_refused_where_they_stand(tmp_path, case, column, problem):
@@ -71,3 +71,15 @@ def test_time_stamps_are_left_aside_and_that_is_said(tmp_path):
 def test_a_file_without_its_head_is_none(tmp_path):
     with pytest.raises(InputError, match="no line says @data"):
         table_of(tmp_path, "1,2,3:a\n")
+
+
+def test_the_head_and_the_end_of_a_case_are_named_where_they_are_at_fault(tmp_path):
+    head = "@problemName P\n@univariate true\n@classLabel true up down\n@data\n"
+    with pytest.raises(InputError, match=r":5:1: the case has 2 channels: @univariate is true") as caught:
+        table_of(tmp_path, head + "1,2:3,4:up\n1,2:3,4:down\n")
+    assert "@univariate false and @dimensions 2" in caught.value.fix
+    mended = head.replace("@univariate true", "@univariate false\n@dimensions 2")
+    assert len(table_of(tmp_path, mended + "1,2:3,4:up\n1,2:3,4:down\n").rows) == 2
+    with pytest.raises(InputError, match=r":6:1: the case has no label after a colon") as caught:
+        table_of(tmp_path, head + "1,2:up\n3,4\n")
+    assert "write a colon and one of up and down at its end" in caught.value.fix

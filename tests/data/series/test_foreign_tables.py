@@ -77,3 +77,21 @@ def test_each_series_knows_its_first_line(tmp_path):
     rows = [f"{name},2020-01-{day:02},{day % 5}" for name in "ab" for day in range(1, 12)]
     (tmp_path / "long.csv").write_text("unique_id,ds,y\n" + "\n".join(rows) + "\n")
     assert [one.line for one in read_series(DataRecipe(), str(tmp_path / "long.csv")).series] == [2, 13]
+
+
+def test_signs_and_thousands_are_read_and_said(tmp_path):
+    rows = [f'2020-01-{day:02},"${900 + 20 * day:,}",{day}%' for day in range(1, 29)]
+    (tmp_path / "shop.csv").write_text("date,sales,share\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    found = read_series(DataRecipe(), str(tmp_path / "shop.csv"))
+    np.testing.assert_array_equal(found.series[0].values[[0, 27]], [[920, 1], [1460, 28]])
+    said = "; ".join(found.notes)
+    assert "commas part thousands in 'sales'" in said
+    assert "the sign $ of 'sales' is left out; the sign % of 'share' is left out" in said
+
+
+def test_what_could_be_thousands_or_decimals_is_not_guessed(tmp_path):
+    rows = [f'2020-01-{day:02},"1,{day:03}"' for day in range(1, 29)]
+    (tmp_path / "shop.csv").write_text("date,sales\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no column holds numbers") as caught:
+        read_series(DataRecipe(), str(tmp_path / "shop.csv"))
+    assert caught.value.fix == "in 'sales', write it without marks between thousands: 1001"

@@ -62,4 +62,31 @@ def test_three_digits_behind_a_comma_are_decimals_where_commas_are_elsewhere():
     cells = ["10,123", "9,500", "12,001"]
     assert not read_numbers(cells).is_numeric  # 10123 or 10.123: nothing tells
     np.testing.assert_array_equal(read_numbers(cells, commas=True).values, [10.123, 9.5, 12.001])
-    assert not read_numbers(["1,234,567", "2,000,000"], commas=True).is_numeric  # these part thousands
+    assert read_numbers(["1,234,567", "2,000"], commas=True).thousands  # no number has two decimal commas
+
+
+@pytest.mark.parametrize(
+    "cells, values, sign",
+    [
+        (["$10.5", "$ 3", "", "$1.25"], [10.5, 3, np.nan, 1.25], "$"),
+        (["10,5 €", "-3,25 €", "7 €"], [10.5, -3.25, 7], "€"),
+        (["4%", "1e1%", ".5 %"], [4, 10, 0.5], "%"),
+        (["-1.5 °C", "20 °C"], [-1.5, 20], "°C"),
+    ],
+)
+def test_a_sign_beside_every_number_is_left_out(cells, values, sign):
+    found = read_numbers(cells)
+    np.testing.assert_array_equal(found.values, values)
+    assert found.sign == sign and not found.wrong.any()
+
+
+@pytest.mark.parametrize("cells", [["$5", "€6"], ["5%", "6", "7", "8", "9"], ["A5", "A6"], ["5 kW", "6 kW"]])
+def test_other_signs_are_not(cells):
+    assert read_numbers(cells).sign == "" and read_numbers(cells).wrong.any()
+
+
+def test_commas_part_thousands_where_that_is_clear():
+    assert read_numbers(["1,234", "950", "12,000"]).values.tolist() == [1234, 950, 12000]
+    assert read_numbers(["1,234,567", "2,000"]).values.tolist() == [1234567, 2000]
+    assert read_numbers(["$1,234.50", "$2,000.00"]).values.tolist() == [1234.5, 2000]
+    assert read_numbers(["1,234", "1999"]).wrong.tolist() == [True, False]  # who parts thousands does so everywhere

@@ -75,3 +75,14 @@ def test_the_end_of_a_series_is_not_looked_at():
     """What may be held out must not choose the season."""
     values = np.concatenate([noise(7)[:900], np.sin(2 * np.pi * np.arange(301) / 13) * 50])
     assert find_season(one(values[:ROWS]), Step(1, ""))[0] == 1
+
+
+def test_a_wide_peak_near_a_year_is_a_year():
+    days, chance = np.arange(3000), np.random.default_rng(3)
+    weather = lfilter([1], [1, -0.9], chance.normal(size=3000))
+    for shift in range(4):  # the ragged top of the peak lies anywhere near 365
+        year = 3 * np.cos(2 * np.pi * days / 365) + np.roll(weather, 97 * shift)
+        season, why = find_season(one(year), Step(1, "d"))
+        assert season == 365 and "repeat" in why
+    other, _ = find_season(one(9 * np.cos(2 * np.pi * days / 300) + weather), Step(1, "d"))
+    assert abs(other - 300) < 20  # what is far from a year stays

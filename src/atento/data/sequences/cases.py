@@ -8,12 +8,22 @@ from typing import NamedTuple
 from atento.data.number_sequences import as_number, is_missing
 from atento.data.records import Place, Refusal, counted, excerpt, in_words
 from atento.data.role_names import LABEL, is_named
+from atento.data.sequences.decimals import with_points
 from atento.data.sequences.written import GAP, SEQUENCE, write_channels
 from atento.data.tables import Table
 
 STEPS = 3  # of a case, on average, at least
-CASES = ("id", "case", "sample", "instance", "subject", "series", "sequence", "recording", "trial", "window", "segment")
-TIMES = ("time", "t", "step", "timestamp", "date", "ds", "second", "seconds", "ms", "frame", "index", "tick")
+CASE_NAMES = """
+    id case sample instance subject series sequence recording trial window segment
+    messung fall probe proband versuch aufnahme caso muestra sujeto ensayo medición medida cas essai sujet mesure
+    échantillon campione prova soggetto misura
+"""
+TIME_NAMES = """
+    time t step timestamp date ds second seconds ms frame index tick
+    zeit zeitpunkt schritt sekunde sekunden tiempo hora paso segundo segundos temps pas seconde secondes tempo passo
+    secondi
+"""
+CASES, TIMES = tuple(CASE_NAMES.split()), tuple(TIME_NAMES.split())
 
 
 class Long(NamedTuple):
@@ -27,6 +37,7 @@ class Long(NamedTuple):
 
 def find_cases(table: Table, *, case: int = -1, time: int = -1, label: int = -1) -> Long | None:
     """The columns of a long table, those that are given and those that fit; nothing where it is none."""
+    table = with_points(table)
     if case < 0:
         case = next((at for at in by_name(table, CASES) if comes_again(table, at)), -1)
     if case < 0:
@@ -69,6 +80,7 @@ def fold_cases(table: Table, long: Long, *, order: str) -> Table:
     """One row a case: its sequence, then the case and its label. Rows that are not in order of time are refused, or
     sorted where `order` says so.
     """
+    table = with_points(table)
     members: dict[str, list[int]] = {}
     for at, row in enumerate(table.rows):
         members.setdefault(row[long.case].strip(), []).append(at)

@@ -96,5 +96,14 @@ def no_channels(table: Table) -> InputError:
     return InputError(
         f"{table.file}:1: no column holds numbers to forecast.",
         found=f"the columns {in_words(table.columns)}, e.g. {excerpt(' | '.join(table.rows[0]))}",
-        fix="name it: --set data.target=...",
+        fix=nearly_numbers(table) or "name it: --set data.target=...",
     )
+
+
+def nearly_numbers(table: Table) -> str:
+    """How to mend the first column whose cells hold a number and more; empty: there is none."""
+    for at, cell in enumerate(table.rows[0]):
+        advice = advise(cell)
+        if advice != advise("") and not Sheet(table).is_dates(at):
+            return f"in {table.columns[at]!r}, {advice}"
+    return ""

@@ -121,8 +121,12 @@ def guesses(found: Found, recipe: DataRecipe) -> list[str]:
     """What was found in the table, in words."""
     sheet, cast, clock, known = found
     notes = [*sheet.table.notes, *told(sheet, cast, recipe), *(clock.notes if clock else ()), *known.notes]
-    commas = [repr(sheet.name(at)) for at in cast.channels if sheet.numbers(at).commas]
-    return [*notes, f"decimals are written with commas in {in_words(commas)}"] if commas else notes
+    numbers = {repr(sheet.name(at)): sheet.numbers(at) for at in cast.channels}
+    commas = [name for name, cells in numbers.items() if cells.commas]
+    thousands = [name for name, cells in numbers.items() if cells.thousands]
+    notes += [f"decimals are written with commas in {in_words(commas)}"] if commas else []
+    notes += [f"commas part thousands in {in_words(thousands)}"] if thousands else []
+    return [*notes, *(f"the sign {cells.sign} of {name} is left out" for name, cells in numbers.items() if cells.sign)]
 
 
 def keys_of(found: Found, step: Step) -> tuple[tuple[str, str], ...]:

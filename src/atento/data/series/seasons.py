@@ -40,16 +40,28 @@ def find_season(series: Sequence[Series], step: Step) -> tuple[int, str]:
     curve = repetition(series)  # (lags,) from lag 0 on
     if len(curve) < 3:
         return usual, f"a season has {usual} rows, by their distance" if usual > 1 else "no season is known"
-    best = highest_peak(curve)
+    peak = highest_peak(curve)
+    best = by_calendar(peak, curve, step)
     found = curve[best] if best and comes_again(curve, best) else 0.0
     suggested = curve[usual] if 1 < usual < len(curve) and curve[usual] > curve[usual // 2] else 0.0
     if best > 1 and found >= CLEAR and found > suggested + BETTER:
-        return best, f"a season has {best} rows: they repeat best (correlation {found:.2f})"
+        how = "best" if best == peak else "as the calendar does"
+        return best, f"a season has {best} rows: they repeat {how} (correlation {found:.2f})"
     if usual > 1 and (usual >= len(curve) or suggested >= CLEAR):
         return usual, f"a season has {usual} rows, by their distance"
     if usual > 1 and step.unit:
         return usual, f"a season has {usual} rows, by their distance; they repeat little (correlation {suggested:.2f})"
     return 1, "rows repeat in no season"
+
+
+def by_calendar(lag: int, curve: Numbers, step: Step) -> int:
+    """The rows of a week or a year where a lag is near them and they repeat nearly as well: the top of a wide peak is
+    anywhere.
+    """
+    size = step.count * SIZES.get(step.unit, 0)
+    whole = [round(each / size) for each in (WEEK, YEAR) if size and each >= 2 * size]
+    near = [each for each in whole if each < len(curve) and abs(each - lag) <= SLACK * each]
+    return next((each for each in near if curve[each] >= curve[lag] - BETTER), lag)
 
 
 def comes_again(curve: Numbers, lag: int) -> bool:
