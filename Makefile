@@ -26,7 +26,7 @@ lint: $(STAMP)
 
 test: $(STAMP) lint
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 	@$(BIN)/python tests/spec_table.py --brief
 
 # which rows of docs/coverage.md are proved by the last `make test`; RUN=1 runs the tests first

@@ -45,7 +45,7 @@ def test_number_words_are_learned_through_one_vector(short_numbers, tmp_path, wa
         "tokens.target": "word",
         "model.hidden": 48,
         "model.dropout": 0.0,
-        "train.steps": 420,
+        "train.steps": 320,
         "train.lr": 1e-2,
         "train.warmup": 10,
         "train.batch_tokens": 512,

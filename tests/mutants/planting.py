@@ -21,7 +21,7 @@ class Mutant:
     file: str  # inside src/atento
     old: str
     new: str
-    rows: tuple[str, ...]  # rows of docs/coverage.md, one of whose tests must fail
+    rows: tuple[str, ...]  # rows of docs/coverage.md, one of whose tests must fail; none: any test
     tests: tuple[str, ...]  # where those tests are
 
     def broken(self) -> str:

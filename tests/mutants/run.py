@@ -24,7 +24,7 @@ def judge(mutant: Mutant) -> tuple[bool, str]:
     killed = code == FAILED
     word = "killed  " if killed else "SURVIVED" if code == 0 else f"exit {code}  "
     took = time.perf_counter() - started
-    return killed, f"{word} {mutant.group:<12} {', '.join(mutant.rows):<14} {mutant.what} ({took:.0f} s)"
+    return killed, f"{word} {mutant.group:<12} {', '.join(mutant.rows) or '–':<14} {mutant.what} ({took:.0f} s)"
 
 
 def main(chosen: list[str]) -> int:
