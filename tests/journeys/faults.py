@@ -1,13 +1,9 @@
 """What may befall a command: each function is called in its process before it begins."""
 
 import importlib
-import multiprocessing
 import os
 import resource
 import signal
-import subprocess
-import sys
-from types import SimpleNamespace
 
 import torch
 
@@ -53,49 +49,3 @@ def full_disk(size):
     """No file may grow beyond so many bytes."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))
-
-
-def fork_workers():
-    """The workers of a comparison are forked from it: `python -m atento.api.worker` loads torch for seconds each time.
-
-    A fork is as much a process of its own, with its session, log, signals and code; the comparisons of test_compare.py
-    and those called from Python start real ones.
-    """
-    importlib.import_module("atento.api.side_by_side").subprocess = SimpleNamespace(
-        Popen=Forked, DEVNULL=subprocess.DEVNULL, TimeoutExpired=subprocess.TimeoutExpired
-    )
-
-
-class Forked:
-    """As much of `subprocess.Popen` as a comparison needs."""
-
-    def __init__(self, command, *, env, stdout, stderr, start_new_session):
-        python, option, module, *arguments = command
-        assert (python, option, stdout, start_new_session) == (sys.executable, "-m", subprocess.DEVNULL, True)
-        order = (module, arguments, env, stderr.fileno())
-        self.process = multiprocessing.get_context("fork").Process(target=be_worker, args=order)
-        self.process.start()
-        self.terminate, self.kill = self.process.terminate, self.process.kill
-
-    @property
-    def returncode(self):
-        return self.process.exitcode
-
-    def poll(self):
-        return self.process.exitcode
-
-    def wait(self, timeout=None):
-        self.process.join(timeout)
-        if self.process.exitcode is None:
-            raise subprocess.TimeoutExpired("a worker", timeout)
-        return self.process.exitcode
-
-
-def be_worker(module, arguments, env, log):
-    """`python -m MODULE ARGUMENTS`, what it says written to its log."""
-    os.setsid()
-    os.dup2(log, 2)
-    os.environ.update(env)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    sys.exit(importlib.import_module(module).main(*arguments))

@@ -63,7 +63,7 @@ def test_the_path_of_the_latents_can_be_seen(atento_command, place, run):
 @pytest.mark.spec("D07")
 def test_a_film_is_compared_with_its_principal_components(atento_command, place):
     words = ("compare", "spot.npy", "--task", "autoencode", "--models", "linear,conv", *SMALL)
-    done = atento_command.run(*words, "--out", "board", cwd=place, fault=("fork_workers",))
+    done = atento_command.run(*words, "--out", "board", cwd=place)
     assert done.code == 0, done.err
     assert "a film of 400 frames, 9 × 7 pixels" in done.err
     board = json.loads((place / "board" / "board.json").read_text(encoding="utf-8"))

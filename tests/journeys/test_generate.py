@@ -107,7 +107,6 @@ def test_a_comparison_has_the_counts_in_it(atento_command, text, tmp_path):
         "board",
         "--json",
         cwd=tmp_path,
-        fault=("fork_workers",),
     )
     assert done.code == 0, done.err
     rows = {row["model"]: row["value"] for row in done.document["rows"]}

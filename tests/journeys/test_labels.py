@@ -93,7 +93,7 @@ def test_several_labels_a_text_through_the_same_commands(atento_command, topics,
 @pytest.mark.spec("L04")
 def test_one_network_against_one_a_label_in_one_comparison(atento_command, topics, tmp_path):
     words = ("compare", topics, "--models", "gru,gru+one-each", *SETTINGS, "--set", "model.runs=0", "--out", "board")
-    done = atento_command.run(*words, cwd=tmp_path, fault=("fork_workers",))
+    done = atento_command.run(*words, cwd=tmp_path)
     assert done.code == 0, done.err
     board = json.loads((tmp_path / "board" / "board.json").read_text())
     rows = {row["model"]: row for row in board["rows"]}

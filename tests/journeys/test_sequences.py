@@ -63,7 +63,7 @@ def test_the_same_commands_work(atento_command, archive, run, tmp_path):
 @pytest.mark.spec("K02")
 def test_simple_models_stand_beside_the_others(atento_command, archive, tmp_path):
     words = ("compare", archive / "Slopes_TRAIN.ts", "--models", "rnn", *SMALL, "--out", "board")
-    done = atento_command.run(*words, cwd=tmp_path, fault=("fork_workers",))
+    done = atento_command.run(*words, cwd=tmp_path)
     assert done.code == 0, done.err
     board = json.loads((tmp_path / "board" / "board.json").read_text())
     values = {row["model"]: row["value"] for row in board["rows"]}
