@@ -32,6 +32,15 @@ def test_a_clear_winner():
     assert [one["tied"] for one in rows] == [False, False, True]
 
 
+def test_several_baselines_share_a_sentence_best_first():
+    simple = [row(name, right, baseline=True) for name, right in (("majority", 100), ("nearest", 200), ("bag", 150))]
+    _, found = verdict(*simple, row("lstm", 380))
+    said = [sentence for sentence in found["verdict"] if "baseline" in sentence]
+    assert len(said) == 1
+    assert said[0].startswith("The simple baseline nearest reaches 0.500 (0.4")
+    assert said[0].endswith("); bag 0.375, majority 0.250.")
+
+
 def test_ties_are_called_ties():
     small = row("gru", 379, parameters=500, rate=70.0)
     _, found = verdict(row("nearest", 100, baseline=True), small, row("lstm", 380))

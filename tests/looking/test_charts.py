@@ -148,3 +148,38 @@ def test_charts_say_their_numbers_to_those_who_listen(board):
 def test_a_small_error_is_not_written_as_none():
     values = (0.0, 0.0024, 0.5, 12.346)
     assert [charts.short(value) for value in values] == ["0.00", "0.0024", "0.50", "12.35"]
+
+
+def errors_of(values, learned):
+    """A board of errors: baselines by name, and the validations of one model that ends at the first of them."""
+    rows = [
+        {"model": name, "baseline": True, "value": value, "low": 0.9 * value, "high": 1.1 * value, "lengths": []}
+        for name, value in values.items()
+    ]
+    curve = [{"elapsed": float(at), "value": value} for at, value in enumerate(learned)]
+    model = {"model": "gru", "value": learned[-1], "low": learned[-1], "high": learned[-1], "curve": curve}
+    return {"rows": [*rows, model], "metric": "mse", "smaller_is_better": True, "winner": "gru"}
+
+
+def test_errors_far_off_leave_room_for_the_others():
+    board = errors_of({"ridge": 0.32, "seasonal": 0.37, "drift": 1.5, "last-value": 1.4}, [0.27, 0.26])
+    assert [row["model"] for row in charts.beyond(board)] == ["last-value", "drift"]
+    svg = charts.learning_curves(board, width=WIDTH, height=HEIGHT)
+    assert {label.find("text").text for label in parts(svg, name="g", class_="label")} == {"gru", "ridge", "seasonal"}
+    assert axis(svg, coordinate="y")(0.5) < 14.0  # above the picture
+
+    scale, best = charts.strip_scale(board), ranked(board)[0]
+    marks = {row["model"]: charts.interval_strip(row, scale, band=best, accent=False) for row in ranked(board)}
+    assert [name for name, svg in marks.items() if "whisker off" in svg] == ["last-value", "drift"]
+    assert [name for name, svg in marks.items() if 'class="dot"' in svg] == ["gru", "ridge", "seasonal"]
+
+
+def test_errors_that_are_powers_apart_are_all_shown():
+    board = errors_of({"polynomial": 6e-13, "ridge": 1.4}, [2e-9, 3e-10])
+    assert charts.beyond(board) == []
+    svg = charts.learning_curves(board, width=WIDTH, height=HEIGHT)
+    places = [float(line.get("y1")) for line in parts(svg, name="line", class_="baseline")]
+    curve = points(parts(svg, name="polyline", class_="line")[0])
+    assert places[1] < curve[0][1] < curve[1][1] < places[0]
+    assert curve[1][1] - curve[0][1] > 0.04 * HEIGHT
+    assert not charts.is_off(ranked(board)[-1], charts.strip_scale(board))

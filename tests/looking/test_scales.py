@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from atento.looking.scales import Scale, bounds, spread, tick_label
+from atento.looking.scales import Scale, bounds, fitting, reach, spread, tick_label
 
 
 def test_a_scale_maps_its_ends_and_its_middle():
@@ -22,6 +22,21 @@ def test_a_scale_maps_its_ends_and_its_middle():
 )
 def test_ticks_are_round_and_inside(low, high, ticks):
     assert Scale(low, high, 0.0, 1.0).ticks() == pytest.approx(ticks)
+
+
+def test_errors_far_apart_stand_by_their_powers_of_ten():
+    scale = fitting([3e-13, 2e-7, 1.4], 0.0, 140.0, errors=True)
+    assert (scale.low, scale.high, scale.steep) == (pytest.approx(1e-13), 10.0, True)
+    assert [scale.place(10.0**power) for power in (-13, -6, 1)] == pytest.approx([0.0, 70.0, 140.0])
+    assert scale.place(0.0) == 0.0  # no logarithm, and no place below the lowest
+    assert scale.ticks(7) == pytest.approx([10.0**power for power in range(-13, 2, 2)])
+    assert not fitting([0.02, 1.4], 0.0, 140.0, errors=True).steep
+    assert not fitting([3e-13, 1.4], 0.0, 140.0, errors=False).steep
+    assert not fitting([0.0, 1.4], 0.0, 140.0, errors=True).steep
+
+
+def test_a_chart_of_errors_reaches_so_far_that_half_of_them_can_be_told_apart():
+    assert reach([1.0, 2.0, 90.0], [3.0, 4.0, 99.0]) == 4.0 + 2 * (4.0 - 1.0)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +70,7 @@ def test_spread_leaves_alone_what_has_room():
 
 def test_tick_labels_are_short():
     assert [tick_label(value) for value in (0.0, 0.2, 1.0, 40.0, -2.5)] == ["0", "0.2", "1", "40", "−2.5"]
+    assert [tick_label(value) for value in (0.001, 0.0001, 2.5e-13)] == ["0.001", "1e−4", "2.5e−13"]
 
 
 @pytest.mark.parametrize("values", [[0.3, 5.9], [0.0, 254.0], [9.2, 0.8, 12.4], [3.0, 3.0]])

@@ -62,7 +62,13 @@ def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]
         return ["The simple baseline wins: it makes no mistake on the test part."]
     if best["baseline"]:
         return ["The simple baseline wins: no trained model is worth its cost here yet. Try a larger --budget."]
-    return [f"The simple baseline {row['model']} reaches {score(row)}." for row in ran if row["baseline"]]
+    simple = sorted((row for row in ran if row["baseline"]), key=lambda row: -metric.merit(row["value"]))
+    rest = ", ".join(f"{row['model']} {number(row['value'])}" for row in simple[1:])
+    return (
+        [f"The simple baseline {simple[0]['model']} reaches {score(simple[0])}{rest and f'; {rest}'}."]
+        if simple
+        else []
+    )
 
 
 def unmoved(ran: Sequence[Row]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from atento.looking.markup import Markup, joined, tag
-from atento.looking.scales import Scale, bounds, spread, tick_label
+from atento.looking.scales import STEEP, Scale, bounds, fitting, reach, spread, tick_label
 from atento.looking.standings import Board, Row, ranked, series
 from atento.looking.wording import is_number, score, shortened
 
@@ -45,25 +45,43 @@ def drawing(width: float, height: float, *inside: object, label: str = "", class
 
 
 def strip_scale(board: Board) -> Scale:
-    """The one scale of all dots and whiskers in the table."""
-    low, high = bounds([row[end] for row in ranked(board) for end in ("value", "low", "high") if is_number(row[end])])
-    return Scale(low, high, 16.0, STRIP_WIDTH - 16.0)
+    """The one scale of all dots and whiskers in the table; of errors without those that are far off."""
+    rows, errors = ranked(board), bool(board.get("smaller_is_better"))
+    ends = [row[end] for row in rows for end in ("value", "low", "high") if is_number(row[end])]
+    whole = fitting(ends, 16.0, STRIP_WIDTH - 16.0, errors=errors)
+    if not errors or whole.steep:
+        return whole
+    most = reach([row["low"] for row in rows], [row["high"] for row in rows])
+    return fitting([min(end, most) for end in ends], whole.start, whole.stop, errors=errors)
 
 
 def interval_strip(row: Row, scale: Scale, *, band: Row, accent: bool) -> Markup:
     """A dot for the value and a whisker for its interval, over the shaded interval of the winner."""
     middle = STRIP_HEIGHT / 2
     left, right = scale.place(band["low"]), scale.place(band["high"])
-    whisker = ends_of(Point(scale.place(row["low"]), middle), Point(scale.place(row["high"]), middle))
+    if is_off(row, scale):
+        marks = [
+            tag("path", class_="whisker off", d=f"M{scale.stop:g} {middle - CAP:g}l{CAP:g} {CAP:g}l-{CAP:g} {CAP:g}")
+        ]
+    else:
+        low, high = (scale.place(min(row[end], scale.high)) for end in ("low", "high"))
+        marks = [
+            tag("path", class_="whisker", d=ends_of(Point(low, middle), Point(high, middle))),
+            tag("circle", class_="dot accent" if accent else "dot", cx=scale.place(row["value"]), cy=middle, r=3.5),
+        ]
     return drawing(
         STRIP_WIDTH,
         STRIP_HEIGHT,
         tag("rect", class_="band", x=left, y=0, width=max(right - left, 1.0), height=STRIP_HEIGHT),
         tag("line", class_="axis", x1=scale.start, x2=scale.stop, y1=middle, y2=middle),
-        tag("path", class_="whisker", d=whisker),
-        tag("circle", class_="dot accent" if accent else "dot", cx=scale.place(row["value"]), cy=middle, r=3.5),
+        *marks,
         class_="strip",
     )
+
+
+def is_off(row: Row, scale: Scale) -> bool:
+    """Whether a value is too far off to be shown."""
+    return bool(row["value"] > scale.high)
 
 
 def ends_of(start: Point, stop: Point) -> str:
@@ -88,17 +106,17 @@ def strip_axis(scale: Scale) -> Markup:
 def learning_curves(board: Board, *, width: float, height: float) -> Markup:
     """The metric on validation data against seconds of training: a line a model, its name at the end of it."""
     rows = [row for row in ranked(board) if curve_points(row)]
-    baselines = [row for row in ranked(board) if row.get("baseline")]
     if not rows:
         return Markup()
+    aside = beyond(board)
+    baselines = [row for row in ranked(board) if row.get("baseline") and row not in aside]
     longest = max(len(row["model"]) for row in [*rows, *baselines])
     margin = min(longest * LETTER, width * 0.32)
     letters = int(margin / LETTER)
     elapsed = max(point.x for row in rows for point in curve_points(row))
     values = [point.y for row in rows for point in curve_points(row)] + [row["value"] for row in baselines]
     across = Scale(0.0, elapsed or 1.0, 42.0, width - margin - 32)
-    low, high = bounds(values)
-    up = Scale(low, high, height - 44, 14.0)
+    up = fitting(values, height - 44, 14.0, errors=bool(board.get("smaller_is_better")))
 
     lines, ends = [], []
     for row in rows:
@@ -127,6 +145,19 @@ def learning_curves(board: Board, *, width: float, height: float) -> Markup:
         label=f"{board['metric']} on validation data against seconds of training. {spoken}.",
         class_="curves",
     )
+
+
+def beyond(board: Board) -> list[Row]:
+    """Baselines, other than the best, whose error is so large that the curves would lie in one line beside it."""
+    baselines = [row for row in ranked(board) if row.get("baseline")]
+    learned = [point.y for row in ranked(board) for point in curve_points(row)]
+    if not board.get("smaller_is_better") or not baselines or not learned:
+        return []
+    shown = [*learned, baselines[0]["value"]]
+    low, high = min(shown), max(shown)
+    if low > 0 and baselines[-1]["value"] > STEEP * low:  # powers of ten hold them all
+        return []
+    return [row for row in baselines[1:] if row["value"] > high + (high - low)]
 
 
 def curve_points(row: Row) -> list[Point]:

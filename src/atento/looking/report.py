@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from atento.looking.alignment import can_be_shown
-from atento.looking.charts import learning_curves, length_limits, length_panel
+from atento.looking.charts import beyond, is_off, learning_curves, length_limits, length_panel, strip_scale
 from atento.looking.document import document
 from atento.looking.forecast_page import forecasts_of
 from atento.looking.gallery import gallery
@@ -77,6 +77,8 @@ def results(board: Board) -> Markup:
     text = "A dot is the value on test data, its whisker the 95 % interval"
     if len(ranked(board)) > 1:
         text += "; the shaded band repeats the winner’s interval"
+    if any(is_off(row, strip_scale(board)) for row in ranked(board)):
+        text += "; an arrow stands for what is far off"
     return joined(
         tag("p", f"{text}."), results_table(board), *on_its_own(board), tag("dl", *meanings, class_="meanings")
     )
@@ -96,6 +98,8 @@ def learning(board: Board) -> Markup:
     text = f"On validation data, {board['metric']} after so much training: {better(board)} and earlier is better."
     if any(row.get("baseline") for row in ranked(board)):
         text += " Dashed: baselines, which need no training; their value is the one on test data."
+    far = [f"{row['model']} {score(row['value'])}" for row in beyond(board)]
+    text += f" Too large to be shown: {', '.join(far)}." if far else ""
     shapes = tag("div", wide, class_="wide"), tag("div", learning_curves(board, **NARROW), class_="narrow")
     return joined(tag("p", text), tag("figure", *shapes))
 

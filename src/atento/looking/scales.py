@@ -6,22 +6,32 @@ from itertools import pairwise
 from typing import NamedTuple
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+STEEP = 1000.0  # errors so many times as large as others are told apart by their powers of ten alone
+SMALL = 0.001  # below which a number is written with its power of ten
+ASIDE = 2.0  # an error is far off that lies so many times as far from the middle one as that from the best
 
 
 class Scale(NamedTuple):
-    """A straight line from low..high in the data to start..stop in the picture."""
+    """A straight line from low..high in the data to start..stop in the picture; `steep`: from their logarithms."""
 
     low: float
     high: float
     start: float
     stop: float
+    steep: bool = False
 
     def place(self, value: float) -> float:
         """Where a value stands."""
-        return self.start + (self.stop - self.start) * (value - self.low) / (self.high - self.low)
+        low, high = self.low, self.high
+        if self.steep:
+            value, low, high = (math.log10(max(number, self.low)) for number in (value, low, high))
+        return self.start + (self.stop - self.start) * (value - low) / (high - low)
 
     def ticks(self, most: int = 6) -> list[float]:
         """Round numbers between low and high."""
+        if self.steep:
+            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            return [10.0**power for power in range(first, last + 1, -(-(last - first) // most) or 1)]
         step = round_step((self.high - self.low) / most)
         first = math.ceil(round(self.low / step, 6))
         last = math.floor(round(self.high / step, 6))
@@ -32,6 +42,20 @@ def round_step(least: float) -> float:
     """The smallest round number not below `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     return next((step * power for step in STEPS if step * power >= least * (1 - 1e-9)), 10 * power)
+
+
+def fitting(values: Sequence[float], start: float, stop: float, *, errors: bool) -> Scale:
+    """A scale with round limits that hold all values; of errors that lie far apart, by powers of ten."""
+    low, high = min(values), max(values)
+    if errors and low > 0 and high > STEEP * low:
+        return Scale(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)), start, stop, steep=True)
+    return Scale(*bounds(values), start, stop)
+
+
+def reach(lows: Sequence[float], highs: Sequence[float]) -> float:
+    """How far a chart of errors goes: whatever lies beyond would leave no room to tell the others apart."""
+    middle = sorted(highs)[len(highs) // 2]
+    return middle + ASIDE * (middle - min(lows))
 
 
 def bounds(values: Sequence[float]) -> tuple[float, float]:
@@ -49,8 +73,12 @@ def bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def tick_label(value: float) -> str:
-    """As short as the number allows: 0.2, 1, 40."""
-    return f"{value:g}".replace("-", "−")
+    """As short as the number allows: 0.2, 1, 40, 1e−7."""
+    text = f"{value:g}"
+    if 0 < abs(value) < SMALL:
+        digits, _, power = f"{value:e}".partition("e")
+        text = f"{float(digits):g}e{int(power)}"
+    return text.replace("-", "−")
 
 
 def spread(wanted: Sequence[float], *, gap: float, bottom: float) -> list[float]:
