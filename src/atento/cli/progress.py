@@ -97,7 +97,7 @@ def describe(facts: Event, over: float) -> str:
     """step 340 · loss 0.41 · exact 0.52 · chrf 0.81 · 580 examples/s · 31 s left."""
     parts = [f"step {facts.get('step', 0)}"]
     if "loss" in facts:
-        parts.append(f"loss {facts['loss']:.3f}")
+        parts.append(f"loss {score(facts['loss'])}")
     parts += [f"{name} {score(value)}" for name, value in list(facts.get("metrics", {}).items())[:2]]
     if "examples_per_second" in facts:
         parts.append(f"{facts['examples_per_second']:,.0f} examples/s")

@@ -232,7 +232,7 @@ class Recent:
         return {
             "step": progress.step,
             "epoch": progress.epoch,
-            "loss": round(loss, 5),
+            "loss": float(f"{loss:.6g}"),
             "over": round(min(finished, 1.0), 4),
             "elapsed": round(progress.elapsed, 3),
             "examples_per_second": round(progress.examples / max(progress.elapsed, 1e-9), 1),
