@@ -105,15 +105,38 @@ def test_draws_that_run_away_are_not_taken(pairs, monkeypatch):
 
 
 def test_held_out_rows_choose_and_are_then_learned_from(pairs, monkeypatch):
-    asked = []
+    asked, ran = [], []
 
     def rows_of(forecaster, network, batch, real=readout.rows_of):
-        asked.append(len(batch.past))
+        asked.append(batch.past)
         return real(forecaster, network, batch)
 
+    def free_error(forecaster, codec, runs, real=readout.free_error):
+        ran.append(runs.past)
+        return real(forecaster, codec, runs)
+
     monkeypatch.setattr(readout, "rows_of", rows_of)
+    monkeypatch.setattr(readout, "free_error", free_error)
     FORECAST.start(*built("rnn", pairs), pairs)
-    assert asked == [round(0.8 * (ROWS - 1))] * readout.DRAWS + [ROWS - 1]
+    assert [len(past) for past in asked] == [round(0.8 * (ROWS - 1))] * readout.DRAWS + [ROWS - 1]
+    seen = {tuple(row) for row in asked[0].flatten(1).tolist()}
+    assert not seen & {tuple(row) for row in ran[0].flatten(1).tolist()}
+
+
+def test_one_window_is_enough(pairs, monkeypatch):
+    """It is learned from and run from, for nothing can be held out of it."""
+    ran = []
+
+    def free_error(forecaster, codec, runs, real=readout.free_error):
+        ran.append(len(runs.past))
+        return real(forecaster, codec, runs)
+
+    monkeypatch.setattr(readout, "free_error", free_error)
+    ((series, frame),) = pairs
+    short = [(Series("", series.values[: HORIZON + 1], np.zeros((HORIZON + 1, 0))), frame)]
+    module, codec = built("rnn", short)
+    assert "ridge regression" in FORECAST.start(module, codec, short)
+    assert set(ran) == {1}
 
 
 def test_a_run_to_infinity_is_the_worst_error(pairs):

@@ -24,6 +24,7 @@ from atento.tasks.forecast_windows import TrainingWindows
 WINDOWS = 20_000  # solved from, at most, evenly chosen
 HELD_OUT = 0.2  # of the windows, the last: by them units and ridge are chosen
 RUNS = 24  # that go on by themselves from held-out windows
+FARTHEST = 500  # steps of such a run
 LARGEST, SMALLEST = 1e3, 1e-9  # errors beyond are alike, in spreads
 DRAWS = 4  # of units
 RIDGES = (1e-12, 1e-11, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
@@ -58,9 +59,10 @@ def solve_readout(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tu
         raise TypeError(f"a readout is solved of FromLastState, not of {type(network).__name__}")
     parts = [codec.encode(pair) for pair in pairs]
     steps = TrainingWindows(parts, codec.frame, steps=forecaster.horizon)
-    far = TrainingWindows(parts, codec.frame, steps=codec.frame.horizon)
-    runs = far.gather(spaced(round((1 - HELD_OUT) * len(far)), len(far), RUNS))
-    early, whole = spaced(0, round((1 - HELD_OUT) * len(steps)), WINDOWS), spaced(0, len(steps), WINDOWS)
+    far = TrainingWindows(parts, codec.frame, steps=min(codec.frame.horizon, FARTHEST))
+    border = round((1 - HELD_OUT) * len(steps))
+    runs = far.gather(spaced(min(border, len(far) - 1), len(far), RUNS))
+    early, whole = spaced(0, border, WINDOWS), spaced(0, len(steps), WINDOWS)
     tried: list[tuple[float, int, float, dict[str, Tensor]]] = []  # error, draw, ridge, units
     for draw in range(DRAWS):
         draw_units(network.stack)
