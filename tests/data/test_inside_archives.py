@@ -6,9 +6,9 @@ import zipfile
 
 import pytest
 
-from atento.data import archived
-from atento.data.archived import below, file_of, is_there, part
+from atento.data import inside_archives
 from atento.data.files import read_bytes
+from atento.data.inside_archives import below, file_of, is_there, part
 from atento.data.sources import read_source
 from atento.errors import InputError
 
@@ -69,7 +69,7 @@ def test_bombs_lies_twins_and_giants_are_refused(packed, tmp_path, monkeypatch):
         archive.writestr("./a.txt", "two")
     with pytest.raises(InputError, match="several files of this name"):
         read_bytes(str(below(tmp_path / "twins.zip", "a.txt")))
-    monkeypatch.setattr(archived, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(inside_archives, "MOST_OF_ONE", 3)
     with pytest.raises(InputError, match="too large"):
         read_bytes(str(below(packed({"a": "four"}, "giant.zip"), "a")))
     (tmp_path / "no.zip").write_bytes(b"PK\x03\x04 no archive")
@@ -84,11 +84,14 @@ def test_an_archive_that_changes_is_opened_again_and_a_fork_opens_its_own(packed
     packed({"a": "another"})
     os.utime(archive, ns=(1, 1))
     assert read_bytes(path) == b"another"
-    first = archived.contents_of(str(archive))
-    assert archived.contents_of(str(archive)) is first
+    first = inside_archives.contents_of(str(archive))
+    assert inside_archives.contents_of(str(archive)) is first
     stamp = archive.stat()
     key = (str(archive), stamp.st_size, stamp.st_mtime_ns)
-    assert archived.opened(*key, os.getpid()) is first and archived.opened(*key, os.getpid() + 1) is not first
+    assert (
+        inside_archives.opened(*key, os.getpid()) is first
+        and inside_archives.opened(*key, os.getpid() + 1) is not first
+    )
 
 
 @pytest.mark.parametrize("name", ["a.tar.gz", "a.TGZ", "a.tar", "a.7z"])

@@ -139,6 +139,17 @@ def test_checked_and_continued(run, shops, tmp_path):
     assert again.metrics["scores"]["mse"][0] < 2 * run.metrics["scores"]["mse"][0]
 
 
+@pytest.mark.parametrize("stays", [True, False])
+def test_training_that_does_not_help_leaves_the_closed_form(stays, shops, tmp_path):
+    """The closed form knows nothing of promotions, which small steps learn and far too large ones do not."""
+    settings = {**QUICK, "train.steps": 40, "data.horizon": 7, "data.look_back": 14}
+    settings |= {"data.known": "promo", "train.lr": 5.0 if stays else 2e-2}
+    run = atento.fit(shops, task="forecast", model="linear", settings=settings, out=tmp_path / "run")
+    assert (run.metrics["best_step"] == 0) is stays
+    assert any("it stays as it began" in note for note in run.metrics["data"]["notes"]) is stays
+    assert run.metrics["curve"][0]["step"] == 0
+
+
 def test_compared_with_a_report(shops, tmp_path):
     settings = {**QUICK, "train.steps": 30, "data.known": "promo", "data.horizon": 7, "data.look_back": 14}
     board = atento.compare(shops, models=["gru+dot"], settings=settings, out=tmp_path / "board")

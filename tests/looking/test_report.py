@@ -48,6 +48,20 @@ def test_the_answer_stands_first(board, open_page):
     assert page.locator("#repeat details").count() == 8
 
 
+def test_errors_that_are_not_shown_are_told(board):
+    rows = [row for row in board["rows"] if not row["failed"]]
+    for row in rows:
+        row |= {"value": 0.3, "low": 0.29, "high": 0.31, "curve": [], "baseline": False}
+    rows[0]["curve"] = [{"elapsed": 1.0, "value": 0.28}, {"elapsed": 2.0, "value": 0.27}]
+    rows[1] |= {"baseline": True}
+    rows[2] |= {"value": 1.5, "low": 1.4, "high": 1.6, "baseline": True}
+    page = render_report({**board, "smaller_is_better": True})
+    assert f"Too large to be shown: {rows[2]['model']} 1.500." in page
+    assert "an arrow stands for what is far off" in page
+    page = render_report(board)
+    assert "Too large" not in page and "an arrow" not in page
+
+
 def test_headings_go_down_one_step_at_a_time_and_drawings_can_be_listened_to(board, open_page):
     page = open_page(render_report(board))
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from unicodedata import normalize
 
-from atento.data.archived import file_of, part, read_inside
 from atento.data.encodings import Text as Text
 from atento.data.encodings import decode
+from atento.data.inside_archives import file_of, part, read_inside
 from atento.data.records import excerpt
 from atento.errors import InputError, nearest
 

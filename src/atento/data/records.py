@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from atento.errors import InputError
 
 BadRows = Literal["stop", "skip"]
+SKIP = "--set data.bad_rows=skip"
 BLANK = "the line is blank."
 
 
@@ -29,13 +30,13 @@ class Refusal:
         """Whether the line holds nothing at all, rather than something broken."""
         return self.problem == BLANK
 
-    def error(self, others: int = 0) -> InputError:
-        """The same as an error that stops, saying how many more rows are bad."""
+    def error(self, others: int = 0, *, leaving_out: str = SKIP) -> InputError:
+        """The same as an error that stops, saying how many more rows are bad, and what would go on without them."""
         more = f" ({others} more bad row{'s' if others > 1 else ''} in the file)" if others else ""
         return InputError(
             str(self),
             found=self.found + more,
-            fix=f"{self.fix}, or pass --set data.bad_rows=skip to leave such rows out",
+            fix=f"{self.fix}, or pass {leaving_out} to leave such rows out",
         )
 
 
@@ -68,11 +69,11 @@ class Records(NamedTuple):
     inside: Inside | None = None  # where the numbers of a sequence stand, where a format says it apart from its cell
 
 
-def stop_or_skip(refused: Iterable[Refusal], bad_rows: BadRows) -> tuple[Refusal, ...]:
+def stop_or_skip(refused: Iterable[Refusal], bad_rows: BadRows, *, leaving_out: str = SKIP) -> tuple[Refusal, ...]:
     """The refused rows in the order of the file; an error for the first one when bad rows stop."""
     ordered = sorted(refused, key=lambda refusal: (refusal.line, refusal.column))
     if ordered and bad_rows == "stop":
-        raise ordered[0].error(others=len(ordered) - 1)
+        raise ordered[0].error(others=len(ordered) - 1, leaving_out=leaving_out)
     return tuple(ordered)
 
 

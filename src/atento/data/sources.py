@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from atento.data.archived import is_there, is_zip, refuse_other
 from atento.data.folders import read_archive, read_folder
 from atento.data.headers import Header
+from atento.data.inside_archives import is_there, is_zip, refuse_other
 from atento.data.parallel import read_parallel, split_paths
 from atento.data.parts import parts_in
 from atento.data.pictures.folders import holds_pictures, one_picture, read_picture_folder

@@ -47,10 +47,8 @@ ANCHORS: dict[str, Anchor] = {
     "change": last_value,
 }
 PATCHES = "patches"
-PIECES, TRANSFORMER_PIECES = (
-    14,
-    7,
-)  # of a window, in a recurrent net and in a Transformer, where the recipe leaves it open
+PIECES = 14  # of a window in a recurrent net, where the recipe leaves it open
+TRANSFORMER_PIECES = 7
 
 
 class Named(NamedTuple):

@@ -1,5 +1,7 @@
 """Every usual table of series is read as it is meant; what is wrong is named at its place, and mended as asked."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.data.series.series_files import DAYS, DRIFT, HOURS, ROWS, SHAPES, WAVE, table
@@ -114,6 +116,15 @@ def test_a_fault_is_named_with_its_place_and_the_flag_that_mends_it(name, tmp_pa
     assert error.problem.startswith(f"file.csv:{line}:{column}: "), error
     assert error.found
     assert f"--set data.{key}" in error.fix
+
+
+@pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault[3] == "bad_rows"])
+def test_a_bad_row_is_left_out_by_what_the_message_says_alone(name, tmp_path):
+    text, *_ = FAULTS[name]
+    typed = dict(re.findall(r"--set data\.(\w+)=(\w+)", refused(tmp_path, text).fix))
+    (series,) = read(tmp_path, text, **typed).series
+    assert len(series) == len(text.splitlines()) - 1
+    assert refused(tmp_path, text, gaps="previous").fix.endswith("pass --set data.bad_rows=skip to leave such rows out")
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from atento.data.archived import file_of
 from atento.data.files import read_bytes
+from atento.data.inside_archives import file_of
 from atento.data.pictures.drawing import parse_scene
 from atento.data.pictures.loading import Faulty, Look, decode_picture, look_at
 from atento.data.pictures.names import is_drawn

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from atento.data.archived import part
 from atento.data.files import read_text
+from atento.data.inside_archives import part
 from atento.data.records import Place, Records, Refusal
 from atento.data.tables import Table, table_of
 

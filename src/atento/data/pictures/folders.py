@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from unicodedata import normalize
 
-from atento.data.archived import below, part
 from atento.data.files import ASIDE
 from atento.data.headers import Header
+from atento.data.inside_archives import below, part
 from atento.data.pictures.coco import read_coco
 from atento.data.pictures.gallery import files_below
 from atento.data.pictures.names import ENDINGS, is_picture_name

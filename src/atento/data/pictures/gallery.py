@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath, PurePosixPath
 from unicodedata import normalize
 
-from atento.data.archived import Contents, below, contents_of, is_zip
+from atento.data.inside_archives import Contents, below, contents_of, is_zip
 from atento.data.pictures.checking import Seen, look_over
 from atento.data.pictures.loading import Faulty, Look
 from atento.data.pictures.names import ENDINGS, bare, is_drawn

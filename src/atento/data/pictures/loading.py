@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from atento.data.archived import part
 from atento.data.files import missing, read_bytes
+from atento.data.inside_archives import part
 from atento.data.pictures.drawing import draw, parse_scene
 from atento.data.pictures.names import ENDINGS, is_drawn
 from atento.errors import InputError

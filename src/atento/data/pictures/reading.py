@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from atento.data.archived import is_zip, part
+from atento.data.inside_archives import is_zip, part
 from atento.data.label_names import names_beside
 from atento.data.labelled import no_label, open_table, with_names
 from atento.data.lists import join

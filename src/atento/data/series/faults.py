@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.records import Refusal, excerpt, in_words, stop_or_skip
+from atento.data.records import SKIP, Refusal, excerpt, in_words, stop_or_skip
 from atento.data.series.casting import Cast
 from atento.data.series.clock import Clock
 from atento.data.series.covariates import Covariates
@@ -34,13 +34,15 @@ def judge(
         note(np.array([not cell.strip() for cell in sheet.columns[at]]), at)
     for at in (*cast.channels, *known.numeric):
         note(sheet.numbers(at).wrong, at)
+    fills = recipe.gaps == "stop"  # a row that is left out leaves a gap, which would stop next
+    leaving_out = f"{SKIP} --set data.gaps=linear" if fills else SKIP
     stopping = recipe.bad_rows == "stop" and len(wrong) > 1
     listed = sorted(wrong)[:1] if stopping else sorted(wrong)
     refused = [*sheet.table.refused, *(refusal(sheet, row, wrong[row], cast) for row in listed)]
     if refused and stopping:
         first = min(refused, key=lambda each: (each.line, each.column))
-        raise first.error(others=len(sheet.table.refused) + len(wrong) - 1)
-    ordered = stop_or_skip(refused, recipe.bad_rows)
+        raise first.error(others=len(sheet.table.refused) + len(wrong) - 1, leaving_out=leaving_out)
+    ordered = stop_or_skip(refused, recipe.bad_rows, leaving_out=leaving_out)
     usable = np.ones(len(sheet), bool)
     usable[list(wrong)] = False
     if not usable.any():
