@@ -12,7 +12,8 @@ from atento.decoding import Marks, beam, greedy, sample
 from atento.decoding.greedy import likeliest
 from atento.decoding.mixing import mix_inputs
 from atento.errors import InputError
-from atento.models.build import FAMILIES, LINFORMER, Vocabularies, build_translator, parse
+from atento.models.build import Vocabularies, build_translator
+from atento.models.names import FAMILIES, LINFORMER, ModelName
 from atento.models.protocols import reorder
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
@@ -242,7 +243,7 @@ def test_weights_belong_to_their_step_and_sum_to_one(chosen):
         return
     assert (weights[~batch.source_valid[:, None, None, None].expand_as(weights)] == 0).all()
     sees = (weights != 0).any(dim=-1)
-    attention = parse(chosen.name)[1].attention
+    attention = ModelName.parse(chosen.name).decoder.attention
     unscaled = attention.extent != "local-predictive" and not chosen.name.endswith(LINFORMER)
     if DISTRIBUTIONS[attention.distribution].make(Sizes(5, 5)).sums_to_one and unscaled:
         torch.testing.assert_close(weights.sum(-1), sees.double())

@@ -11,7 +11,8 @@ from atento.api.words import look_at_context
 from atento.data.levels import learn_vocabulary
 from atento.errors import InputError
 from atento.looking.context import context_text, sentences_of, vectors_of
-from atento.models.build import build_encoder, parse_half
+from atento.models.build import build_encoder
+from atento.models.names import ModelPart
 from atento.spec import ModelRecipe
 
 FRUIT, DEVICES = ["orange", "pear", "cherry", "plum"], ["phone", "laptop", "tablet", "printer"]
@@ -72,7 +73,7 @@ def test_a_word_is_the_mean_of_its_own_pieces(level):
     """Read letter by letter or in subwords, a word has no part of its neighbours."""
     vocabulary = learn_vocabulary(level, ["an apple pie", "the pie"], size=40, least_count=1)
     recipe = ModelRecipe(name="transformer", hidden=6, heads=2)
-    module = build_encoder(parse_half("transformer", "transformer"), recipe, len(vocabulary)).eval()
+    module = build_encoder(ModelPart("transformer"), recipe, len(vocabulary)).eval()
     before = vectors_of(module, SimpleNamespace(source=vocabulary), "an-apple,pie", "apple")[0]
     numbers, places = vocabulary.encode("an-apple,pie"), vocabulary.offsets("an-apple,pie")
     inside = [number for number, (start, end) in zip(numbers, places, strict=True) if start >= 3 and end <= 8]

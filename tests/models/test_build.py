@@ -17,7 +17,8 @@ from atento.attention.extents import Both
 from atento.blocks.transformer import DecoderLayer, EncoderLayer
 from atento.errors import InputError
 from atento.layers.activations import ACTIVATIONS
-from atento.models.build import CELLS, FAMILIES, Half, Vocabularies, build_translator, count_parameters, parse
+from atento.models.build import CELLS, Vocabularies, build_translator, count_parameters
+from atento.models.names import FAMILIES
 from atento.models.recurrent import RecurrentDecoder, RecurrentEncoder
 from atento.models.transformer import TransformerDecoder, TransformerEncoder
 from atento.recurrent import GRU, LSTM, Elman
@@ -28,16 +29,6 @@ VOCABULARIES = Vocabularies(13, 11)
 
 def build(name, **choices):
     return build_translator(ModelRecipe(name=name, **{"hidden": 10, "heads": 2, **choices}), VOCABULARIES)
-
-
-def test_names_are_taken_apart():
-    assert parse("lstm") == (Half("lstm", None), Half("lstm", None))
-    additive = ("additive", "sparsemax", "everything")
-    assert parse("lstm+sparsemax+additive") == (Half("lstm", additive), Half("lstm", additive))
-    assert parse("transformer/gru+dot") == (
-        Half("transformer", ("scaled-dot", "softmax", "everything")),
-        Half("gru", ("dot", "softmax", "everything")),
-    )
 
 
 @pytest.mark.parametrize(
@@ -105,31 +96,6 @@ def test_an_extent_on_the_wrong_kind_of_sequence_is_refused():
     assert "local" in caught.value.fix
 
 
-@pytest.mark.parametrize(
-    "name, problem, fix",
-    [
-        ("lsmt", "no model 'lsmt'", "did you mean 'lstm'"),
-        ("lstm+aditive", "'aditive'", "did you mean 'additive'"),
-        ("lstm+sparsemax", "names no score", "lstm+dot+sparsemax"),
-        ("lstm+dot+general", "one score, not two", "leave 'general' out"),
-        ("gru/gru/gru", "more than two halves", "ENCODER/DECODER"),
-        ("lstm+additive/gru", "a recurrent encoder has no attention", "write lstm/gru"),
-        ("gru/", "no model ''", "did you mean"),
-        ("lstm+dot+proportional", "gives any number", "softmax"),
-        ("transformer+performer+softmax", "stands for exp(score) already", "proportional"),
-        ("transformer/gru+linear+de-attention", "never negative", "another score"),
-        ("gru+linformer", "names no score", "gru+dot+linformer"),
-        ("transformer+linformer+local", "leaves no extent to choose", "leave 'local' out"),
-        ("transformer+linformer+linformer", "'linformer'", "did you mean"),
-    ],
-)
-def test_wrong_names_are_answered_with_a_way_out(name, problem, fix):
-    with pytest.raises(InputError) as caught:
-        parse(name)
-    assert problem in caught.value.problem
-    assert fix in caught.value.fix
-
-
 def test_sizes_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="must be even"):
         build("gru", hidden=7)
@@ -164,11 +130,3 @@ def test_every_cell_takes_every_activation(name, activation):
 def test_unknown_ways_to_bend_and_to_start_are_refused(key, named):
     with pytest.raises(InputError, match=f"model.{key}: there is no {named}"):
         build("rnn", **{key: "tanhh"})
-
-
-@pytest.mark.parametrize("suffix, task", [("crf", "tag"), ("co", "match"), ("hierarchical", "classify, label")])
-def test_a_suffix_of_another_task_is_refused_by_its_name(suffix, task):
-    with pytest.raises(InputError, match=f"'{suffix}' has no meaning for this task") as told:
-        parse(f"lstm+{suffix}")
-    assert task in told.value.found
-    assert told.value.fix == f"leave +{suffix} out"

@@ -6,8 +6,9 @@ import torch
 from atento.checking import check
 from atento.errors import InputError
 from atento.models.build import Vocabularies, build_translator
-from atento.models.build_captioner import build_captioner, parse_captioner
-from atento.models.build_pictures import parse_eye, picture_encoder
+from atento.models.build_captioner import build_captioner, require_captioner
+from atento.models.build_pictures import picture_encoder
+from atento.models.names import ModelName
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 
@@ -68,18 +69,13 @@ def test_a_picture_of_any_size_has_some_eight_regions_a_side(side, grid):
 )
 def test_names_that_make_no_captioner(name, message):
     with pytest.raises(InputError, match=message):
-        parse_captioner(name)
+        require_captioner(ModelName.parse(name))
 
 
 @pytest.mark.parametrize("name", ["conv", "conv/lstm", "lstm/conv", "conv+additive"])
-def test_text_is_not_read_by_an_eye(name):
+def test_text_is_not_read_by_an_image_encoder(name):
     with pytest.raises(InputError, match="conv reads pictures"):
         build_translator(ModelRecipe(name=name), Vocabularies(9, 9))
-
-
-def test_what_an_eye_pools_by():
-    assert parse_eye("conv", "conv").attention is None
-    assert parse_eye("conv+sparsemax", "conv+sparsemax").attention.score == "additive"
 
 
 def test_a_picture_smaller_than_its_regions():

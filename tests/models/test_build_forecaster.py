@@ -3,21 +3,21 @@
 import pytest
 
 from atento.errors import InputError
-from atento.models.build import FORECASTERS, SUFFIXES, Vocabularies, build_translator
+from atento.models.build import Vocabularies, build_translator
 from atento.models.build_classifier import build_classifier
-from atento.models.build_forecaster import build_forecaster, parse_forecaster, parse_levels, patch_of
+from atento.models.build_forecaster import build_forecaster, parse_levels, patch_of, require_forecaster
 from atento.models.forecast_recurrent import AtOnce, FromLastState
 from atento.models.forecaster import SeriesSizes
 from atento.models.heads import LabelHead
+from atento.models.names import FORECASTERS, SUFFIXES, ModelName
 from atento.spec import ModelRecipe
 
 SIZES = SeriesSizes(3, 2, 23, 7)
 
 
-def test_names():
-    assert parse_forecaster("linear") == (None, False)
-    assert parse_forecaster("transformer+patches+additive").patches
-    assert parse_forecaster("lstm+additive").half.attention.score == "additive"
+@pytest.mark.parametrize("name", ["linear", "gru", "lstm+additive", "transformer", "transformer+patches+additive"])
+def test_names_of_forecasters(name):
+    require_forecaster(ModelName.parse(name))
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ def test_names():
     [
         ("linear+dot", {}, "linear has no parts"),
         ("gru/lstm", {}, "has one half"),
+        ("gru/linear", {}, "has one half"),
         ("gru+patches", {}, "a Transformer has patches"),
         ("lstm+crf", {}, "'crf' has no meaning for this task"),
         ("nothing", {}, "no model 'nothing'"),

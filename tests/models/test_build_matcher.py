@@ -4,11 +4,11 @@ import pytest
 
 from atento.attention.presets import DISTRIBUTIONS, SCORES
 from atento.errors import InputError
-from atento.models.build import FAMILIES
 from atento.models.build_matcher import build_matcher
 from atento.models.heads import LabelHead
 from atento.models.joint_matcher import JointMatcher
 from atento.models.matcher import CoMatcher, TwoTowers
+from atento.models.names import FAMILIES
 from atento.spec import ModelRecipe
 
 

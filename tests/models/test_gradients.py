@@ -10,10 +10,11 @@ from torch import nn
 
 from atento.errors import InputError
 from atento.layers.activations import IDENTITY
-from atento.models.build import FAMILIES, Vocabularies, build_translator
+from atento.models.build import Vocabularies, build_translator
 from atento.models.build_language_model import build_language_model
 from atento.models.gradients import gradient_flow
 from atento.models.language_model import TextBatch
+from atento.models.names import FAMILIES
 from atento.models.translator import TranslationBatch
 from atento.recurrent import GRU, LSTM, Elman, Stack
 from atento.recurrent.gradients import flow_through, take_apart

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.build import build_encoder, parse_half
+from atento.models.build import build_encoder
 from atento.models.build_language_model import build_language_model
+from atento.models.names import ModelPart
 from atento.models.next_word import NextWord
 from atento.models.stages import stages
 from atento.spec import ModelRecipe
@@ -16,7 +17,7 @@ TOKENS = torch.tensor([4, 9, 5, 10, 7])
 
 def encoder(name, **choices):
     recipe = ModelRecipe(name=name, hidden=SIZE, heads=2, layers=3, dropout=0.0, **choices)
-    return build_encoder(parse_half(name, name), recipe, VOCABULARY).eval()
+    return build_encoder(ModelPart.parse(name), recipe, VOCABULARY).eval()
 
 
 @pytest.mark.spec("S04")

@@ -12,6 +12,7 @@ from atento.data.dynamics import rossler
 from atento.data.series import Past
 from atento.errors import InputError, RunError
 from atento.metrics.latents import next_step_r2, smooth_map_r2, smooth_map_shares
+from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.autoencode import AUTOENCODE
 from atento.tasks.autoencode_codec import WindowCodec
@@ -274,4 +275,4 @@ def test_it_is_a_task_that_nothing_asks_for_by_itself(series):
     assert find_task("auto", DataRecipe(train="film")) == (AUTOENCODE, "")
     assert find_task("auto", DataRecipe(train=str(series)))[0].name == "forecast"
     with pytest.raises(InputError, match="there is no autoencoder"):
-        AUTOENCODE.names("lineal")
+        AUTOENCODE.names(ModelName.parse("lineal"))

@@ -14,6 +14,7 @@ from atento.data.pictures.drawing import Scene, Shape, draw
 from atento.data.vocabulary import END, START
 from atento.errors import InputError
 from atento.metrics.regions import regions_in, share_in
+from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.caption import CAPTION
 from atento.tasks.caption_codec import CaptionCodec
@@ -187,6 +188,5 @@ def test_pictures_are_read_as_the_recipe_says(codec):
 def test_every_compared_model_has_a_recipe():
     for name in CAPTION.models:
         recipe = fill_defaults(CAPTION, {"model.name": name}, data="scenes")
-        assert CAPTION.names is not None
-        CAPTION.names(recipe.model.name)
+        CAPTION.names(ModelName.parse(recipe.model.name))
         assert recipe.model.hidden <= 128

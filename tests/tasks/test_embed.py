@@ -8,6 +8,7 @@ from atento.data.vocabulary import Words
 from atento.errors import InputError
 from atento.metrics.preference import PREFERRED
 from atento.models.build_embedder import EMBEDDERS, require_embedder
+from atento.models.names import ModelName
 from atento.models.skip_gram import noise_of
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
@@ -126,7 +127,7 @@ def test_steps_show_vectors_and_scores(codec):
 def test_it_is_never_guessed_and_has_names_of_its_own():
     assert TASKS["embed"].recognise(None).likelihood == 0.0
     with pytest.raises(InputError, match="did you mean 'skip-gram'"):
-        require_embedder("skipgram")
+        require_embedder(ModelName.parse("skipgram"))
 
 
 def test_words_at_another_level():

@@ -11,6 +11,7 @@ import atento
 from atento.data.evidence import gather
 from atento.errors import InputError
 from atento.models.classifier import LabelledBatch
+from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import find_task, recognise
 from atento.tasks.estimate import ESTIMATE
@@ -152,4 +153,4 @@ def test_other_files_are_read_with_the_same_care(waves, tmp_path):
 def test_a_built_in_set_may_name_its_own_models():
     assert fill_defaults(ESTIMATE, {}, data="adding").model.name == ESTIMATE.default_model
     assert compared(ESTIMATE, "adding") == compared(ESTIMATE, "some.tsv") == ESTIMATE.models
-    assert json.loads(json.dumps(ESTIMATE.defaults("adding", "gru+additive")))
+    assert json.loads(json.dumps(ESTIMATE.defaults("adding", ModelName.parse("gru+additive"))))

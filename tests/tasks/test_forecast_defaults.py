@@ -7,6 +7,7 @@ import pytest
 
 from atento.data.series import Series, Step
 from atento.models.build_forecaster import SeriesSizes, build_forecaster
+from atento.models.names import ModelName
 from atento.spec import Recipe
 from atento.tasks.forecast_defaults import LARGEST, MODELS, SMALLEST, defaults, sized
 from atento.tasks.forecast_frame import Frame
@@ -20,7 +21,8 @@ def noisy(rows, look_back=36, horizon=12, series=1):
 
 @pytest.mark.parametrize("name", [*MODELS, "jordan", "lstm+dot", "transformer"])
 def test_every_model_has_a_recipe_that_builds(name):
-    recipe = Recipe().with_values({"task": "forecast", "model.name": name, **defaults("series.csv", name)})
+    values = defaults("series.csv", ModelName.parse(name))
+    recipe = Recipe().with_values({"task": "forecast", "model.name": name, **values})
     assert build_forecaster(recipe.model, SeriesSizes(2, 1, 36, 12)).horizon == 12
 
 

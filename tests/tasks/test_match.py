@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from atento.data.builtin.evidence import deciding_sentence, evidence
+from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
 from atento.tasks.match import MATCH
@@ -171,5 +172,5 @@ def test_yes_or_no_with_the_sentence_that_decides(questions, reader):
 def test_the_task_is_known_and_its_defaults_are_plain():
     assert TASKS["match"] is MATCH
     for name in MATCH.models:
-        assert json.loads(json.dumps(MATCH.defaults("some.tsv", name)))
+        assert json.loads(json.dumps(MATCH.defaults("some.tsv", ModelName.parse(name))))
         assert MATCH.build(ModelRecipe(name=name, hidden=8, heads=2), MatchCodec.learn(TokensRecipe(), PAIRS))

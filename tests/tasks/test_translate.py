@@ -8,6 +8,7 @@ import torch
 from atento.data.evidence import gather
 from atento.data.vocabulary import END, START, UNKNOWN
 from atento.errors import InputError
+from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import find_task, recognise
 from atento.tasks.pair_codec import EncodedPair, PairCodec
@@ -162,7 +163,7 @@ def test_the_task_is_found_by_name_or_by_looking(tiny_pairs, tmp_path):
 def test_what_the_user_says_goes_before_defaults():
     chosen = fill_defaults(TRANSLATE, {}, data="numbers")
     assert chosen.model.name == TRANSLATE.default_model
-    assert chosen.train.lr == TRANSLATE.defaults("numbers", TRANSLATE.default_model)["train.lr"]
+    assert chosen.train.lr == TRANSLATE.defaults("numbers", ModelName.parse(TRANSLATE.default_model))["train.lr"]
     told = fill_defaults(TRANSLATE, {"train.lr": 0.5, "model.name": "gru"}, data="numbers")
     assert (told.train.lr, told.model.name, told.task) == (0.5, "gru", "translate")
 

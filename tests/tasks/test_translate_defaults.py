@@ -3,6 +3,7 @@
 import pytest
 
 from atento.data.builtin.catalogue import BUILTIN
+from atento.models.names import ModelName
 from atento.spec import Recipe
 from atento.tasks.task import fill_defaults, fill_sizes
 from atento.tasks.translate import TRANSLATE
@@ -48,7 +49,7 @@ def test_a_short_run_warms_up_shortly():
 @pytest.mark.parametrize("data", [name for name, one in BUILTIN.items() if one.task == "translate"])
 def test_built_in_sets_keep_values_of_their_own(data):
     assert sized(recipe(data), pairs(1000), "cpu") == {}
-    for model in MODELS:
+    for model in map(ModelName.parse, MODELS):
         assert not {"train.average", "train.label_smoothing", "decode.beam"} & set(defaults(data, model))
 
 
@@ -61,5 +62,5 @@ def test_what_the_user_says_goes_before_the_size():
 
 def test_every_family_has_values():
     for family, kin in (("jordan", "rnn"), ("gru-before", "gru+dot"), ("lstm", "transformer/lstm+dot")):
-        assert defaults("numbers", family) == defaults("numbers", kin)
+        assert defaults("numbers", ModelName.parse(family)) == defaults("numbers", ModelName.parse(kin))
         assert fill_defaults(TRANSLATE, {"model.name": family}, data="numbers").model.hidden == 128

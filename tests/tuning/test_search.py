@@ -5,6 +5,7 @@ import math
 import pytest
 
 from atento.spec import Recipe
+from atento.tasks.catalogue import TASKS
 from atento.tuning.search import search
 from atento.tuning.space import Among, Between, space_around
 
@@ -73,17 +74,26 @@ def test_failed_and_hopeless_tries_do_not_end_it(tmp_path):
 
 def test_what_the_user_fixed_is_left_alone():
     recipe = Recipe().with_values({"task": "classify", "model.name": "lstm", "model.hidden": 100})
-    free = space_around(recipe, fixed={})
+    free = space_around(TASKS["classify"], recipe, fixed={})
     assert {"train.lr", "model.hidden", "train.word_dropout"} <= set(free)
     assert 100 in free["model.hidden"].values
-    assert "train.lr" not in space_around(recipe, fixed={"train.lr": 1e-3})
-    assert "train.word_dropout" not in space_around(recipe.with_values({"task": "translate"}), fixed={})
+    assert "train.lr" not in space_around(TASKS["classify"], recipe, fixed={"train.lr": 1e-3})
+    assert "train.word_dropout" not in space_around(TASKS["translate"], recipe, fixed={})
+
+
+def test_word_dropout_is_searched_by_every_task_that_reads_words_and_writes_none():
+    def space(task):
+        recipe = Recipe().with_values({"task": task.name, "model.name": task.default_model})
+        return space_around(task, recipe, fixed={})
+
+    searched = {name for name, task in TASKS.items() if "train.word_dropout" in space(task)}
+    assert searched == {"classify", "label", "match", "match-pictures", "tag"}
 
 
 @pytest.mark.parametrize("decay", [0.0, 1e-5, 1e-4, 0.02, 0.5])
 def test_every_default_can_be_tried_first(decay, tmp_path):
     recipe = Recipe().with_values({"task": "forecast", "model.name": "linear", "train.weight_decay": decay})
-    space = space_around(recipe, fixed={})
+    space = space_around(TASKS["forecast"], recipe, fixed={})
     first = {key: recipe.flat()[key] for key in space}
     tried = search(lambda number, values, report: 0.0, space, first=first, count=1, journal=tmp_path / "log", seed=0)
     assert tried[0].values["train.weight_decay"] == pytest.approx(decay)

@@ -3,6 +3,7 @@
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from statistics import median
 from typing import NamedTuple
 
@@ -177,7 +178,7 @@ def lengths(subject: Subject) -> Iterator[Problem]:
     characters = max((len(source) for source, _ in subject.train if len(source.split()) <= limit), default=0)
     command = ""
     if subject.table.kind in BY_LINES and "," not in subject.file and subject.file.endswith(tuple(BY_LINES | {"txt"})):
-        shorter = shlex.quote(f"short.{subject.file.rsplit('/', 1)[-1]}")
+        shorter = shlex.quote(f"short.{PurePath(subject.file).name}")
         command = f"awk 'length($0) <= {2 * characters}' {shlex.quote(subject.file)} > {shorter}"
     yield Problem("lengths", where, "they cost memory and time; cut or leave them out", command)
 
@@ -209,5 +210,5 @@ def encoding(subject: Subject) -> Iterator[Problem]:
         return
     path = shlex.quote(subject.file)
     fix = f"none is needed: it is read as {name}; to have it in UTF-8:"
-    command = f"iconv -f {name} -t utf-8 {path} > {shlex.quote('utf8.' + subject.file.rsplit('/', 1)[-1])}"
+    command = f"iconv -f {name} -t utf-8 {path} > {shlex.quote('utf8.' + PurePath(subject.file).name)}"
     yield Problem("encoding", f"{subject.table.file} is in {name}, not in UTF-8", fix, command)

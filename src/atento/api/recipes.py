@@ -7,7 +7,7 @@ from typing import Any
 from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import is_builtin
 from atento.errors import InputError
-from atento.models.build import parse, without_suffixes
+from atento.models.names import ModelName
 from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key
 from atento.tasks.catalogue import find_task
 from atento.tasks.task import Task, fill_defaults
@@ -51,10 +51,7 @@ def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recip
     task, guess = find_task(bare.task, bare.data)
     name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
     recipe = fill_defaults(task, values, data=name, where=where)
-    if task.names is not None:  # a wrong name is said before a large file is read
-        task.names(recipe.model.name)
-    else:
-        parse(without_suffixes(recipe.model.name))
+    task.names(ModelName.parse(recipe.model.name))
     notes = [*found, *([guess] if guess else [])]
     limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
     if limited:  # the user's limits stand alone

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from atento.bundle import Bundle
 from atento.data.vocabulary import Vocabulary
 from atento.errors import InputError
+from atento.models.names import ModelName
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.task import Task, learn_codec, suited
 
@@ -61,7 +62,7 @@ def agrees(key: str, value: Any, known: Any, *, other: bool) -> bool:
     if other and key == "model.directions":
         return True
     if other and key == "model.name":
-        value, known = (str(name).partition("+")[0] for name in (value, known))
+        value, known = (ModelName.parse(str(name)).bare for name in (value, known))
     return str(value) == str(known)
 
 
@@ -95,7 +96,7 @@ def take_weights(module: nn.Module, before: Bundle) -> str:
         raise InputError(
             f"--from {before.folder}: none of its weights fit this model.",
             found=f"{before.recipe.model.name} of the task {before.task.name}",
-            fix=f"leave --model out, or name one of the family {before.recipe.model.name.partition('+')[0]}",
+            fix=f"leave --model out, or name one of the family {ModelName.parse(before.recipe.model.name).bare}",
         )
     module.load_state_dict({**mine, **fitting})
     fresh = sorted({name.partition(".")[0] if "." in name else name for name in mine if name not in fitting})

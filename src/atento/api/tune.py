@@ -77,7 +77,7 @@ def tune(
         )
     count = max(FEWEST, min(MOST, int(SHARE_FOR_SEARCH * seconds / SECONDS_A_TRIAL)))
     share = SHARE_FOR_SEARCH * seconds / count
-    space, where = space_around(recipe, fixed=values), find_device(device)
+    space, where = space_around(chosen, recipe, fixed=values), find_device(device)
     first = {key: recipe.flat()[key] for key in space}
     unseen = reading._replace(test=())  # what a trial is given
 

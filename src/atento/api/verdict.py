@@ -7,6 +7,7 @@ from atento.looking.wording import score as number
 from atento.metrics.intervals import Runs, tied_over
 from atento.metrics.metric import Metric
 from atento.models.build import CELLS
+from atento.models.names import ModelName
 
 Row = dict[str, Any]
 
@@ -83,7 +84,7 @@ def memory(ran: Sequence[Row], metric: Metric) -> list[str]:
     found = []
     by_name = {row["model"]: row for row in ran if row["lengths"]}
     for name, fixed in by_name.items():
-        rivals = [row for other, row in by_name.items() if other.startswith(name + "+") and "/" not in other]
+        rivals = [row for other, row in by_name.items() if other != name and str(ModelName.parse(other).bare) == name]
         if name not in CELLS or not rivals:
             continue
         best = max(rivals, key=lambda row: metric.merit(row["lengths"][-1]["value"]))

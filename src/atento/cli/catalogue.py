@@ -44,11 +44,11 @@ def data(
 def models(json: JsonOption = False) -> None:
     """List model families, and how a name composes one."""
     from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
-    from atento.models.build import EYES, FAMILIES, FORECASTERS, SUFFIXES
+    from atento.models.names import FAMILIES, FORECASTERS, IMAGE_ENCODERS, SUFFIXES
     from atento.tasks.catalogue import TASKS
 
     compared = {name: list(task.models) for name, task in TASKS.items()}
-    families = {**FAMILIES, **FORECASTERS, **EYES}
+    families = {**FAMILIES, **FORECASTERS, **IMAGE_ENCODERS}
     if json:
         composed = {"scores": list(SCORES), "distributions": list(DISTRIBUTIONS), "extents": list(EXTENTS)}
         emit({"families": families, **composed, "suffixes": SUFFIXES, "compared": compared})

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from torch import nn
 
-from atento.attention.presets import Composition
 from atento.blocks.stack import TransformerStack
 from atento.errors import InputError, unknown_name
 from atento.models.autoencoder import (
@@ -22,10 +21,11 @@ from atento.models.autoencoder import (
     WindowSizes,
     halved,
 )
-from atento.models.build import FAMILIES, Half, cells_of
-from atento.models.build_one_sided import parse_one, require_defaults, require_no_attention, require_no_linformer
+from atento.models.build import cells_of
+from atento.models.build_one_sided import one_part, require_defaults, require_no_attention, require_no_linformer
 from atento.models.build_transformer import ADDED, own_layers
 from atento.models.estimator import build_number_encoder
+from atento.models.names import FAMILIES, ModelName
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -45,21 +45,21 @@ def build_autoencoder(recipe: ModelRecipe, sizes: WindowSizes, *, noise: float =
             fix=f"--set model.latent={max(1, min(LATENT, numbers - 1))}, or a longer data.look_back",
         )
     require_defaults(recipe, "handover", "attend")
-    known_model(recipe.name)
+    require_autoencoder(ModelName.parse(recipe.name))
     reader, writer = PLAIN[recipe.name](recipe, sizes) if recipe.name in PLAIN else in_time(recipe, sizes)
     return Autoencoder(reader, writer, sizes, noise=noise)
 
 
-def known_model(name: str) -> Half | None:
-    """The half of a family's name; None for what is no family. Anything else is refused."""
-    if name in PLAIN:
-        return None
-    if "/" not in name and name.partition("+")[0] not in FAMILIES:
-        raise unknown_name("autoencoder", name, [*PLAIN, *FAMILIES])
-    half = parse_one(name, "an autoencoder")
-    require_no_attention(half, name, "a recurrent autoencoder presses the window to its last state")
-    require_no_linformer(half, name, "a window is short")
-    return half
+def require_autoencoder(name: ModelName) -> None:
+    """Refuse a name that is neither one of `PLAIN` nor a family of sequences, recurrent ones without attention."""
+    text = str(name)
+    if text in PLAIN:
+        return
+    if name.alone and name.family not in FAMILIES:
+        raise unknown_name("autoencoder", text, [*PLAIN, *FAMILIES])
+    part = one_part(name, "an autoencoder")
+    require_no_attention(part, text, "a recurrent autoencoder presses the window to its last state")
+    require_no_linformer(part, text, "a window is short")
 
 
 def linear(recipe: ModelRecipe, sizes: WindowSizes) -> Halves:
@@ -107,15 +107,14 @@ def convolutions(recipe: ModelRecipe, sizes: WindowSizes) -> Halves:
 
 def in_time(recipe: ModelRecipe, sizes: WindowSizes) -> Halves:
     """A recurrent or a Transformer encoder of numbers, and a writer of the same family."""
-    half, latent = parse_one(recipe.name, "an autoencoder"), recipe.latent or LATENT
-    reader = SummaryReader(build_number_encoder(half, recipe, sizes.channels), latent)
-    if half.family != "transformer":
+    part, latent = ModelName.parse(recipe.name).decoder, recipe.latent or LATENT
+    reader = SummaryReader(build_number_encoder(part, recipe, sizes.channels), latent)
+    if part.family != "transformer":
         stack = Stack(
-            cells_of(half.family, recipe), latent, recipe.hidden, layers=recipe.layers, dropout=recipe.dropout
+            cells_of(part.family, recipe), latent, recipe.hidden, layers=recipe.layers, dropout=recipe.dropout
         )
         return reader, RecurrentWriter(stack, sizes.channels, sizes.look_back)
-    composition = half.attention or Composition("scaled-dot")
-    layers = own_layers(composition, recipe, causal=False)
+    layers = own_layers(part.compose(), recipe, causal=False)
     positions = ADDED.get(recipe.positions, ADDED["sinusoidal"])(recipe)
     writer = TransformerWriter(latent, positions, TransformerStack(layers), sizes.channels, sizes.look_back)
     return reader, writer

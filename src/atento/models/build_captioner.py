@@ -5,33 +5,35 @@
 """
 
 from atento.errors import InputError
-from atento.models.build import EYES, Half, build_decoder, parse_half
-from atento.models.build_pictures import parse_eye, picture_encoder
+from atento.models.build import build_decoder
+from atento.models.build_pictures import picture_encoder, require_image_encoder
+from atento.models.names import IMAGE_ENCODERS, ModelName, require_family
 from atento.models.translator import Translator
 from atento.spec import ModelRecipe
 
 
-def parse_captioner(name: str) -> tuple[Half, Half]:
-    """The half that sees and the half that writes."""
-    seeing, _, writing = name.partition("/")
-    if not writing:
+def require_captioner(name: ModelName) -> None:
+    """Refuse a name that is not an encoder of pictures without attention and a decoder of text."""
+    encoder, decoder = name.encoder, name.decoder
+    if name.alone or not str(decoder):
         raise InputError(
-            f"model {name!r}: a captioner has two halves, one that sees and one that writes.",
-            found=name,
-            fix=f"write {next(iter(EYES))}/{'lstm+additive' if seeing in EYES else name}",
+            f"model {str(name)!r}: a captioner has two halves, one that sees and one that writes.",
+            found=str(name),
+            fix=f"write {next(iter(IMAGE_ENCODERS))}/{'lstm+additive' if str(encoder) in IMAGE_ENCODERS else name}",
         )
-    eye = parse_eye(seeing, name)
-    if eye.attention is not None:
+    require_image_encoder(encoder, name)
+    if encoder.attention is not None:
         raise InputError(
-            f"model {name!r}: an encoder of pictures has no attention; its decoder has.",
-            found=seeing,
-            fix=f"write {eye.family}/{writing}",
+            f"model {str(name)!r}: an encoder of pictures has no attention; its decoder has.",
+            found=str(encoder),
+            fix=f"write {encoder.family}/{decoder}",
         )
-    return eye, parse_half(writing, name)
+    require_family(decoder, name)
 
 
 def build_captioner(recipe: ModelRecipe, vocabulary_size: int, *, side: int) -> Translator:
     """Reads pictures of this side, writes tokens of this vocabulary."""
-    _, writing = parse_captioner(recipe.name)
+    name = ModelName.parse(recipe.name)
+    require_captioner(name)
     encoder = picture_encoder(recipe, side)
-    return Translator(encoder, build_decoder(writing, recipe, vocabulary_size, source_size=encoder.size))
+    return Translator(encoder, build_decoder(name.decoder, recipe, vocabulary_size, source_size=encoder.size))

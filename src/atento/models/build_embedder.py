@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from atento.errors import unknown_name
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.losses import Loss
+from atento.models.names import ModelName
 from atento.models.next_word import NextWord
 from atento.models.skip_gram import SkipGram, WordsBatch, noise_of
 from atento.spec import ModelRecipe
@@ -41,13 +42,13 @@ EMBEDDERS: dict[str, Callable[[ModelRecipe, Sequence[int]], nn.Module]] = {
 }
 
 
-def require_embedder(name: str) -> None:
-    """Its names are no families of `atento.models.build`."""
-    if name not in EMBEDDERS:
-        raise unknown_name("model", name, EMBEDDERS, where="task embed")
+def require_embedder(name: ModelName) -> None:
+    """Refuse a name that is none of these; they are no families of `atento.models.names`."""
+    if str(name) not in EMBEDDERS:
+        raise unknown_name("model", str(name), EMBEDDERS, where="task embed")
 
 
 def build_embedder(recipe: ModelRecipe, counts: Sequence[int]) -> nn.Module:
     """The model of a recipe for words that were seen so often."""
-    require_embedder(recipe.name)
+    require_embedder(ModelName.parse(recipe.name))
     return EMBEDDERS[recipe.name](recipe, counts)

@@ -1,16 +1,15 @@
 """Models of plain text by the names of a recipe: one that writes token by token, one that fills what is masked.
 
-A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT] as in `atento.models.build`. In a Transformer the composition is its
+A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT] as in `atento.models.names`. In a Transformer the composition is its
 self-attention; a recurrent model has none.
 """
 
 from typing import Any
 
-from atento.attention.presets import Composition
 from atento.layers.embeddings import TokenEmbedding
-from atento.models.build import Half, build_encoder, cells_of
+from atento.models.build import build_encoder, cells_of
 from atento.models.build_one_sided import (
-    parse_one,
+    one_part,
     require_defaults,
     require_no_attention,
     require_no_linformer,
@@ -21,6 +20,7 @@ from atento.models.fixed_vector import FixedVectorDecoder
 from atento.models.handover import Alone, Handover, Silence
 from atento.models.language_model import CausalTransformer, LanguageModel
 from atento.models.masked import MaskedModel
+from atento.models.names import ModelName, ModelPart
 from atento.models.protocols import Decoder
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
@@ -28,29 +28,29 @@ from atento.spec import ModelRecipe
 
 def build_language_model(recipe: ModelRecipe, vocabulary_size: int) -> LanguageModel:
     """Writes tokens, each from those before it."""
-    half = parse_one(recipe.name, "a language model")
-    require_no_attention(half, recipe.name, "a recurrent language model remembers by its state alone")
+    part = one_part(ModelName.parse(recipe.name), "a language model")
+    require_no_attention(part, recipe.name, "a recurrent language model remembers by its state alone")
     require_defaults(recipe, "directions", "summary", "handover", "attend")
-    return LanguageModel(writer_of(half, recipe, vocabulary_size))
+    return LanguageModel(writer_of(part, recipe, vocabulary_size))
 
 
 def build_masked_model(recipe: ModelRecipe, vocabulary_size: int) -> MaskedModel:
     """Reads both sides of every token and says what stands in each place."""
-    half = parse_one(recipe.name, "a masked model")
-    require_no_attention(half, recipe.name, "a recurrent masked model says of each place what its state says")
+    part = one_part(ModelName.parse(recipe.name), "a masked model")
+    require_no_attention(part, recipe.name, "a recurrent masked model says of each place what its state says")
     require_defaults(recipe, "directions", "summary", "handover", "attend")
-    return MaskedModel(build_encoder(half, recipe, vocabulary_size))
+    return MaskedModel(build_encoder(part, recipe, vocabulary_size))
 
 
-def writer_of(half: Half, recipe: ModelRecipe, vocabulary_size: int) -> Decoder[Any]:
+def writer_of(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> Decoder[Any]:
     """A decoder with nothing to read."""
-    if half.family == "transformer":
-        composition = half.attention or Composition("scaled-dot")
-        require_no_linformer(half, recipe.name, "linformer mixes all positions, what is still to be said among them")
+    if part.family == "transformer":
+        composition = part.compose()
+        require_no_linformer(part, recipe.name, "linformer mixes all positions, what is still to be said among them")
         require_past(composition, recipe)
         return CausalTransformer(*transformer_body(composition, recipe, vocabulary_size, causal=True))
     size = recipe.hidden
-    stack = Stack(cells_of(half.family, recipe), size, size, layers=recipe.layers, dropout=recipe.dropout)
+    stack = Stack(cells_of(part.family, recipe), size, size, layers=recipe.layers, dropout=recipe.dropout)
     embedding = TokenEmbedding(vocabulary_size, size, dropout=recipe.dropout)
     handover = Handover(Silence(stack.output_size * recipe.layers), Alone())
     return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)

@@ -5,13 +5,13 @@ states by the composition, a Transformer's is its self-attention. With `co` each
 a Transformer reads both as one sequence.
 """
 
-from atento.attention.presets import Composition, Sizes
+from atento.attention.presets import Sizes
 from atento.errors import InputError
-from atento.models.build import Half, build_encoder, cells_of
+from atento.models.build import build_encoder, cells_of
 from atento.models.build_one_sided import (
     HeadMaker,
     attention_pooling,
-    parse_one,
+    one_part,
     require_defaults,
     require_no_linformer,
 )
@@ -20,6 +20,7 @@ from atento.models.build_transformer import transformer_body
 from atento.models.heads import Head
 from atento.models.joint_matcher import JointMatcher
 from atento.models.matcher import CoMatcher, Matcher, TwoTowers, Verdict
+from atento.models.names import ModelName, ModelPart
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -28,43 +29,42 @@ CO = "co"
 
 def build_matcher(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Matcher:
     """Reads two sequences of tokens and says `width` outputs of each pair."""
-    name, together = without_co(recipe.name)
-    half = parse_one(name, "a matcher")
+    name = ModelName.parse(recipe.name)
+    together = looks_across(name.decoder)
+    part = one_part(name.without(CO), "a matcher")
     require_defaults(recipe, "handover", "attend", "characters")
     if not together:
-        return two_towers(half, recipe, vocabulary_size, head(recipe.hidden, width))
+        return two_towers(part, recipe, vocabulary_size, head(recipe.hidden, width))
     require_defaults(recipe, "summary")
-    require_no_linformer(half, recipe.name, "two sequences look at each other token by token")
+    require_no_linformer(part, recipe.name, "two sequences look at each other token by token")
     verdict = Verdict(2 * recipe.hidden, head(recipe.hidden, width), dropout=recipe.dropout)
-    if half.family == "transformer":
-        composition = half.attention or Composition("scaled-dot")
-        body = transformer_body(composition, recipe, vocabulary_size, causal=recipe.directions == 1)
+    if part.family == "transformer":
+        body = transformer_body(part.compose(), recipe, vocabulary_size, causal=recipe.directions == 1)
         return JointMatcher(*body, verdict)
-    return co_matcher(half, recipe, vocabulary_size, verdict)
+    return co_matcher(part, recipe, vocabulary_size, verdict)
 
 
-def without_co(name: str) -> tuple[str, bool]:
-    """The name of what reads, and whether the sequences look at each other."""
-    parts = name.split("+")
-    if parts.count(CO) > 1:
-        raise InputError(f"model {name!r} says co twice.", found=name, fix="once is enough")
-    return "+".join(part for part in parts if part != CO), CO in parts
+def looks_across(part: ModelPart) -> bool:
+    """Whether each sequence looks at the other; a part that says so twice is refused."""
+    if part.added.count(CO) > 1:
+        raise InputError(f"model {str(part)!r} says co twice.", found=str(part), fix="once is enough")
+    return CO in part.added
 
 
-def two_towers(half: Half, recipe: ModelRecipe, vocabulary_size: int, head: Head) -> TwoTowers:
+def two_towers(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, head: Head) -> TwoTowers:
     """One encoder for both."""
-    encoder = build_encoder(half, recipe, vocabulary_size)
+    encoder = build_encoder(part, recipe, vocabulary_size)
     pooling = None
-    if half.family != "transformer" and half.attention is not None:
-        require_no_linformer(half, recipe.name, "a pooling asks once, and there is nothing to save")
-        pooling = attention_pooling(half.attention, recipe, encoder.size)
+    if part.family != "transformer" and part.attention is not None:
+        require_no_linformer(part, recipe.name, "a pooling asks once, and there is nothing to save")
+        pooling = attention_pooling(part.attention, recipe, encoder.size)
     return TwoTowers(encoder, Verdict(encoder.size, head, dropout=recipe.dropout), pooling=pooling)
 
 
-def co_matcher(half: Half, recipe: ModelRecipe, vocabulary_size: int, verdict: Verdict) -> CoMatcher:
+def co_matcher(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, verdict: Verdict) -> CoMatcher:
     """Both directions are as wide as one, before and after the look."""
-    composition = half.attention or Composition("dot")
-    size, cells = recipe.hidden, cells_of(half.family, recipe)
+    composition = part.compose()
+    size, cells = recipe.hidden, cells_of(part.family, recipe)
     attention = composition.build(
         Sizes(query=size, key=size, reach=recipe.reach, block=recipe.block, longest=recipe.longest, alpha=recipe.alpha)
     )

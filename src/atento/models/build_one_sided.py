@@ -1,6 +1,6 @@
 """Models of one half by the names of a recipe: a classifier and a tagger only read, a language model only writes.
 
-A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT] as in `atento.models.build`. In a Transformer the composition is its
+A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT] as in `atento.models.names`. In a Transformer the composition is its
 self-attention; a recurrent classifier pools its states by it; elsewhere a recurrent model has none.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Callable
 from atento.attention.presets import Composition, Sizes
 from atento.blocks.pooling import AttentionPooling
 from atento.errors import InputError
-from atento.models.build import Half, parse_half
 from atento.models.build_transformer import sizes_of
 from atento.models.heads import Head
+from atento.models.names import ModelName, ModelPart, require_family
 from atento.spec import ModelRecipe
 
 HeadMaker = Callable[[int, int], Head]  # size of a vector, width of the outputs -> head
@@ -30,24 +30,30 @@ def attention_pooling(composition: Composition, recipe: ModelRecipe, size: int) 
     return AttentionPooling(size, composition.build(sizes))
 
 
-def parse_one(name: str, kind: str) -> Half:
-    """The one half of a name."""
-    if "/" in name:
+def one_part(name: ModelName, kind: str) -> ModelPart:
+    """The only part of a name; a second one is refused, and so is one that is no family of sequences."""
+    if not name.alone:
         raise InputError(
-            f"model {name!r}: {kind} has one half.", found=name, fix=f"write {name.partition('/')[0]} alone"
+            f"model {str(name)!r}: {kind} has one half.", found=str(name), fix=f"write {name.encoder} alone"
         )
-    return parse_half(name, name)
+    require_family(name.decoder, name)
+    return name.decoder
 
 
-def require_no_attention(half: Half, name: str, why: str) -> None:
+def without_suffix(recipe: ModelRecipe, suffix: str) -> ModelRecipe:
+    """The same recipe, its name without a suffix."""
+    return recipe.model_copy(update={"name": str(ModelName.parse(recipe.name).without(suffix))})
+
+
+def require_no_attention(part: ModelPart, name: str, why: str) -> None:
     """A recurrent model that does not attend refuses a composition."""
-    if half.family != "transformer" and half.attention is not None:
-        raise InputError(f"model {name!r}: {why}.", found=name, fix=f"write {half.family}, or transformer")
+    if part.family != "transformer" and part.attention is not None:
+        raise InputError(f"model {name!r}: {why}.", found=name, fix=f"write {part.family}, or transformer")
 
 
-def require_no_linformer(half: Half, name: str, why: str) -> None:
+def require_no_linformer(part: ModelPart, name: str, why: str) -> None:
     """Keys are pressed together where many queries ask all of them."""
-    if half.linformer:
+    if part.linformer:
         raise InputError(f"model {name!r}: {why}.", found="linformer", fix="leave 'linformer' out")
 
 

@@ -2,9 +2,8 @@
 
 import math
 
-from atento.attention.presets import compose
 from atento.errors import InputError, unknown_name
-from atento.models.build import EYES, Half
+from atento.models.names import IMAGE_ENCODERS, ModelName, ModelPart
 from atento.models.pictures import PictureEncoder, small_convolutions
 from atento.models.summaries import find_summary
 from atento.spec import ModelRecipe
@@ -12,12 +11,11 @@ from atento.spec import ModelRecipe
 REGIONS = 8  # a side, about: fine enough for a region to be a place, few enough to look at one by one
 
 
-def parse_eye(name: str, whole: str) -> Half:
-    """`conv` or `conv+additive` -> its family and what it pools its regions by."""
-    family, *parts = name.split("+")
-    if family not in EYES:
-        raise unknown_name("encoder of pictures", family, EYES, where=f"model {whole!r}")
-    return Half(family, compose(parts, default_score="additive") if parts else None)
+def require_image_encoder(part: ModelPart, name: ModelName) -> None:
+    """Refuse a part of `name` that reads no pictures, or whose words name no attention to pool regions by."""
+    if part.family not in IMAGE_ENCODERS:
+        raise unknown_name("encoder of pictures", part.family, IMAGE_ENCODERS, where=f"model {str(name)!r}")
+    part.compose()
 
 
 def picture_encoder(recipe: ModelRecipe, side: int) -> PictureEncoder:

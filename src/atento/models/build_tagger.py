@@ -13,9 +13,16 @@ from atento.layers.crf import Allowed, LinearChain
 from atento.layers.embeddings import PlacedEmbedding
 from atento.metrics.spans import OUTSIDE, may_follow
 from atento.models.build import build_encoder
-from atento.models.build_one_sided import HeadMaker, parse_one, require_defaults, require_no_attention
+from atento.models.build_one_sided import (
+    HeadMaker,
+    one_part,
+    require_defaults,
+    require_no_attention,
+    without_suffix,
+)
 from atento.models.heads import LabelHead
 from atento.models.letters import LetterReader, WordEmbedding
+from atento.models.names import ModelName
 from atento.models.protocols import Encoder
 from atento.models.recurrent import RecurrentEncoder
 from atento.models.tagger import Tagger
@@ -34,21 +41,19 @@ class Tagset(NamedTuple):
 
 def build_tagger(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Tagger:
     """Reads sequences of tokens and says `width` outputs of each step."""
-    half = parse_one(recipe.name, "a tagger")
-    require_no_attention(half, recipe.name, "a recurrent tagger says of each step what its state says")
+    part = one_part(ModelName.parse(recipe.name), "a tagger")
+    require_no_attention(part, recipe.name, "a recurrent tagger says of each step what its state says")
     require_defaults(recipe, "summary", "handover", "attend")
-    encoder = build_encoder(half, recipe, vocabulary_size)
+    encoder = build_encoder(part, recipe, vocabulary_size)
     return Tagger(encoder, head(encoder.size, width))
 
 
 def build_word_tagger(recipe: ModelRecipe, vocabulary_size: int, alphabet: int, tagset: Tagset) -> Tagger:
     """Reads words, with model.characters also their letters, and says one tag of each: sources (B, N, 1 + L)."""
-    name, width = recipe.name, len(tagset.tags)
-    parts = name.split("+")
-    plain = recipe.model_copy(update={"name": "+".join(part for part in parts if part != CHAIN)})
+    plain, width = without_suffix(recipe, CHAIN), len(tagset.tags)
     tagger = build_tagger(plain, vocabulary_size, LabelHead, width)
     read_words(tagger.encoder, recipe, vocabulary_size, alphabet)
-    if CHAIN in parts:
+    if plain.name != recipe.name:
         tagger = Tagger(tagger.encoder, tagger.head, chain=LinearChain(width, allowed=allowed_in(tagset)))
     return tagger
 

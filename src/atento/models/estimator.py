@@ -1,22 +1,22 @@
 """Numbers in, numbers out: encoders of numeric sequences, and the estimator that judges what they read.
 
-A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT] as in `atento.models.build`. In a Transformer the composition is its
+A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT] as in `atento.models.names`. In a Transformer the composition is its
 self-attention; a recurrent estimator pools its states by it, and without one judges its summary.
 """
 
 import torch
 from torch import Tensor, nn
 
-from atento.attention.presets import Composition
 from atento.blocks.stack import TransformerStack
 from atento.errors import InputError
 from atento.layers.padding import clean
 from atento.layers.positions import Positions
-from atento.models.build import Half, cells_of
-from atento.models.build_one_sided import attention_pooling, parse_one, require_defaults
+from atento.models.build import cells_of
+from atento.models.build_one_sided import attention_pooling, one_part, require_defaults
 from atento.models.build_transformer import ADDED, own_layers
 from atento.models.classifier import Classifier
 from atento.models.heads import NumberHead
+from atento.models.names import ModelName, ModelPart
 from atento.models.protocols import Encoded, Encoder
 from atento.models.summaries import Summary, end_states, find_summary
 from atento.recurrent.stack import Stack
@@ -71,27 +71,26 @@ class TransformerNumbers(Encoder):
 
 def build_estimator(recipe: ModelRecipe, channels: int) -> Classifier:
     """Reads numeric sequences and gives one number for each."""
-    half = parse_one(recipe.name, "an estimator")
+    part = one_part(ModelName.parse(recipe.name), "an estimator")
     require_defaults(recipe, "handover", "attend")
-    if half.linformer:
+    if part.linformer:
         raise InputError(
             f"model {recipe.name!r}: linformer needs the longest length, which numbers do not have yet.",
             found="linformer",
             fix="leave it out",
         )
-    encoder = build_number_encoder(half, recipe, channels)
+    encoder = build_number_encoder(part, recipe, channels)
     pooling = None
-    if half.family != "transformer" and half.attention is not None:
-        pooling = attention_pooling(half.attention, recipe, encoder.size)
+    if part.family != "transformer" and part.attention is not None:
+        pooling = attention_pooling(part.attention, recipe, encoder.size)
     return Classifier(encoder, NumberHead(encoder.size, 1), pooling=pooling)
 
 
-def build_number_encoder(half: Half, recipe: ModelRecipe, channels: int) -> Encoder:
+def build_number_encoder(part: ModelPart, recipe: ModelRecipe, channels: int) -> Encoder:
     """An encoder of any family over so many channels."""
     both, size = recipe.directions == 2, recipe.hidden
-    if half.family == "transformer":
-        composition = half.attention or Composition("scaled-dot")
-        layers = own_layers(composition, recipe, causal=not both)
+    if part.family == "transformer":
+        layers = own_layers(part.compose(), recipe, causal=not both)
         positions = ADDED.get(recipe.positions, ADDED["none"])(recipe)
         summarise = find_summary(recipe.summary, auto="mean")
         return TransformerNumbers(channels, positions, TransformerStack(layers), summarise, dropout=recipe.dropout)
@@ -102,7 +101,7 @@ def build_number_encoder(half: Half, recipe: ModelRecipe, channels: int) -> Enco
             fix=f"--set model.hidden={size + 1}, or --set model.directions=1",
         )
     stack = Stack(
-        cells_of(half.family, recipe),
+        cells_of(part.family, recipe),
         channels,
         size // recipe.directions,
         layers=recipe.layers,

@@ -12,7 +12,7 @@ from atento.data.series import Past
 from atento.data.series.series import Numbers
 from atento.layers.losses import Loss
 from atento.models.autoencoder import Autoencoder, SummaryReader, WindowBatch
-from atento.models.build_autoencoder import build_autoencoder, known_model
+from atento.models.build_autoencoder import build_autoencoder, require_autoencoder
 from atento.models.estimator import TransformerNumbers
 from atento.models.forecaster import SeriesBatch
 from atento.spec import DecodeRecipe, ModelRecipe, TrainRecipe
@@ -153,7 +153,7 @@ AUTOENCODE = Task(
     name="autoencode",
     summary="Press windows of a series, or frames of a film, to a few numbers and write them again.",
     recognise=recognise,
-    names=known_model,
+    names=require_autoencoder,
     read=read_windows,
     ask=ask_windows,
     open=open_windows,

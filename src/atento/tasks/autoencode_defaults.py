@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from atento.models.names import ModelName
 from atento.spec import Recipe
 
 MODELS = ("linear", "mlp", "gru", "transformer")
@@ -34,9 +35,9 @@ ANY_DATA: dict[str, Values] = {
 BUILTIN: dict[str, Values] = {"film": {"train.budget": 60}}
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model.partition("+")[0], COMMON), **BUILTIN.get(data, {})}
+    return {**ANY_DATA.get(model.family, COMMON), **BUILTIN.get(data, {})}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:

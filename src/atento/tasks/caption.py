@@ -15,7 +15,7 @@ from atento.data.vocabulary import START
 from atento.decoding import Hypothesis, search
 from atento.metrics.metric import Metric
 from atento.metrics.translation import BLEU4, CHRF2, EXACT
-from atento.models.build_captioner import build_captioner, parse_captioner
+from atento.models.build_captioner import build_captioner, require_captioner
 from atento.models.pictures import all_there, as_picture_encoder
 from atento.models.translator import TranslationBatch, Translator, as_translator
 from atento.spec import DecodeRecipe, ModelRecipe
@@ -127,7 +127,7 @@ CAPTION = Task(
     name="caption",
     summary="Write a line about each picture.",
     recognise=caption_pictures,
-    names=parse_captioner,
+    names=require_captioner,
     read=CAPTIONED.read,
     ask=CAPTIONED.ask,
     open=CAPTIONED.open_file,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
+from atento.models.names import ModelName
 
 MODELS = ("conv/lstm", "conv/gru+dot", "conv/lstm+additive", "conv/lstm+additive+hard-half", "conv/transformer")
 
@@ -22,9 +23,8 @@ FAMILIES: dict[str, Values] = {
 HARD: Values = {"model.handover": "both"}  # who looks at one region needs the whole picture to know which comes next
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family, *parts = model.rpartition("/")[2].split("+")
-    hard = family != "transformer" and any(part.startswith("hard") for part in parts)
-    own = {**FAMILIES.get(family, {}), **(HARD if hard else {})}
+    hard = model.family != "transformer" and any(word.startswith("hard") for word in model.decoder.added)
+    own = {**FAMILIES.get(model.family, {}), **(HARD if hard else {})}
     return {**COMMON, **(BUILT_IN if is_builtin(data) else {}), **own}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
+
 MODELS = ("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "gru+additive+hierarchical", "transformer")
 
 Values = dict[str, Any]
@@ -47,17 +49,17 @@ LONG_TEXTS: Values = {"train.batch_tokens": 8192}  # a batch of several
 SLOW: dict[str, Values] = {"rnn": {"train.lr": 2e-3}, "transformer": {"train.lr": 1e-3}}  # of the built-in sets
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family, *parts = model.split("+")
-    values = {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {})}
+    values = {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {})}
     if data in BUILTIN:
-        values |= SLOW.get(family, {})
-    if "hierarchical" in parts:
+        values |= SLOW.get(model.family, {})
+    if model.has("hierarchical"):
         values |= LONG_TEXTS
-    return {**values, **summary_of(family, parts)}
+    return {**values, **summary_of(model)}
 
 
-def summary_of(family: str, parts: list[str]) -> Values:
+def summary_of(model: ModelName) -> Values:
     """The largest values of the states, where a recurrent model has no attention to sum them up."""
-    return {"model.summary": "max"} if family != "transformer" and not {*parts} - {"one-each"} else {}
+    bare = model.family != "transformer" and not model.without("one-each").decoder.added
+    return {"model.summary": "max"} if bare else {}

@@ -14,7 +14,7 @@ from atento.blocks.pooling import AttentionPooling
 from atento.data.pictures.loading import load_picture
 from atento.layers.losses import Loss
 from atento.metrics.labels import ACCURACY
-from atento.models.build_picture_classifier import build_picture_classifier, parse_picture_classifier
+from atento.models.build_picture_classifier import build_picture_classifier, require_picture_classifier
 from atento.models.classifier import Classifier, LabelledBatch, as_classifier
 from atento.models.heads import LabelHead
 from atento.models.pictures import all_there, as_picture_encoder
@@ -117,7 +117,7 @@ CLASSIFY_PICTURES = Task(
     name="classify-pictures",
     summary="Give one label to each picture.",
     recognise=label_pictures,
-    names=parse_picture_classifier,
+    names=require_picture_classifier,
     read=LABELLED_PICTURES.read,
     ask=LABELLED_PICTURES.ask,
     open=LABELLED_PICTURES.open_file,

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
+
 MODELS = ("conv", "conv+scaled-dot", "conv+additive", "conv+additive+sparsemax")
 
 Values = dict[str, Any]
@@ -17,6 +19,6 @@ COMMON: Values = {
 BUILTIN: dict[str, Values] = {"scenes-kinds": {"model.dropout": 0.0, "train.budget": 45}}
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     return {**COMMON, **BUILTIN.get(data, {})}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
+from atento.models.names import ModelName
 from atento.spec import Recipe
 
 MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
@@ -34,12 +35,12 @@ BATCH = 24  # sequences in a batch, about
 FEWEST, MOST = 1024, 65_536  # steps in a batch
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family, *parts = model.split("+")
-    summary = {"model.summary": "max"} if family != "transformer" and not parts else {}
+    bare = model.family != "transformer" and not model.decoder.added
+    summary = {"model.summary": "max"} if bare else {}
     own = BUILTIN.get(data, {}) if is_builtin(data) else OWN_DATA
-    return {**ANY_DATA.get(family, {}), **summary, **own}
+    return {**ANY_DATA.get(model.family, {}), **summary, **own}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
+
 MODELS = ("skip-gram", "next-word")
 
 Values = dict[str, Any]
@@ -18,6 +20,6 @@ MEANING: Values = {"train.epochs": 2, "train.batch_tokens": 512, "train.validati
 BUILTIN: dict[str, dict[str, Values]] = {"meaning": {"skip-gram": MEANING, "next-word": MEANING}}
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model, {}), **BUILTIN.get(data, {}).get(model, {})}
+    return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}

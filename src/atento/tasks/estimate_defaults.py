@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
+
 MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
 
 Values = dict[str, Any]
@@ -18,6 +20,6 @@ ANY_DATA: dict[str, Values] = {
 BUILTIN: dict[str, Values] = {"adding": {"train.budget": 60}}
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model.partition("+")[0], {}), **BUILTIN.get(data, {})}
+    return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {})}

@@ -12,7 +12,7 @@ from atento.metrics.displacements import is_path, path_metrics
 from atento.metrics.forecasts import Judging, by_steps_ahead, forecast_metrics
 from atento.metrics.intervals import Runs
 from atento.metrics.metric import Metric
-from atento.models.build_forecaster import build_forecaster, parse_forecaster
+from atento.models.build_forecaster import build_forecaster, require_forecaster
 from atento.models.forecaster import Forecaster, SeriesBatch
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
 from atento.tasks import forecast_defaults
@@ -114,7 +114,7 @@ FORECAST = Task(
     name="forecast",
     summary="Say what comes next in series of numbers.",
     recognise=forecast_series,
-    names=parse_forecaster,
+    names=require_forecaster,
     read=read_forecasts,
     ask=ask_forecasts,
     open=open_series,

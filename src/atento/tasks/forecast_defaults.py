@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atento.models.build import CELLS
+from atento.models.names import ModelName
 from atento.spec import Recipe
 from atento.tasks.forecast_flow import is_flow
 
@@ -81,15 +82,15 @@ BUILTIN: dict[str, Values] = {  # how stands in docs/tasks/paths.md
 }
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {"data.split": SPLIT, **ANY_DATA.get(model.partition("+")[0], COMMON), **BUILTIN.get(data, {})}
+    return {"data.split": SPLIT, **ANY_DATA.get(model.family, COMMON), **BUILTIN.get(data, {})}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
     """What follows from how much there is to learn from, and from what it is."""
     if flows(train):
-        return flow_values(recipe.model.name)
+        return flow_values(ModelName.parse(recipe.model.name))
     frame = train[0][1]
     windows = sum(max(0, len(series) - frame.window + 1) for series, _ in train)
     batch = min(max(windows // STEPS_OF_AN_EPOCH, SMALLEST), LARGEST)
@@ -99,11 +100,11 @@ def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Valu
     return values
 
 
-def flow_values(model: str) -> Values:
+def flow_values(model: ModelName) -> Values:
     """By the family."""
-    if model in CELLS:
+    if str(model) in CELLS:
         return FLOW_OF_STATES
-    return {**FLOW, "train.lr": 1e-3} if model.startswith("transformer") else FLOW
+    return {**FLOW, "train.lr": 1e-3} if model.family == "transformer" else FLOW
 
 
 def flows(train: Sequence[tuple[Any, Any]]) -> bool:

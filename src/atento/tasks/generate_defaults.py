@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
+
 MODELS = ("rnn", "gru", "lstm", "transformer", "transformer+alibi")
 
 Values = dict[str, Any]
@@ -39,7 +41,6 @@ BUILTIN: dict[str, dict[str, Values]] = {
 }
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family = model.partition("+")[0]
-    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}
+    return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}

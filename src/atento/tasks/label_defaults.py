@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
 from atento.tasks.classify_defaults import ANY_DATA as ONE_LABEL
 from atento.tasks.classify_defaults import summary_of
 
@@ -21,7 +22,6 @@ SEVERAL: Values = {
 }
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family, *parts = model.split("+")
-    return {**ONE_LABEL.get(family, {}), **SEVERAL, **summary_of(family, parts)}
+    return {**ONE_LABEL.get(model.family, {}), **SEVERAL, **summary_of(model)}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from atento.models.names import ModelName
 from atento.spec import Recipe
 
 MODELS = ("gru", "lstm", "lstm+additive", "lstm+dot+co", "lstm+dot+sparsemax+co", "transformer", "transformer+co")
@@ -45,11 +46,10 @@ BUILTIN: dict[str, dict[str, Values]] = {
 }
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family = model.partition("+")[0]
-    bare = BARE_TOWERS if model in ("rnn", "gru", "lstm") else {}
-    return {**ANY_DATA.get(family, {}), **bare, **BUILTIN.get(data, {}).get(family, {})}
+    bare = BARE_TOWERS if str(model) in ("rnn", "gru", "lstm") else {}
+    return {**ANY_DATA.get(model.family, {}), **bare, **BUILTIN.get(data, {}).get(model.family, {})}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:

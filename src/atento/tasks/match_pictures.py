@@ -13,7 +13,7 @@ from atento.data.batches import pad, read_as_unknown
 from atento.data.pictures.loading import load_picture
 from atento.layers.losses import Loss
 from atento.metrics.labels import ACCURACY
-from atento.models.build_picture_matcher import build_picture_matcher, parse_picture_matcher
+from atento.models.build_picture_matcher import build_picture_matcher, require_picture_matcher
 from atento.models.heads import LabelHead
 from atento.models.picture_matcher import PictureMatcher, PictureQuestions, as_picture_matcher
 from atento.spec import DecodeRecipe, ModelRecipe
@@ -132,7 +132,7 @@ MATCH_PICTURES = Task(
     name="match-pictures",
     summary="Answer a question about each picture, yes or no or one of a few answers.",
     recognise=question_pictures,
-    names=parse_picture_matcher,
+    names=require_picture_matcher,
     read=PICTURE_QUESTIONS.read,
     ask=PICTURE_QUESTIONS.ask,
     open=PICTURE_QUESTIONS.open_file,

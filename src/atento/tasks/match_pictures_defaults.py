@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from atento.models.names import ModelName
+
 MODELS = ("conv/gru", "conv/gru+additive", "conv/gru+scaled-dot+co", "conv/gru+scaled-dot+sparsemax+co")
 
 Values = dict[str, Any]
@@ -20,6 +22,6 @@ BUILTIN: dict[str, Values] = {
 }
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     return {**COMMON, **BUILTIN.get(data, {})}

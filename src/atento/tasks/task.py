@@ -17,6 +17,7 @@ from atento.layers.losses import Loss
 from atento.metrics.examine import Bands, length_bands
 from atento.metrics.intervals import Runs
 from atento.metrics.metric import Metric
+from atento.models.names import ModelName, require_known
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
 
 TOLD_IN_FULL = ("data.known",)  # `weekday` becomes `weekday=Fr,weekday=Mo`, also for a file with no Friday
@@ -153,7 +154,7 @@ class Task:
     name: str
     summary: str  # the line `atento --help` prints
     recognise: Callable[[Evidence], Recognition]
-    names: Callable[[str], object] | None = None  # refuses a wrong model name early; None: by `atento.models.build`
+    names: Callable[[ModelName], None] = require_known  # refuses a wrong model name before a large file is read
     read: Callable[[DataRecipe, int], Reading]  # recipe, seed -> the three parts
     ask: Callable[[DataRecipe, str, int], Asked]  # recipe, another file, seed -> questions with their answers
     open: Callable[[DataRecipe, str, int], Opened]  # recipe, another file, seed -> sources to answer
@@ -193,7 +194,7 @@ class Task:
     further: Callable[[Any], tuple[Callable[[], Baseline], ...]] | None = None  # codec -> baselines of such data
     models: tuple[str, ...]  # what `compare` trains when none are named
     default_model: str
-    defaults: Callable[[str, str], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
+    defaults: Callable[[str, ModelName], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
     sized: Callable[[Recipe, Sequence[tuple[Any, Any]], str], dict[str, Any]] | None = None  # recipe, training part ->
     # device -> values that follow from how much there is to learn from
 
@@ -218,7 +219,7 @@ def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: 
     name = str(explicit.get("model.name", "auto"))
     if name == "auto":
         name = (BUILTIN[data].model if data in BUILTIN else "") or task.default_model
-    values = {**task.defaults(data, name), **explicit, "model.name": name, "task": task.name}
+    values = {**task.defaults(data, ModelName.parse(name)), **explicit, "model.name": name, "task": task.name}
     return Recipe().with_values(values, where=where)
 
 

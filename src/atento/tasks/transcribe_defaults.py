@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from atento.models.names import ModelName
 from atento.spec import Recipe
 
 MODELS = ("rnn", "gru", "lstm", "gru+dot", "gru+additive", "lstm+additive", "transformer")
@@ -34,10 +35,9 @@ BATCH = 24  # sequences in a batch, about
 FEWEST, MOST = 1024, 65_536  # steps and symbols in a batch
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family = model.rpartition("/")[2].partition("+")[0]
-    return {**ANY_DATA.get(family, {}), **BUILTIN.get(data, {}).get(family, {})}
+    return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:

@@ -8,6 +8,7 @@ from math import sqrt
 from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
+from atento.models.names import ModelName
 from atento.spec import Recipe
 from atento.tasks.outlook import Outlook
 from atento.tasks.probe_defaults import PROBES
@@ -61,10 +62,9 @@ SUBWORDS = 25  # times the root of the training pairs: so that most subwords are
 FEWEST_SUBWORDS, MOST_SUBWORDS = 500, 8000
 
 
-def defaults(data: str, model: str) -> Values:
+def defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family = model.rpartition("/")[2].partition("+")[0]
-    family = KIN.get(family, family)
+    family = KIN.get(model.family, model.family)
     values = ANY_DATA.get(family, {})
     if is_builtin(data):
         return {**values, **BUILTIN.get(data, {}).get(family, {})}

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from atento.models.names import ModelName
 from atento.spec import Recipe
+from atento.tasks.task import Task
 
 WIDTHS = (64, 128, 256, 384, 512)
 DECAYS = (1e-4, 1e-3, 0.01, 0.1)
 BATCHES = (0.5, 1.0, 2.0, 4.0)  # times the default
-TEXT_IN = ("classify", "label", "tag", "match")  # tasks that read a text and write none
-LABELS_OUT = (*TEXT_IN, "classify-series", "classify-pictures", "match-pictures")
+LABELS_OUT = ("classify", "label", "tag", "match", "classify-series", "classify-pictures", "match-pictures")
 WRITTEN = ("translate", "transcribe", "caption")
 
 
@@ -30,9 +31,9 @@ class Among(NamedTuple):
 Space = Mapping[str, Between | Among]
 
 
-def space_around(recipe: Recipe, *, fixed: Mapping[str, object]) -> dict[str, Between | Among]:
+def space_around(task: Task, recipe: Recipe, *, fixed: Mapping[str, object]) -> dict[str, Between | Among]:
     """The keys worth a search for this task and model; those the user fixed are left alone."""
-    family = recipe.model.name.rpartition("/")[2].partition("+")[0]
+    family = ModelName.parse(recipe.model.name).family
     space: dict[str, Between | Among] = {
         "train.lr": Between(recipe.train.lr / 5, recipe.train.lr * 5, steep=True),
         "model.hidden": Among(widths(recipe)),
@@ -44,9 +45,9 @@ def space_around(recipe: Recipe, *, fixed: Mapping[str, object]) -> dict[str, Be
     if family == "linear":  # has neither width nor depth
         for key in ("model.hidden", "model.layers"):
             del space[key]
-    if recipe.task in TEXT_IN:
+    if task.blur is not None and task.name not in WRITTEN:  # it reads tokens that can be dropped, and writes none
         space["train.word_dropout"] = Between(0.0, 0.3)
-    if recipe.task in (*LABELS_OUT, *WRITTEN):
+    if task.name in (*LABELS_OUT, *WRITTEN):
         space["train.label_smoothing"] = Among((0.0, 0.05, 0.1))
     return {key: choice for key, choice in space.items() if key not in fixed}
 

@@ -1,0 +1,194 @@
+"""Model names: the words they are made of, and the one place where a name is taken apart.
+
+A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names: `lstm+additive+sparsemax`,
+`transformer`, `transformer/gru+dot`. In place of an extent, `linformer` projects the keys to fewer. The last part of a
+name may hold a suffix that only one task knows: `lstm+crf`.
+
+`ModelName.parse` takes any text apart. Whether its words are known is asked by `require_family` and
+`require_encoder_decoder`; what else a task wants of a name, by the module that builds its models.
+"""
+
+from dataclasses import dataclass
+
+from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, compose
+from atento.errors import InputError, unknown_name
+
+FAMILIES: dict[str, str] = {  # of sequences
+    "rnn": "plain recurrent network (Elman 1990)",
+    "jordan": "recurrent network whose output feeds back (Jordan 1986)",
+    "gru": "gated recurrent unit (Cho et al. 2014), the reset after the product",
+    "gru-before": "gated recurrent unit as first published, the reset before the product (Cho et al. 2014)",
+    "lstm": "long short-term memory (Hochreiter & Schmidhuber 1997; Gers et al. 2000)",
+    "transformer": "attention only (Vaswani et al. 2017)",
+}
+IMAGE_ENCODERS: dict[str, str] = {
+    "conv": "small convolutional network over a picture, a state a region: conv/DECODER, conv+SCORE (Xu et al. 2015)",
+}
+FORECASTERS: dict[str, str] = {  # of series alone
+    "linear": "forecast: a weighted sum of the past (NLinear of Zeng et al. 2023)",
+}
+LINFORMER = "linformer"
+SUFFIXES: dict[str, str] = {  # of one task alone
+    "crf": "tag: tags judged together, by a linear-chain conditional random field",
+    "hierarchical": "classify, label: words make sentences, sentences a document",
+    "one-each": "label: a network of its own for each label",
+    "co": "match: each sequence looks at the other",
+    "patches": "forecast: a Transformer reads pieces of model.patch steps",
+}
+DEFAULT_SCORES = {"transformer": "scaled-dot", "conv": "additive"}  # where none is named; of other families dot
+
+
+@dataclass(frozen=True)
+class ModelPart:
+    """The encoder or the decoder of a name: a family, and the words added to it in the order they were written."""
+
+    family: str
+    added: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> "ModelPart":
+        """`lstm+additive` -> the family lstm, to which additive is added."""
+        family, *added = text.split("+")
+        return cls(family, tuple(added))
+
+    def __str__(self) -> str:
+        return "+".join((self.family, *self.added))
+
+    @property
+    def linformer(self) -> bool:
+        """Whether the keys of a sequence are projected to fewer."""
+        return self.family in FAMILIES and LINFORMER in self.added
+
+    @property
+    def composed(self) -> list[str]:
+        """The words that name an attention: all but one `linformer`."""
+        words = list(self.added)
+        if self.linformer:
+            words.remove(LINFORMER)
+        return words
+
+    @property
+    def attention(self) -> Composition | None:
+        """The attention of a Transformer, or of another family that names one; else None."""
+        return self.compose() if self.composed or self.family == "transformer" else None
+
+    def compose(self) -> Composition:
+        """The attention that its words name, by the family's default where they name none. Words that name no attention
+        raise an InputError.
+        """
+        return compose(self.composed, default_score=DEFAULT_SCORES.get(self.family, "dot"))
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model name taken apart: one part that is encoder and decoder, or one of each."""
+
+    parts: tuple[ModelPart, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "ModelName":
+        """`transformer/gru+dot` -> its two parts. Any text has parts; none of its words need be known."""
+        return cls(tuple(map(ModelPart.parse, text.split("/", 1))))
+
+    def __str__(self) -> str:
+        return "/".join(map(str, self.parts))
+
+    @property
+    def encoder(self) -> ModelPart:
+        """The part that reads."""
+        return self.parts[0]
+
+    @property
+    def decoder(self) -> ModelPart:
+        """The part that answers."""
+        return self.parts[-1]
+
+    @property
+    def family(self) -> str:
+        """The decoder's family, which default values go by."""
+        return self.decoder.family
+
+    @property
+    def alone(self) -> bool:
+        """Whether one part is the whole name."""
+        return len(self.parts) == 1
+
+    @property
+    def bare(self) -> "ModelName":
+        """The families without what is added to them: `transformer/gru`."""
+        return ModelName(tuple(ModelPart(part.family) for part in self.parts))
+
+    def has(self, suffix: str) -> bool:
+        """Whether the last part holds this suffix."""
+        return suffix in self.decoder.added
+
+    def without(self, *suffixes: str) -> "ModelName":
+        """The name whose last part holds none of these suffixes."""
+        kept = tuple(word for word in self.decoder.added if word not in suffixes)
+        return ModelName((*self.parts[:-1], ModelPart(self.family, kept)))
+
+
+def require_family(part: ModelPart, name: ModelName) -> None:
+    """Refuse a part of `name` that is no family of sequences with the attention it may have."""
+    where, family = f"model {str(name)!r}", part.family
+    for table, does, task in (
+        (IMAGE_ENCODERS, "reads pictures", "a task of pictures (caption, classify-pictures)"),
+        (FORECASTERS, "forecasts series", "the task forecast"),
+    ):
+        if family in table:
+            raise InputError(
+                f"{where}: {family} {does}, and cannot stand here.",
+                found=str(part),
+                fix=f"take another family ({', '.join(FAMILIES)}), or {task}",
+            )
+    if family not in FAMILIES:
+        raise unknown_name("model", family, FAMILIES, where=where if str(name) != family else "")
+    foreign = next((word for word in part.added if word in SUFFIXES), "")
+    if foreign:  # a build that knows it has taken it off already
+        raise InputError(
+            f"{where}: {foreign!r} has no meaning for this task.",
+            found=f"{foreign}, which is for {SUFFIXES[foreign]}",
+            fix=f"leave +{foreign} out",
+        )
+    extent = next((word for word in part.added if word in EXTENTS and word != "everything"), "")
+    if part.linformer and extent:
+        raise InputError(
+            f"{where}: linformer mixes all positions, which leaves no extent to choose.",
+            found=f"{LINFORMER} and {extent}",
+            fix=f"leave {extent!r} out, or {LINFORMER!r}",
+        )
+    if part.family != "transformer":
+        require_score(part, where)
+    part.compose()
+
+
+def require_score(part: ModelPart, where: str) -> None:
+    """Refuse a recurrent part that names a distribution, an extent or linformer, and no score to go with it."""
+    known = {*DISTRIBUTIONS, *EXTENTS}
+    if part.added and known.issuperset(part.composed):
+        words = [*part.composed, *([LINFORMER] if part.linformer else [])]
+        raise InputError(
+            f"{where} names no score.",
+            found=", ".join(words),
+            fix=f"add one, e.g. {part.family}+dot+{'+'.join(words)} (scores: {', '.join(SCORES)})",
+        )
+
+
+def require_encoder_decoder(name: ModelName) -> None:
+    """Refuse a name that is not one or two parts of known families, or that gives a recurrent encoder an attention."""
+    if "/" in str(name.decoder):
+        raise InputError(f"model {str(name)!r} has more than two halves.", found=str(name), fix="write ENCODER/DECODER")
+    for part in name.parts:
+        require_family(part, name)
+    encoder = name.encoder
+    if not name.alone and encoder.family != "transformer" and encoder.attention is not None:
+        raise InputError(
+            f"model {str(name)!r}: a recurrent encoder has no attention; its decoder has.",
+            found=str(encoder),
+            fix=f"write {encoder.family}/{name.decoder}",
+        )
+
+
+def require_known(name: ModelName) -> None:
+    """Refuse a name that no task of sequences knows, whatever its suffix."""
+    require_encoder_decoder(name.without(*SUFFIXES))
