@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from atento.errors import InputError, MachineError
 from atento.spec import Recipe, read_recipe
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import Task
+from atento.tasks.task import Reading, Task
 
 FORMAT = 1
 WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD = (
@@ -40,6 +40,10 @@ class Bundle(NamedTuple):
     codec: Any
     module: nn.Module
     metrics: dict[str, Any]
+
+    def read(self) -> Reading:
+        """The data that the model was trained on, in the same parts."""
+        return self.task.read(self.recipe.data, self.recipe.split_seed)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -1,16 +1,22 @@
 """Every failure a user can meet: what is wrong, where, and one way to mend it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+
+NO_SETTINGS: Mapping[str, str] = {}
 
 
 class AtentoError(Exception):
-    """Base of all our errors; `exit_code` is what the command line ends with."""
+    """Base of all our errors; `exit_code` is what the command line ends with, `settings` are the recipe keys and values
+    of the fix, where settings mend it.
+    """
 
     exit_code = 1
 
-    def __init__(self, problem: str, *, found: str = "", fix: str = "") -> None:
-        self.problem, self.found, self.fix = problem, found, fix
+    def __init__(
+        self, problem: str, *, found: str = "", fix: str = "", settings: Mapping[str, str] = NO_SETTINGS
+    ) -> None:
+        self.problem, self.found, self.fix, self.settings = problem, found, fix, settings
         lines = [problem]
         if found:
             lines.append(f"  found: {found}")

@@ -19,20 +19,19 @@ def folds(tmp_path, *, origins=4, **values):
         "data.horizon": 5,
         "data.look_back": 9,
     }
-    task, recipe, _ = assemble({**said, **values})
-    return cut_folds(task, recipe, {}, origins)
+    return [fold.data for fold in cut_folds(assemble({**said, **values}), {}, origins)]
 
 
 @pytest.mark.parametrize("split", ["60/20/20", "120/40/40"])
 def test_each_origin_learns_from_all_before_it_and_from_nothing_after(tmp_path, split):
-    for number, fold in enumerate(folds(tmp_path, **{"data.split": split})):
-        border = 160 + 10 * number
-        ((train, _),) = fold.reading.train
+    for number, data in enumerate(folds(tmp_path, **{"data.split": split})):
+        border, reading = 160 + 10 * number, data.reading
+        ((train, _),) = reading.train
         assert len(train) == border - 40  # the rows between validate
-        origins = [question.source.origin for question in fold.reading.test]
+        origins = [question.source.origin for question in reading.test]
         assert origins == list(range(border, border + 6))  # five steps ahead, within ten rows
-        assert all(question.source.origin < border for question in fold.reading.valid)
-        assert np.isin(train.values, fold.reading.test[0].references[0]).sum() == 0
+        assert all(question.source.origin < border for question in reading.valid)
+        assert np.isin(train.values, reading.test[0].references[0]).sum() == 0
 
 
 def test_a_backtest_that_cannot_be_is_refused(tmp_path):

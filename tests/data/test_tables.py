@@ -7,6 +7,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from atento.data import tables
 from atento.data.files import read_exact
 from atento.data.tables import read_table
 from atento.errors import InputError
@@ -356,3 +357,26 @@ def test_mutated_files_never_surprise(tmp_path, name):
 def test_refusals_are_plain_values(tmp_path):
     read = table(tmp_path, "p.tsv", "a\tb\nx\n", bad_rows="skip")
     assert json.dumps(vars(read.refused[0]))
+
+
+def test_equal_content_is_parsed_once_within_a_context(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    with tables.parsed_once():
+        first = tables.read_table(str(path))
+        with tables.parsed_once():
+            assert tables.read_table(str(path)) is first
+        assert tables.read_table(str(path)) is first
+        assert tables.read_table(str(path), header="no") is not first
+        path.write_text("a,b\n3,4\n", encoding="utf-8")  # as long, and perhaps in the same tick of the clock
+        assert tables.read_table(str(path)).rows == (("3", "4"),)
+    assert tables.read_table(str(path)) is not tables.read_table(str(path))
+
+
+def test_few_tables_are_kept(tmp_path):
+    with tables.parsed_once():
+        for number in range(2 * tables.MOST_PARSED):
+            (tmp_path / "a.csv").write_text(f"a,b\n{number},2\n", encoding="utf-8")
+            tables.read_table(str(tmp_path / "a.csv"))
+        assert len(tables.PARSED.get()) == tables.MOST_PARSED
+    assert tables.PARSED.get() is None

@@ -24,9 +24,9 @@ def tuned(tiny_pairs, tmp_path_factory, given):
     place = tmp_path_factory.mktemp("tuned") / "search"
     events, attempt = [], tune.attempt_one
 
-    def watched(task, recipe, reading, *others):
-        given.append(reading)
-        return attempt(task, recipe, reading, *others)
+    def watched(data, *others):
+        given.append(data.reading)
+        return attempt(data, *others)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tune, "attempt_one", watched)

@@ -2,21 +2,24 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from atento.api.compare import SHARE_FOR_LEARNING, bound
+from atento.api.compare import LEAST_SHARE, SHARE_FOR_LEARNING, bound
 from atento.api.fit import fit
 from atento.api.folders import folder_name, new_folder, require_free
-from atento.api.recipes import Settings, assemble, gather_values
+from atento.api.prepare import Data, learn, read_data, tell
+from atento.api.recipes import Assembled, Settings, assemble, gather_values
 from atento.api.run import Run
 from atento.bundle import write_json
+from atento.data.tables import parsed_once
 from atento.errors import InputError
 from atento.metrics.metric import Metric
 from atento.spec import Recipe
 from atento.tasks.forecast_splitting import parse_sharing
-from atento.tasks.task import Baseline, Reading, Task, baselines_of, fill_sizes, learn_codec
+from atento.tasks.task import Baseline, baselines_of
 from atento.training.events import Watcher, no_watcher
 
 BACKTEST = "backtest.json"
@@ -42,9 +45,10 @@ class Fold(NamedTuple):
 
     number: int  # from 1
     values: dict[str, Any]  # what the recipe says of it
-    reading: Reading
+    data: Data
 
 
+@parsed_once()
 def backtest(
     data: str | Path,
     *,
@@ -61,50 +65,72 @@ def backtest(
     """Cut the last part of the data into so many stretches and forecast each; with `refit` every stretch by models
     trained on all that came before it, else all by models trained on what came before the first.
     """
-    if not 1 <= origins <= MOST_ORIGINS:
-        raise InputError("--origins: there is one at least.", found=str(origins), fix=f"--origins {ORIGINS}")
+    require_origins(origins)
     values = bound(gather_values(str(data), task="forecast", model="auto", settings=settings, seed=seed, budget=budget))
-    task, recipe, _ = assemble(values)
-    refuse_own_parts(recipe)
-    names = list(models) or [task.default_model]
-    folder = Path(out) if out else new_folder(recipe.data.train, "backtest")
+    chosen = assemble(values)
+    refuse_own_parts(chosen.recipe)
+    names = list(models) or [chosen.task.default_model]
+    folder = Path(out) if out else new_folder(chosen.recipe.data.train, "backtest")
     require_free(folder, "run", resume=False)
     started = time.perf_counter()
-    folds = cut_folds(task, recipe, values, origins)
-    for note in folds[0].reading.notes:
-        on_event({"event": "note", "text": note})
-    share = SHARE_FOR_LEARNING * values["train.budget"] / (len(names) * (origins if refit else 1))
-    codec = learn_codec(task, fill_sizes(task, recipe, values, folds[0].reading.train), folds[0].reading.train)
-    metrics = task.metrics(codec)  # the scales of the first origin, for all: so the origins can be compared
-
-    def train(name: str, fold: Fold) -> Run:
-        where = folder / f"origin-{fold.number}" / folder_name(name)
-        said = {**values, **fold.values, **({"train.budget": max(0.1, round(share, 1))} if share else {})}
-        return fit(
-            recipe.data.train, task="forecast", model=name, settings=said, device=device, out=where, on_event=on_event
-        )
-
+    folds = cut_folds(chosen, values, origins)
+    tell(folds[0].data.reading.notes, on_event)
+    codec = learn(folds[0].data)
+    metrics = chosen.task.metrics(codec)  # the scales of the first origin, for all: so the origins can be compared
+    shared = {**values, **share_of(values["train.budget"], len(names) * (origins if refit else 1))}
+    train = partial(train_one, shared, folder=folder, device=device, on_event=on_event)
     rows: list[dict[str, Any]] = []
-    for make in baselines_of(task, codec):
+    for make in baselines_of(chosen.task, codec):
         rows += rows_of(make().name, folds, metrics, baseline_answers(make, refit=refit), baseline=True)
     for name in names:
         rows += rows_of(name, folds, metrics, model_answers(name, train, refit=refit), baseline=False)
-    means = sorted(means_of(rows), key=lambda row: float(row["value"]))
-    facts = {
-        "data": folds[0].reading.name,
-        "metric": metrics[0].name,
-        "metrics": {metric.name: metric.summary for metric in metrics},
-        "origins": [{"origin": fold.number, "from": str(fold.reading.test[0].source)} for fold in folds],
-        "refit": refit,
-        "horizon": folds[0].reading.train[0][1].horizon,
-        "rows": rows,
-        "means": means,
-        "winner": means[0]["model"],
-        "took": time.perf_counter() - started,
-    }
+    facts = {**outcome(folds, metrics, rows, refit=refit), "took": time.perf_counter() - started}
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / BACKTEST, facts)
     return Backtest(folder, facts)
+
+
+def require_origins(origins: int) -> None:
+    """One at least, and no endless number."""
+    if not 1 <= origins <= MOST_ORIGINS:
+        raise InputError("--origins: there is one at least.", found=str(origins), fix=f"--origins {ORIGINS}")
+
+
+def share_of(budget: float, runs: int) -> dict[str, float]:
+    """The seconds of each run, as a recipe says them; nothing where time is no limit."""
+    return {"train.budget": max(LEAST_SHARE, round(SHARE_FOR_LEARNING * budget / runs, 1))} if budget else {}
+
+
+def train_one(values: dict[str, Any], name: str, fold: Fold, *, folder: Path, device: str, on_event: Watcher) -> Run:
+    """A model of that name, fitted on what came before an origin."""
+    return fit(
+        fold.data.recipe.data.train,
+        task="forecast",
+        model=name,
+        settings={**values, **fold.values},
+        device=device,
+        out=folder / f"origin-{fold.number}" / folder_name(name),
+        on_event=on_event,
+    )
+
+
+def outcome(
+    folds: Sequence[Fold], metrics: Sequence[Metric], rows: list[dict[str, Any]], *, refit: bool
+) -> dict[str, Any]:
+    """What was forecast, and how well."""
+    first = folds[0].data.reading
+    means = sorted(means_of(rows), key=lambda row: float(row["value"]))
+    return {
+        "data": first.name,
+        "metric": metrics[0].name,
+        "metrics": {metric.name: metric.summary for metric in metrics},
+        "origins": [{"origin": fold.number, "from": str(fold.data.reading.test[0].source)} for fold in folds],
+        "refit": refit,
+        "horizon": first.train[0][1].horizon,
+        "rows": rows,
+        "means": means,
+        "winner": means[0]["model"],
+    }
 
 
 def refuse_own_parts(recipe: Recipe) -> None:
@@ -118,15 +144,15 @@ def refuse_own_parts(recipe: Recipe) -> None:
             )
 
 
-def cut_folds(task: Task, recipe: Recipe, values: dict[str, Any], origins: int) -> list[Fold]:
+def cut_folds(chosen: Assembled, values: dict[str, Any], origins: int) -> list[Fold]:
     """The test part in so many stretches; before each, the rows up to it, the last of them to validate."""
+    recipe = chosen.recipe
     sharing = parse_sharing(recipe.data.split, own_valid=False, own_test=False)
     if not sharing.test:
         raise InputError(
             "a backtest needs a test part to cut.", found=f"data.split={recipe.data.split}", fix="data.split=70/10/20"
         )
-    first = task.read(recipe.data, recipe.split_seed)
-    frame = first.train[0][1]
+    frame = read_data(chosen, values).reading.train[0][1]
     folds = []
     for number in range(origins):
         piece = sharing.test / origins
@@ -136,14 +162,14 @@ def cut_folds(task: Task, recipe: Recipe, values: dict[str, Any], origins: int) 
         else:
             split = "/".join(f"{100 * size:.9f}%" for size in sizes)
         said = {"data.split": split, "data.horizon": frame.horizon, "data.look_back": frame.look_back}
-        reading = task.read(recipe.with_values(said).data, recipe.split_seed)
-        if not len(reading.test):
+        data = read_data(chosen._replace(recipe=recipe.with_values(said)), values)
+        if not len(data.reading.test):
             raise InputError(
                 "a stretch of the backtest holds no forecast.",
                 found=f"{origins} origins, a horizon of {frame.horizon} steps",
                 fix="--origins fewer, --set data.horizon= fewer steps, or a larger test part, e.g. data.split=50/10/40",
             )
-        folds.append(Fold(number + 1, said, reading))
+        folds.append(Fold(number + 1, said, data))
     return folds
 
 
@@ -158,9 +184,9 @@ def baseline_answers(make: Callable[[], Baseline], *, refit: bool) -> Answers:
         learned = fold if refit else first
         if learned.number not in kept:
             kept[learned.number] = make()
-            train = learned.reading.train
+            train = learned.data.reading.train
             kept[learned.number].fit([series for series, _ in train], [frame for _, frame in train])
-        return list(kept[learned.number].predict([question.source for question in fold.reading.test]))
+        return list(kept[learned.number].predict([question.source for question in fold.data.reading.test]))
 
     return answer
 
@@ -173,7 +199,7 @@ def model_answers(name: str, train: Callable[[str, Fold], Run], *, refit: bool) 
         learned = fold if refit else first
         if learned.number not in kept:
             kept[learned.number] = train(name, learned)
-        answers = kept[learned.number].predictor.answer([question.source for question in fold.reading.test])
+        answers = kept[learned.number].predictor.answer([question.source for question in fold.data.reading.test])
         return [one.judged for one in answers]
 
     return answer
@@ -185,8 +211,8 @@ def rows_of(
     """One row an origin."""
     rows = []
     for fold in folds:
-        sources = [question.source for question in fold.reading.test]
-        outputs, references = answer(folds[0], fold), [question.references for question in fold.reading.test]
+        sources = [question.source for question in fold.data.reading.test]
+        outputs, references = answer(folds[0], fold), [question.references for question in fold.data.reading.test]
         scores = {metric.name: metric.on(sources).value(outputs, references) for metric in metrics}
         facts = {"model": name, "baseline": baseline, "origin": fold.number, "forecasts": len(sources)}
         rows.append({**facts, "value": scores[metrics[0].name], "scores": scores})

@@ -4,35 +4,42 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from atento.api.card import versions
-from atento.api.entries import baseline_entry, trained_entry
+from atento.api.entries import Entry, baseline_entry, trained_entry
 from atento.api.fit import is_begun, require_same_recipe
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
 from atento.api.forecasts import exhibited
-from atento.api.recipes import LIMITS, Settings, assemble, gather_values
+from atento.api.prepare import Data, build, facts_of, learn, read_data, tell
+from atento.api.recipes import LIMITS, Assembled, Settings, absolute, assemble, gather_values, recipe_for
 from atento.api.run import Run, find_device, load
 from atento.api.show import alignments
 from atento.api.side_by_side import Job, run_all
 from atento.api.verdict import Row, judge
 from atento.bundle import write_atomically, write_json
-from atento.checking.leaks import require_no_leak
+from atento.data.tables import parsed_once
 from atento.errors import InputError, Interrupted, RunError
 from atento.looking.report import render_report
 from atento.looking.standings import ranked
+from atento.metrics.examine import Bands
+from atento.metrics.metric import Metric
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import bands_of, baselines_of, compared, fill_sizes, learn_codec, suited
+from atento.tasks.task import bands_of, baselines_of, compared, fill_sizes, suited
 from atento.training.events import Watcher, no_watcher
-from atento.training.loop import require_sense
 
 DEFAULT_BUDGET = "5m"
 SHARE_FOR_LEARNING = 0.75  # of the budget; the rest starts processes, reads, tests and draws
 LEAST_SHARE = 0.1  # seconds; a share of none would be no limit
 REPORT = "report.html"
 NO_TEST = "give it a share, e.g. --set data.split=90/5/5, or a file: --set data.test=FILE"
+
+JobPlan = tuple[Job, Recipe]  # one process, and what it will train
 
 
 class Board:
@@ -73,101 +80,150 @@ def compare(
     report.
     """
     values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
-    chosen, recipe, guesses = assemble(values)
-    values = {**values, "task": chosen.name}  # the file is looked at once, not again for every model
-    names = list(models) or list(compared(chosen, recipe.data.train))
-    folder = Path(out) if out else new_folder(recipe.data.train, "compare")
-    require_free(folder, "comparison", resume=resume)
-    where = find_device(device)
+    repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, device)
+    with parsed_once():  # the guess and the reading look at one file
+        chosen = assemble(values)
+        folder = Path(out) if out else new_folder(chosen.recipe.data.train, "compare")
+        require_free(folder, "comparison", resume=resume)
+        contest = enter_models(chosen, values, models, seeds=seeds, device=device)
+    plans = [plan for name, each in contest.recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
+    require_same_plans(plans)
+    tell(contest.notes, on_event, refused=contest.data.reading.refused)
+    started = time.perf_counter()
+    with held(folder):
+        entries = fit_baselines(contest, on_event)
+        write_recipes(plans)
+        try:
+            run_all([job for job, _ in plans], slots=contest.slots, device=contest.device.type, watcher=on_event)
+        except Interrupted as stop:
+            again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
+            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
+        entries += read_trained(contest, [job for job, _ in plans], seeds)
+        facts = {
+            **conditions(contest, values, seeds, repeat, took=time.perf_counter() - started),
+            **standings(contest, entries, folder),
+        }
+        write_atomically(folder / REPORT, render_report(facts).encode())
+        write_json(folder / BOARD, {**facts, "report": str(folder / REPORT)})
+    return Board(folder, facts)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What is compared: a data set with its codec, and one recipe a model."""
+
+    data: Data
+    codec: Any
+    metrics: Sequence[Metric]
+    bands: Bands
+    recipes: dict[str, Recipe]
+    notes: list[str]
+    slots: int  # how many are trained at once
+    device: torch.device
+
+
+def enter_models(
+    chosen: Assembled, values: dict[str, Any], models: Sequence[str], *, seeds: int, device: str
+) -> Contest:
+    """Read the data, learn its codec and fill in every recipe; a model that cannot be built is named before anything is
+    written.
+    """
+    names, where = list(models) or list(compared(chosen.task, chosen.recipe.data.train)), find_device(device)
     count = len(names) * require_seeds(seeds)
     slots = 1 if where.type == "cuda" else min(count, len(os.sched_getaffinity(0)))
-    recipes = share_budget(values, names, rounds=-(-count // slots), alone=slots == 1)
-    reading = chosen.read(recipe.data, recipe.split_seed)
+    recipes = share_budget(chosen, values, names, rounds=-(-count // slots), alone=slots == 1)
     share = next(iter(recipes.values())).train  # of the time, the same for all
-    recipe = recipe.with_values({"train.budget": share.budget, "train.threads": share.threads})
-    recipe, *filled = (
-        fill_sizes(chosen, each, values, reading.train, device=where.type) for each in (recipe, *recipes.values())
-    )
-    recipes = dict(zip(recipes, filled, strict=True))
-    if not reading.test:
-        raise InputError("a comparison needs a test part.", found=f"data.split={recipe.data.split}", fix=NO_TEST)
-    if recipe.train.objective == "masked":
+    limits = {"train.budget": share.budget, "train.threads": share.threads}
+    data = read_data(chosen._replace(recipe=chosen.recipe.with_values(limits)), values, device=where.type)
+    require_comparable(data)
+    task, train = data.task, data.reading.train
+    recipes = {name: fill_sizes(task, each, values, train, device=where.type) for name, each in recipes.items()}
+    codec = learn(data)
+    for each in recipes.values():
+        build(task, each, suited(task, codec, each))
+    guesses = (note for note in chosen.notes if note.startswith("task"))
+    notes = [*guesses, *data.reading.notes, *codec.notes]
+    return Contest(data, codec, task.metrics(codec), bands_of(task, codec), recipes, notes, slots, where)
+
+
+def require_comparable(data: Data) -> None:
+    """All models are tested on one part, by what each of them can say."""
+    if not data.reading.test:
+        raise InputError("a comparison needs a test part.", found=f"data.split={data.recipe.data.split}", fix=NO_TEST)
+    if data.recipe.train.objective == "masked":
         raise InputError(
             "a comparison needs a probability of each text, and a masked model has none.",
             found="train.objective=masked",
             fix="leave it out, or train one masked model: atento train FILE --task generate",
         )
-    codec = learn_codec(chosen, recipe, reading.train)
-    require_no_leak(codec, reading)
-    for each in recipes.values():
-        # a model that cannot be built is named before anything is written
-        module = chosen.build(each.model, suited(chosen, codec, each))
-        require_sense(chosen, module, each.train)
-    plans = [plan for name, each in recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
-    for job, each in plans:
+
+
+def require_same_plans(plans: Sequence[JobPlan]) -> None:
+    """A comparison goes on as it began."""
+    for job, recipe in plans:
         if is_begun(job.folder):
-            require_same_recipe(job.folder, each, fix="compare with the same options, or choose another --out")
-    notes = [*(guess for guess in guesses if guess.startswith("task")), *reading.notes, *codec.notes]
-    for note in notes:
-        on_event({"event": "note", "text": note})
-    for refusal in reading.refused:
-        on_event({"event": "refused", "text": str(refusal)})
-    started = time.perf_counter()
-    with held(folder):
-        metrics, bands = chosen.metrics(codec), bands_of(chosen, codec)
-        entries = [
-            baseline_entry(make, reading, metrics, on_event, bands=bands) for make in baselines_of(chosen, codec)
-        ]
-        for job, each in plans:
-            job.recipe.parent.mkdir(exist_ok=True)
-            write_atomically(job.recipe, each.to_toml().encode())
-        jobs = [job for job, _ in plans]
-        repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, device)
-        try:
-            run_all(jobs, slots=slots, device=where.type, watcher=on_event)
-        except Interrupted as stop:
-            again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
-            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
-        by_model = [(name, jobs[at * seeds : (at + 1) * seeds]) for at, name in enumerate(names)]
-        entries += [trained_entry(name, some, reading, metrics, bands=bands) for name, some in by_model]
-        rows = [entry.row for entry in entries]
-        outputs = {entry.row["model"]: entry.runs for entry in entries}
-        facts = {
-            "title": reading.name,
-            "task": chosen.name,
-            "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-            "command": repeat,
-            "seed": recipe.train.seed,
-            "seeds": seeds,
-            "budget": values["train.budget"] or None,
-            "share": next(iter(recipes.values())).train.budget or None,
-            "took": time.perf_counter() - started,
-            "device": str(where),
-            "versions": versions(),
-            "data": {
-                "name": reading.name,
-                "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
-                "notes": notes,
-                "refused": [str(refusal) for refusal in reading.refused],
-                "fingerprint": reading.fingerprint,
-            },
-            "metric": metrics[0].name,
-            "smaller_is_better": metrics[0].smaller_is_better,
-            "metrics": {metric.name: metric.summary for metric in metrics},
-            "rows": rows,
-            **judge(
-                rows,
-                outputs,
-                [question.references for question in reading.test],
-                metrics[0].on([question.source for question in reading.test]),
-                writes=chosen.mix is not None,
-            ),
-            "forecasts": exhibited(codec, reading.test, rows, outputs),
-            "alignments": alignments(folder, [row for row in rows if not row["failed"]], reading.test),
-        }
-        write_atomically(folder / REPORT, render_report(facts).encode())
-        write_json(folder / BOARD, {**facts, "report": str(folder / REPORT)})
-    return Board(folder, facts)
+            require_same_recipe(job.folder, recipe, fix="compare with the same options, or choose another --out")
+
+
+def fit_baselines(contest: Contest, on_event: Watcher) -> list[Entry]:
+    """The task's simple models, fitted and tested here."""
+    return [
+        baseline_entry(make, contest.data.reading, contest.metrics, on_event, bands=contest.bands)
+        for make in baselines_of(contest.data.task, contest.codec)
+    ]
+
+
+def write_recipes(plans: Sequence[JobPlan]) -> None:
+    """What each process will read."""
+    for job, recipe in plans:
+        job.recipe.parent.mkdir(exist_ok=True)
+        write_atomically(job.recipe, recipe.to_toml().encode())
+
+
+def read_trained(contest: Contest, jobs: Sequence[Job], seeds: int) -> list[Entry]:
+    """What the processes left, model by model."""
+    reading, metrics, bands = contest.data.reading, contest.metrics, contest.bands
+    return [
+        trained_entry(name, jobs[at * seeds : (at + 1) * seeds], reading, metrics, bands=bands)
+        for at, name in enumerate(contest.recipes)
+    ]
+
+
+def conditions(contest: Contest, values: dict[str, Any], seeds: int, repeat: str, *, took: float) -> dict[str, Any]:
+    """What was compared, on which data, and how."""
+    task, reading, metrics = contest.data.task, contest.data.reading, contest.metrics
+    return {
+        "title": reading.name,
+        "task": task.name,
+        "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        "command": repeat,
+        "seed": contest.data.recipe.train.seed,
+        "seeds": seeds,
+        "budget": values["train.budget"] or None,
+        "share": contest.data.recipe.train.budget or None,
+        "took": took,
+        "device": str(contest.device),
+        "versions": versions(),
+        "data": facts_of(reading, contest.notes),
+        "metric": metrics[0].name,
+        "smaller_is_better": metrics[0].smaller_is_better,
+        "metrics": {metric.name: metric.summary for metric in metrics},
+    }
+
+
+def standings(contest: Contest, entries: Sequence[Entry], folder: Path) -> dict[str, Any]:
+    """The rows, the verdict on them, and examples to look at."""
+    task, test = contest.data.task, contest.data.reading.test
+    rows = [entry.row for entry in entries]
+    outputs = {entry.row["model"]: entry.runs for entry in entries}
+    metric = contest.metrics[0].on([question.source for question in test])
+    references = [question.references for question in test]
+    return {
+        "rows": rows,
+        **judge(rows, outputs, references, metric, writes=task.mix is not None),
+        "forecasts": exhibited(contest.codec, test, rows, outputs),
+        "alignments": alignments(folder, [row for row in rows if not row["failed"]], test),
+    }
 
 
 def bound(values: dict[str, Any]) -> dict[str, Any]:
@@ -185,20 +241,22 @@ def require_seeds(seeds: int) -> int:
     return seeds
 
 
-def share_budget(values: dict[str, Any], names: Sequence[str], *, rounds: int, alone: bool) -> dict[str, Recipe]:
+def share_budget(
+    chosen: Assembled, values: dict[str, Any], names: Sequence[str], *, rounds: int, alone: bool
+) -> dict[str, Recipe]:
     """One recipe a model: the same data, seed and limits, an equal share of the time."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
     if twice is not None:
         raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
-    shared = dict(values)
+    shared = {**values, **absolute(chosen.recipe.data)}  # with the parts that were found
     if values["train.budget"]:
         shared["train.budget"] = max(LEAST_SHARE, round(SHARE_FOR_LEARNING * values["train.budget"] / rounds, 1))
     if not alone:
         shared["train.threads"] = 1
-    return {name: assemble({**shared, "model.name": name})[1] for name in names}
+    return {name: recipe_for(chosen.task, {**shared, "model.name": name}).recipe for name in names}
 
 
-def spread_seeds(folder: Path, name: str, recipe: Recipe, seeds: int) -> list[tuple[Job, Recipe]]:
+def spread_seeds(folder: Path, name: str, recipe: Recipe, seeds: int) -> list[JobPlan]:
     """One job a seed, all on the same split."""
     plans = []
     for more in range(seeds):

@@ -47,7 +47,7 @@ def look_at_phase(run: Run, *, steps: int = 0) -> dict[str, Any]:
     """A free run from where the test part begins, beside the truth, as plain data."""
     codec = codec_of(run)
     bundle = run.predictor.bundle
-    reading = bundle.task.read(bundle.recipe.data, bundle.recipe.split_seed)
+    reading = bundle.read()
     past, follows = first_past(reading.test or reading.valid, [series for series, _ in reading.train], codec)
     seen = next((series for series, _ in reading.train if series.name == past.series), reading.train[0][0])
     wanted = steps or max(LEAST, min(STEPS, len(seen)))

@@ -11,9 +11,10 @@ import torch
 from atento.api.card import model_card, versions
 from atento.api.folders import held, new_folder, require_free
 from atento.api.outputs import save_outputs
+from atento.api.prepare import Prepared, facts_of, prepare, read_data, tell
 from atento.api.recipes import Settings, assemble, gather_values
 from atento.api.run import Run, find_device, load
-from atento.api.starting import continue_model, take_codec, take_weights
+from atento.api.starting import continue_model
 from atento.bundle import (
     EVENTS,
     RECIPE,
@@ -26,18 +27,17 @@ from atento.bundle import (
     write_atomically,
     write_json,
 )
-from atento.checking.leaks import require_no_leak
+from atento.data.tables import parsed_once
 from atento.errors import InputError, Interrupted
 from atento.models.build import count_parameters
 from atento.predictor import Judged, Predictor
 from atento.spec import Recipe, read_recipe
 from atento.tasks.encoding import encode_all
-from atento.tasks.task import Question, Reading, Task, fill_sizes, learn_codec
-from atento.tasks.word_start import start_words
+from atento.tasks.task import Question, Reading, Task
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventLog, Watcher, no_watcher, read_events
 from atento.training.learner import Learner, new_learner
-from atento.training.loop import Plan, require_sense, train
+from atento.training.loop import Plan, train
 from atento.training.threads import choose_threads
 
 WORST = 8
@@ -63,63 +63,43 @@ def fit(
     before = load_bundle(Path(start_from)) if start_from else None
     if before is not None:
         values = continue_model(values, before)
-    chosen, recipe, notes = assemble(values, where=str(data) if str(data).endswith(".toml") else "")
-    folder = Path(out) if out else new_folder(recipe.data.train, recipe.model.name)
-    require_free(folder, "run", resume=resume)
-    if resume and is_finished(folder):
-        on_event({"event": "note", "text": f"{folder} is already finished"})
-        return load(folder, device=device)
-    where = find_device(device)
-    reading = chosen.read(recipe.data, recipe.split_seed)
-    recipe = fill_sizes(chosen, recipe, values, reading.train, device=where.type)
-    codec = begun_with(folder, chosen) if resume else None
-    if codec is None:
-        read = reading.train
-        codec = learn_codec(chosen, recipe, read) if before is None else take_codec(chosen, recipe, read, before)
-        if before is None:
-            require_no_leak(codec, reading)
-    notes = [*reading.notes, *notes, *codec.notes]
-    for note in notes:
-        on_event({"event": "note", "text": note})
-    for refusal in reading.refused:
-        on_event({"event": "refused", "text": str(refusal)})
-    torch.manual_seed(recipe.train.seed)
-    module = chosen.build(recipe.model, codec)  # a model that cannot be built or taught leaves no folder behind
-    require_sense(chosen, module, recipe.train)
-    if recipe.train.balance and chosen.weigh is not None:
-        chosen.weigh(module, codec, recipe.train.balance)
-    if before is not None:
-        notes.append(take_weights(module, before))
-        on_event({"event": "note", "text": notes[-1]})
-    solved = ""
-    if before is None and chosen.start is not None and (solved := chosen.start(module, codec, reading.train)):
-        notes.append(solved)
-        on_event({"event": "note", "text": solved})
-    for note in start_words(module, codec, recipe, started=before is not None):
-        notes.append(note)
-        on_event({"event": "note", "text": note})
+    with parsed_once():  # the guess and the reading look at one file
+        chosen = assemble(values, where=str(data) if str(data).endswith(".toml") else "")
+        folder = Path(out) if out else new_folder(chosen.recipe.data.train, chosen.recipe.model.name)
+        require_free(folder, "run", resume=resume)
+        if resume and is_finished(folder):
+            tell([f"{folder} is already finished"], on_event)
+            return load(folder, device=device)
+        where = find_device(device)
+        found = read_data(chosen, values, device=where.type)
+    codec = begun_with(folder, found.task) if resume else None
+    prepared = prepare(found, codec=codec, before=before, on_event=on_event)  # what fails here leaves no folder behind
     with held(folder):
-        open_run(folder, recipe, codec, resume=resume)
-        plan = make_plan(chosen, recipe, codec, reading, where, folder, solved=bool(solved))
-        learner = new_learner(module.to(where), recipe)
-        log = EventLog(folder, on_event)
+        open_run(folder, prepared, resume=resume)
         try:
-            begin(plan, learner, log, resume=resume)
-            if before is not None and not (folder / CHECKPOINT).exists():
-                save_checkpoint(folder, learner, fingerprint=plan.fingerprint)  # the run before may be gone one day
-            train(plan, learner, log)
-            if solved and learner.best_weights and not learner.progress.best_step:
-                notes.append("no step was better than the closed form by more than chance: it stays as it began")
-                on_event({"event": "note", "text": notes[-1]})
-            if chosen.settle is not None:
-                chosen.settle(learner.module.eval(), codec, reading.valid)
-            log.add("finished", step=learner.progress.step, why=learner.progress.done)
-            finish(plan, learner, reading, notes=notes)
+            teach(prepared, folder, where, resume=resume, on_event=on_event)
         except Interrupted as stop:
             again = resume_command(folder, device)
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return load(folder, device=device)
+
+
+def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: bool, on_event: Watcher) -> None:
+    """Train the model to its end, test it once, and complete the folder."""
+    log = EventLog(folder, on_event)
+    plan, learner = begin(prepared, folder, device, log, resume=resume)
+    if prepared.started and not (folder / CHECKPOINT).exists():
+        save_checkpoint(folder, learner, fingerprint=plan.fingerprint)  # the run before may be gone one day
+    train(plan, learner, log)
+    notes = list(prepared.notes)
+    if prepared.solved and learner.best_weights and not learner.progress.best_step:
+        notes.append("no step was better than the closed form by more than chance: it stays as it began")
+        tell(notes[-1:], on_event)
+    if prepared.task.settle is not None:
+        prepared.task.settle(learner.module.eval(), prepared.codec, prepared.reading.valid)
+    log.add("finished", step=learner.progress.step, why=learner.progress.done)
+    finish(plan, learner, prepared.reading, notes=notes)
 
 
 def is_begun(folder: Path) -> bool:
@@ -132,15 +112,15 @@ def begun_with(folder: Path, task: Task) -> Any:
     return task.load(read_json(folder, VOCABULARY)) if is_begun(folder) else None
 
 
-def open_run(folder: Path, recipe: Recipe, codec: Any, *, resume: bool) -> None:
+def open_run(folder: Path, prepared: Prepared, *, resume: bool) -> None:
     """Write down what the run will do, or check that it is the run that was begun."""
     if resume and is_begun(folder):
-        require_same_recipe(folder, recipe)
+        require_same_recipe(folder, prepared.recipe)
         return
     (folder / CHECKPOINT).unlink(missing_ok=True)  # of a run that never wrote its recipe
     (folder / EVENTS).unlink(missing_ok=True)
-    write_json(folder / VOCABULARY, codec.to_json())
-    write_atomically(folder / RECIPE, recipe.to_toml().encode())
+    write_json(folder / VOCABULARY, prepared.codec.to_json())
+    write_atomically(folder / RECIPE, prepared.recipe.to_toml().encode())
 
 
 def require_same_recipe(folder: Path, recipe: Recipe, *, fix: str = "") -> None:
@@ -155,10 +135,9 @@ def require_same_recipe(folder: Path, recipe: Recipe, *, fix: str = "") -> None:
             )
 
 
-def make_plan(
-    task: Task, recipe: Recipe, codec: Any, reading: Reading, device: torch.device, folder: Path, *, solved: bool
-) -> Plan:
+def make_plan(prepared: Prepared, device: torch.device, folder: Path) -> Plan:
     """Encode the training part and pick what validations will ask."""
+    task, recipe, codec, reading = prepared.task, prepared.recipe, prepared.codec, prepared.reading
     stride = -(-len(reading.valid) // recipe.train.validation_examples) or 1
     encoded = encode_all(task, codec, reading.train)
     windows = task.windows(encoded, recipe.train, codec) if task.windows is not None else None
@@ -174,22 +153,27 @@ def make_plan(
         order=None if windows is None else windows.order,
         carried=windows is not None and windows.carried,
         gather=None if windows is None else windows.gather,
-        solved=solved,
+        solved=prepared.solved,
     )
 
 
-def begin(plan: Plan, learner: Learner, log: EventLog, *, resume: bool) -> None:
+def begin(
+    prepared: Prepared, folder: Path, device: torch.device, log: EventLog, *, resume: bool
+) -> tuple[Plan, Learner]:
     """From the last checkpoint where there is one; else from the start, with a thread count that was measured."""
-    if resume and (plan.folder / CHECKPOINT).exists():
-        load_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint)
+    plan = make_plan(prepared, device, folder)
+    learner = new_learner(prepared.module.to(device), prepared.recipe)
+    if resume and (folder / CHECKPOINT).exists():
+        load_checkpoint(folder, learner, fingerprint=plan.fingerprint)
         log.rewind(learner.progress.step)
-        return
+        return plan, learner
     log.rewind(-1)
     random_state = torch.get_rng_state()
     threads = plan.recipe.train.threads or choose_threads(lambda: try_step(plan, learner))
     torch.set_num_threads(threads)
     torch.set_rng_state(random_state)
-    log.add("start", step=0, threads=threads, device=str(plan.device), parameters=count_parameters(learner.module))
+    log.add("start", step=0, threads=threads, device=str(device), parameters=count_parameters(learner.module))
+    return plan, learner
 
 
 def try_step(plan: Plan, learner: Learner) -> None:
@@ -209,13 +193,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
     metrics = {
         "model": plan.recipe.model.name,
         "task": plan.task.name,
-        "data": {
-            "name": reading.name,
-            "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
-            "refused": [str(refusal) for refusal in reading.refused],
-            "notes": notes,
-            "fingerprint": reading.fingerprint,
-        },
+        "data": facts_of(reading, notes),
         **found,
         "parameters": count_parameters(learner.module),
         "seconds": progress.elapsed,

@@ -25,7 +25,7 @@ def look_at_forecast(run: Run, asked: str = "") -> dict[str, Any]:
     """A forecast of the test part, as plain data: the one that a series or a time names, else the one in the middle."""
     codec = codec_of(run)
     bundle = run.predictor.bundle
-    reading = bundle.task.read(bundle.recipe.data, bundle.recipe.split_seed)
+    reading = bundle.read()
     questions = reading.test or reading.valid
     if not len(questions):
         raise InputError(
@@ -48,7 +48,7 @@ def makes_forecasts(run: Run) -> bool:
 def past_named(run: Run, asked: str) -> Any:
     """The past of the test part that goes by these words."""
     bundle = run.predictor.bundle
-    reading = bundle.task.read(bundle.recipe.data, bundle.recipe.split_seed)
+    reading = bundle.read()
     return find_question(reading.test or reading.valid, asked).source
 
 

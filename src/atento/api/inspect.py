@@ -1,15 +1,15 @@
 """What a file is, what is wrong with it, and what to type next."""
 
-import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from atento.api.inspect_series import channels_of, series_problems
+from atento.api.prepare import Data, read_data
 from atento.api.problems import Problem, Subject, problems_of, refused_rows
+from atento.api.recipes import recipe_for
 from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.casting import Cast, cast
@@ -19,22 +19,22 @@ from atento.data.histograms import label_histogram, length_histogram
 from atento.data.lists import join, split
 from atento.data.series import Series
 from atento.data.sources import read_source
-from atento.data.tables import Table
+from atento.data.tables import Table, parsed_once
 from atento.errors import AtentoError
 from atento.spec import DataRecipe, Recipe
 from atento.tasks.catalogue import LIKELY, TASKS, recognise
-from atento.tasks.task import Reading, Task, fill_defaults, learn_codec
+from atento.tasks.task import Reading, Task, learn_codec
 
 VERBS = ("compare", "train")
 MOST_ROWS = 20  # refused ones that are listed
 MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
 FEW_DOCUMENTS = 20  # of fewer documents, lines say more
 WORDY = 1.5  # words a text, from where words are counted
-SETTING = re.compile(r"--set (data\.\w+)=(\w+)")
 NUMERIC = ("estimate", "classify-series", "transcribe")
 SIDES = {"tag": "sentences", "match": "both texts", **dict.fromkeys(NUMERIC, "sequences")}
 
 
+@parsed_once()
 def inspect(file: str) -> dict[str, Any]:
     """Facts, the guess and its reason, problems with a way to mend each, and commands to go on with."""
     if is_builtin(file):
@@ -61,28 +61,16 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
         "guesses": {task: guess._asdict() for task, guess in guesses.items()},
         **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": [], "channels": []},
     }
-    rows, problems = refused_rows(file, table.refused), []
+    rows, problems = refused_rows(file, table.refused), list[Problem]()
     mend: dict[str, str] = {}
     if likely:
         try:
-            recipe, reading, stopped, mend = read_mended(TASKS[best], values)
-            rows = [*refused_rows(file, reading.refused), *(Problem("rows", one.problem, one.fix) for one in stopped)]
-            document |= {
-                "refused": len(reading.refused),
-                "notes": [*beside, *reading.notes],
-                "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
-                "tokens": token_notes(TASKS[best], recipe, reading),
-            }
-            if isinstance(reading.train[0][0], Series):
-                document["channels"], problems = channels_of(reading), series_problems(file, reading)
-            else:
-                parts = cast(table, best)
-                subject = subject_of(file, recipe, reading, table=table, cast=parts)
-                document["cast"] = {table.columns[at]: part for at, part in parts.items()}
-                document |= {"lengths": lengths_of(subject), **labels_of(subject)}
-                problems = problems_of(subject)
+            data, stopped, mend = read_mended(TASKS[best], values)
+            found, problems = look_at_parts(file, data, table)
+            document |= {**found, "notes": [*beside, *data.reading.notes]}
+            rows = [*refused_rows(file, data.reading.refused), *(problem_of(error) for error in stopped)]
         except AtentoError as error:
-            rows = rows or [Problem("rows", error.problem, error.fix)]
+            rows = rows or [problem_of(error)]
     if document["refused"]:
         mend = {"data.bad_rows": "skip", **mend}
     settings = [word for key, value in mend.items() for word in ("--set", f"{key}={value}")]
@@ -97,28 +85,42 @@ def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[
     }
 
 
-def read_mended(task: Task, values: dict[str, str]) -> tuple[Recipe, Reading, list[AtentoError], dict[str, str]]:
-    """The recipe and the parts, bad rows left out, what stopped the reading, and the settings that mend it; they are
-    those that each message names, as long as another one helps.
+def read_mended(task: Task, values: dict[str, str]) -> tuple[Data, list[AtentoError], dict[str, str]]:
+    """The data, bad rows left out, what stopped the reading, and the settings that mend it: those that each error
+    carries, as long as another one helps.
     """
     stopped: list[AtentoError] = []
     mend: dict[str, str] = {}
     while True:
-        recipe = fill_defaults(task, {**values, "data.bad_rows": "skip", **mend}, data=Path(values["data.train"]).name)
+        known = {**values, "data.bad_rows": "skip", **mend}
         try:
-            return recipe, task.read(recipe.data, recipe.split_seed), stopped, mend
+            return read_data(recipe_for(task, known), known), stopped, mend
         except AtentoError as error:
-            more = mending(error)
-            if not more or more.keys() <= mend.keys():
+            if error.settings.keys() <= mend.keys():
                 raise stopped[0] if stopped else error from None
             stopped.append(error)
-            mend |= more
+            mend |= error.settings
 
 
-def mending(error: AtentoError) -> dict[str, str]:
-    """The first settings that an error's fix names, as they are typed."""
-    named = re.search(r"--set data\.\w+=\w+(?: --set data\.\w+=\w+)*", error.fix)
-    return dict(SETTING.findall(named[0])) if named else {}
+def look_at_parts(file: str, data: Data, table: Table) -> tuple[dict[str, Any], list[Problem]]:
+    """What the parts hold, as the task reads them, and what is wrong with them."""
+    reading = data.reading
+    found: dict[str, Any] = {
+        "refused": len(reading.refused),
+        "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
+        "tokens": token_notes(data),
+    }
+    if isinstance(reading.train[0][0], Series):
+        return {**found, "channels": channels_of(reading)}, series_problems(file, reading)
+    parts = cast(table, data.task.name)
+    subject = subject_of(file, data.recipe, reading, table=table, cast=parts)
+    found["cast"] = {table.columns[at]: part for at, part in parts.items()}
+    return {**found, "lengths": lengths_of(subject), **labels_of(subject)}, problems_of(subject)
+
+
+def problem_of(error: AtentoError) -> Problem:
+    """What stopped the reading."""
+    return Problem("rows", error.problem, error.fix)
 
 
 def subject_of(file: str, recipe: Recipe, reading: Reading, *, table: Table, cast: Cast) -> Subject:
@@ -195,10 +197,10 @@ def labels_of(subject: Subject) -> dict[str, Any]:
     }
 
 
-def token_notes(task: Task, recipe: Recipe, reading: Reading) -> list[str]:
+def token_notes(data: Data) -> list[str]:
     """At what level the task cuts texts and what it finds there, from a part of the training rows."""
-    step = 1 + len(reading.train) // MOST_LEARNED
-    return list(learn_codec(task, recipe, reading.train[::step]).notes)
+    step = 1 + len(data.reading.train) // MOST_LEARNED
+    return list(learn_codec(data.task, data.recipe, data.reading.train[::step]).notes)
 
 
 def inspect_builtin(name: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def look_at_latents(run: Run) -> dict[str, Any]:
     """The path of the first series in the training and in the test time, as plain data."""
     bundle = run.predictor.bundle
     codec = bundle.codec
-    reading = bundle.task.read(bundle.recipe.data, bundle.recipe.split_seed)
+    reading = bundle.read()
     questions = reading.test or reading.valid
     if not len(questions):
         raise InputError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import is_builtin
@@ -43,16 +43,31 @@ def gather_values(
     return values
 
 
-def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recipe, list[str]]:
+class Assembled(NamedTuple):
+    """A task, a whole recipe, and what was guessed, in words."""
+
+    task: Task
+    recipe: Recipe
+    notes: list[str]
+
+
+def assemble(values: Mapping[str, Any], *, where: str = "") -> Assembled:
     """The task, the recipe with the task's defaults filled in, and what was guessed."""
     bare = Recipe().with_values(dict(values), where=where)
     parts, found = find_parts(bare.data)
-    values, bare = {**values, **parts}, bare.with_values(parts)
+    bare = bare.with_values(parts)
     task, guess = find_task(bare.task, bare.data)
+    known = recipe_for(task, {**values, **parts}, where=where)
+    return known._replace(notes=[*found, *([guess] if guess else []), *known.notes])
+
+
+def recipe_for(task: Task, values: Mapping[str, Any], *, where: str = "") -> Assembled:
+    """The same for a task that is known; the data is not looked at."""
+    bare = Recipe().with_values(dict(values), where=where)
     name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
     recipe = fill_defaults(task, values, data=name, where=where)
-    task.names(ModelName.parse(recipe.model.name))
-    notes = [*found, *([guess] if guess else [])]
+    task.names(ModelName.parse(recipe.model.name))  # a wrong name is said before a large file is read
+    notes = []
     limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
     if limited:  # the user's limits stand alone
         recipe = recipe.with_values({key: values.get(key, 0) for key in LIMITS})
@@ -63,7 +78,7 @@ def assemble(values: Mapping[str, Any], *, where: str = "") -> tuple[Task, Recip
     if not limited:
         notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
     named = {"tokens.vectors": str(Path(recipe.tokens.vectors).absolute()) if recipe.tokens.vectors else ""}
-    return task, recipe.with_values({**absolute(recipe.data), **named}), notes
+    return Assembled(task, recipe.with_values({**absolute(recipe.data), **named}), notes)
 
 
 def absolute(data: DataRecipe) -> dict[str, str]:

@@ -2,33 +2,33 @@
 
 import math
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from atento.api.compare import DEFAULT_BUDGET
-from atento.api.fit import begin, fit, make_plan
+from atento.api.fit import begin, fit
 from atento.api.folders import TRIALS, held, new_folder, require_free
 from atento.api.outputs import read_outputs
+from atento.api.prepare import Data, prepare, read_data, tell
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
 from atento.api.run import Run, find_device
 from atento.bundle import write_atomically, write_json
+from atento.data.tables import parsed_once
 from atento.errors import InputError, RunError
 from atento.metrics.intervals import tied
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import Reading, Task, fill_sizes, learn_codec
 from atento.training.events import Event, EventLog, Watcher, no_watcher
-from atento.training.learner import new_learner
-from atento.training.loop import require_sense, train
+from atento.training.loop import train
 from atento.tuning.search import Trial, search
 from atento.tuning.space import space_around
 
 SHARE_FOR_SEARCH = 0.5  # of the budget; the rest trains the best recipe and the default, equally long
 SECONDS_A_TRIAL = 30.0
 FEWEST, MOST = 4, 40
-FACTS, BEST = "tune.json", "best.toml"
+FACTS = "tune.json"
 
 
 class Hopeless(Exception):
@@ -45,6 +45,15 @@ class Tuning:
     default: Run
 
 
+class Share(NamedTuple):
+    """How time is shared out."""
+
+    trials: int
+    each: float  # seconds of a trial
+    final: float  # seconds of each of the two runs at the end
+
+
+@parsed_once()
 def tune(
     data: str | Path,
     *,
@@ -61,44 +70,68 @@ def tune(
     """Search over recipes for a share of the budget, then train the best one and the default, and test both once."""
     values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
     seconds = float(values.pop("train.budget", 0) or parse_duration(DEFAULT_BUDGET))
-    chosen, recipe, notes = assemble({**values, "train.budget": seconds})
+    chosen = assemble({**values, "train.budget": seconds})
     refuse_limits(values)
-    folder = Path(out) if out else new_folder(recipe.data.train, "tune")
+    folder = Path(out) if out else new_folder(chosen.recipe.data.train, "tune")
     require_free(folder, "search", resume=resume)
-    reading = chosen.read(recipe.data, recipe.split_seed)
-    recipe = fill_sizes(chosen, recipe, values, reading.train, device=find_device(device).type)
-    for note in (*reading.notes, *notes):
-        on_event({"event": "note", "text": note})
-    if not reading.valid or not reading.test:
-        raise InputError(
-            "a search needs a validation and a test part.",
-            found=f"data.split={recipe.data.split}",
-            fix="--set data.split=80/10/10",
-        )
-    count = max(FEWEST, min(MOST, int(SHARE_FOR_SEARCH * seconds / SECONDS_A_TRIAL)))
-    share = SHARE_FOR_SEARCH * seconds / count
-    space, where = space_around(chosen, recipe, fixed=values), find_device(device)
-    first = {key: recipe.flat()[key] for key in space}
-    unseen = reading._replace(test=())  # what a trial is given
-
-    def attempt(number: int, tried: dict[str, Any], report: Any) -> float | None:
-        trial = recipe.with_values({**tried, "train.budget": share})
-        return attempt_one(chosen, trial, unseen, where, number, report, on_event)
-
+    where = find_device(device)
+    found = read_data(chosen, values, device=where.type)
+    tell(found.notes, on_event)
+    require_parts(found)
+    share = share_time(seconds)
     with held(folder):
-        trials = search(attempt, space, first=first, count=count, journal=folder / TRIALS, seed=recipe.train.seed)
+        trials = try_recipes(found, values, share, where, folder / TRIALS, on_event)
         best = max((trial for trial in trials if trial.merit is not None), key=lambda one: one.merit or -math.inf)
-        final = (1 - SHARE_FOR_SEARCH) / 2 * seconds
-        tuned = recipe.with_values({**best.values, "train.budget": final})
-        plain = recipe.with_values({"train.budget": final})
-        write_atomically(folder / BEST, tuned.to_toml().encode())
-        runs = [
-            fit(path_of(folder, name, one), out=folder / name, device=device, resume=True, on_event=on_event)
-            for name, one in (("best", tuned), ("default", plain))
-        ]
-        facts = outcome(chosen, reading, trials, best, runs, share=share, final=final)
+        runs = train_both(found.recipe, best, share, folder, device, on_event)
+        facts = outcome(found, trials, best, runs, share)
         write_json(folder / FACTS, facts)
     return Tuning(folder, facts, *runs)
+
+
+def share_time(seconds: float) -> Share:
+    """One part of the budget for the trials, one for the two runs at the end."""
+    count = max(FEWEST, min(MOST, int(SHARE_FOR_SEARCH * seconds / SECONDS_A_TRIAL)))
+    return Share(count, SHARE_FOR_SEARCH * seconds / count, (1 - SHARE_FOR_SEARCH) / 2 * seconds)
+
+
+def require_parts(data: Data) -> None:
+    """A search chooses by the validation part and ends on the test part."""
+    if not data.reading.valid or not data.reading.test:
+        raise InputError(
+            "a search needs a validation and a test part.",
+            found=f"data.split={data.recipe.data.split}",
+            fix="--set data.split=80/10/10",
+        )
+
+
+def try_recipes(
+    data: Data, values: dict[str, Any], share: Share, device: torch.device, journal: Path, on_event: Watcher
+) -> list[Trial]:
+    """Search around the recipe, over what the user left open; the first trial is the recipe as it is."""
+    space = space_around(data.task, data.recipe, fixed=values)
+    unseen = data.reading._replace(test=())  # what a trial is given
+
+    def attempt(number: int, tried: dict[str, Any], report: Any) -> float | None:
+        recipe = data.recipe.with_values({**tried, "train.budget": share.each})
+        return attempt_one(replace(data, recipe=recipe, reading=unseen), device, number, report, on_event)
+
+    first = {key: data.recipe.flat()[key] for key in space}
+    return search(attempt, space, first=first, count=share.trials, journal=journal, seed=data.recipe.train.seed)
+
+
+def train_both(
+    recipe: Recipe, best: Trial, share: Share, folder: Path, device: str, on_event: Watcher
+) -> tuple[Run, Run]:
+    """The best recipe and the default, trained equally long."""
+    tuned = recipe.with_values({**best.values, "train.budget": share.final})
+    plain = recipe.with_values({"train.budget": share.final})
+    for name, one in (("best", tuned), ("default", plain)):
+        write_atomically(folder / f"{name}.toml", one.to_toml().encode())
+    tuned_run, plain_run = (
+        fit(folder / f"{name}.toml", out=folder / name, device=device, resume=True, on_event=on_event)
+        for name in ("best", "default")
+    )
+    return tuned_run, plain_run
 
 
 def refuse_limits(values: dict[str, Any]) -> None:
@@ -108,34 +141,23 @@ def refuse_limits(values: dict[str, Any]) -> None:
             raise InputError(f"{key} has no meaning in a search.", found=f"{key}={values[key]}", fix="give --budget")
 
 
-def attempt_one(
-    task: Task, recipe: Recipe, reading: Reading, device: torch.device, number: int, report: Any, on_event: Watcher
-) -> float | None:
+def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_event: Watcher) -> float | None:
     """The best validation of one recipe; None where it failed or was given up."""
     seen: list[float] = []
-
-    def watch(event: Event) -> None:
-        if event["event"] == "validation":
-            selects = task.selects or task.metrics(codec)[0]
-            seen.append(max([*seen, selects.merit(event["metrics"][selects.name])]))
-            if report(len(seen), seen[-1]):
-                raise Hopeless
-
     failed = ""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            codec = learn_codec(task, recipe, reading.train)
-            torch.manual_seed(recipe.train.seed)
-            module = task.build(recipe.model, codec)
-            require_sense(task, module, recipe.train)
-            if recipe.train.balance and task.weigh is not None:
-                task.weigh(module, codec, recipe.train.balance)
-            solved = task.start is not None and task.start(module, codec, reading.train)
-            plan = make_plan(task, recipe, codec, reading, device, Path(folder), solved=bool(solved))
-            learner = new_learner(module.to(device), recipe)
+            prepared = prepare(data)
+            selects = data.task.selects or data.task.metrics(prepared.codec)[0]
+
+            def watch(event: Event) -> None:
+                if event["event"] == "validation":
+                    seen.append(max([*seen, selects.merit(event["metrics"][selects.name])]))
+                    if report(len(seen), seen[-1]):
+                        raise Hopeless
+
             log = EventLog(Path(folder), watch)
-            begin(plan, learner, log, resume=False)
-            train(plan, learner, log)
+            train(*begin(prepared, Path(folder), device, log, resume=False), log)
         except Hopeless:
             failed = "given up: others were better by then"
         except (InputError, RunError) as error:
@@ -145,17 +167,9 @@ def attempt_one(
     return merit
 
 
-def path_of(folder: Path, name: str, recipe: Recipe) -> str:
-    """The recipe as a file, which `fit` reads."""
-    path = folder / f"{name}.toml"
-    write_atomically(path, recipe.to_toml().encode())
-    return str(path)
-
-
-def outcome(
-    task: Task, reading: Reading, trials: list[Trial], best: Trial, runs: list[Run], *, share: float, final: float
-) -> dict[str, Any]:
+def outcome(data: Data, trials: list[Trial], best: Trial, runs: tuple[Run, Run], share: Share) -> dict[str, Any]:
     """What was found, and whether it is more than chance."""
+    task, reading = data.task, data.reading
     metric = task.metrics(runs[0].predictor.bundle.codec)[0]
     outputs = [read_outputs(run.folder) for run in runs]
     told = metric.on([question.source for question in reading.test])
@@ -170,7 +184,7 @@ def outcome(
         "default": {"score": scores[1], "run": str(runs[1].folder)},
         "tied": same,
         "trials": [trial._asdict() for trial in trials],
-        "seconds_a_trial": share,
-        "seconds_at_the_end": final,
+        "seconds_a_trial": share.each,
+        "seconds_at_the_end": share.final,
         "test_examples": len(reading.test),
     }

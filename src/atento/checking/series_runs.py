@@ -32,7 +32,7 @@ def check_series_run(bundle: Bundle, of_its_module: Sequence[Finding], gap: Gap)
 def some_questions(bundle: Bundle) -> Asked:
     """A few of the test part, spread over it."""
     try:
-        test = bundle.task.read(bundle.recipe.data, bundle.recipe.split_seed).test
+        test = bundle.read().test
     except InputError:
         return []
     return [(at, test[at].source) for at in range(0, len(test), max(1, -(-len(test) // EXAMPLES)))]

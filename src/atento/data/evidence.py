@@ -52,9 +52,13 @@ class Evidence:
         return plain
 
 
-def gather(source_file: str, *, header: Header = "auto", source: str = "", label: str = "") -> Evidence:
-    """The facts about a file, or about parallel files; `source` and `label` are columns that the user named."""
-    names = [name for name in (source, label) if name]
+def gather(
+    source_file: str, *, header: Header = "auto", source: str = "", label: str = "", others: Sequence[str] = ()
+) -> Evidence:
+    """The facts about a file, or about parallel files; `source`, `label` and `others` are columns that the user named:
+    the file is parsed with the names it will be read with.
+    """
+    names = [name for name in (source, label, *others) if name]
     return evidence_of(read_rows(source_file, header=header, names=names), source=source, label=label)
 
 

@@ -148,6 +148,7 @@ def no_label(table: Table) -> InputError:
         f"{table.file}:1: no column looks like a label: few values that come again and again.",
         found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
         fix=f"name it: --set data.label={table.columns[-1]}",
+        settings={"data.label": table.columns[-1]},
     )
 
 

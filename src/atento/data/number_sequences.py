@@ -2,13 +2,14 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atento.data.records import excerpt
-from atento.errors import InputError
+from atento.errors import NO_SETTINGS, InputError
 
 # Axes: T time, C channels.
 
@@ -27,6 +28,7 @@ class Problem(NamedTuple):
     problem: str
     found: str
     fix: str
+    settings: Mapping[str, str] = NO_SETTINGS  # recipe keys that mend it
 
 
 def read_steps(text: str, *, channels: int = 0) -> Steps | Problem:

@@ -11,7 +11,7 @@ from atento.data.lists import join
 from atento.data.records import BadRows, Refusal, counted, excerpt, in_words, stop_or_skip
 from atento.data.sources import read_source as read_source
 from atento.data.tables import Table
-from atento.errors import InputError, nearest
+from atento.errors import NO_SETTINGS, InputError, nearest
 
 SAMPLE_ROWS = 1000
 BESIDE = ","  # data.source=lemma,features: a word, and beside it its features
@@ -199,4 +199,5 @@ def nothing_left(file: str, refused: Sequence[Refusal]) -> InputError:
         f"{refused[0].file if refused else file}: none of the {counted(len(refused), 'row')} can be used.",
         found=f"first {refused[0]}" if refused else "no rows",
         fix=refused[0].fix if refused else "add rows",
+        settings=refused[0].settings if refused else NO_SETTINGS,
     )

@@ -1,7 +1,7 @@
 """What every reader of rows hands on: cells, the line each row began on, and the rows it refused."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from atento.errors import InputError
@@ -21,6 +21,7 @@ class Refusal:
     problem: str
     found: str
     fix: str
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)  # recipe keys that mend it
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.problem}"
@@ -37,6 +38,7 @@ class Refusal:
             str(self),
             found=self.found + more,
             fix=f"{self.fix}, or pass {leaving_out} to leave such rows out",
+            settings=self.settings,
         )
 
 

@@ -1,7 +1,9 @@
 """A path to rows of text with named columns; no row is lost: each is in `rows` or in `refused`."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unicodedata import normalize
@@ -49,27 +51,68 @@ class Table:
         return self.locate(self.lines[row], column)
 
 
+PARSED: ContextVar[dict[Hashable, Table] | None] = ContextVar("PARSED", default=None)
+MOST_PARSED = 4  # tables that are kept: three parts, or pieces of a large file
+
+
+@contextmanager
+def parsed_once() -> Iterator[None]:
+    """A cache of parsed files: within this context equal content is parsed once, though a guess, a reading and further
+    runs ask for it. Contexts inside this one share its tables; they are released when the outermost ends.
+    """
+    kept = PARSED.get()
+    token = PARSED.set({} if kept is None else kept)
+    try:
+        yield
+    finally:
+        PARSED.reset(token)
+
+
+def parsed(content: Hashable, parse: Callable[[], Table]) -> Table:
+    """The table of this content: the one that was parsed before, where it is still kept."""
+    kept = PARSED.get()
+    if kept is None:
+        return parse()
+    if content not in kept:
+        table = parse()
+        if len(kept) >= MOST_PARSED:
+            del kept[next(iter(kept))]
+        kept[content] = table
+    return kept[content]
+
+
 def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
     """The rows of a CSV, TSV, JSONL, Parquet, CoNLL or text file; `names` are columns the user asked for."""
-    file = Path(path).name
-    if kind_by_name(path) == "parquet":
+    if kind_by_name(path) not in ("parquet", "npz", "npy"):
+        return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
+    file, data = Path(path).name, read_bytes(path)
+    return parsed((data, file, bad_rows), lambda: parse_bytes(data, file, bad_rows))
+
+
+def parse_bytes(data: bytes, file: str, bad_rows: BadRows) -> Table:
+    """The rows of a file that is no text."""
+    if kind_by_name(file) == "parquet":
         from atento.data.parquet import read_parquet  # pyarrow loads only when it is needed
 
-        return table_of(read_parquet(read_bytes(path), file), file, "parquet", "", True, bad_rows)
-    if kind_by_name(path) == "npz" and not are_series(read_bytes(path), file):
-        return table_of(read_arrays(read_bytes(path), file), file, "npz", "", False, bad_rows)
-    if kind_by_name(path) in ("npy", "npz"):
-        return table_of(read_array_rows(read_bytes(path), file), file, "npy", "", False, bad_rows)
-    return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
+        return table_of(read_parquet(data, file), file, "parquet", "", True, bad_rows)
+    if kind_by_name(file) == "npz" and not are_series(data, file):
+        return table_of(read_arrays(data, file), file, "npz", "", False, bad_rows)
+    return table_of(read_array_rows(data, file), file, "npy", "", False, bad_rows)
 
 
 def table_from_text(
     read: Text, path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()
 ) -> Table:
-    """The rows of a text, by the ending of its file's name, else by what it looks like."""
-    text, encoding, notes = read
+    """The rows of a text; `path` names its file."""
     file = Path(path).name
-    kind = kind_by_name(path)
+    content = (read, file, header, bad_rows, frozenset(names))
+    return parsed(content, lambda: parse_text(read, file, header, bad_rows, names))
+
+
+def parse_text(read: Text, file: str, header: Header, bad_rows: BadRows, names: Sequence[str]) -> Table:
+    """The same, by the ending of its file's name, else by what it looks like."""
+    text, encoding, notes = read
+    kind = kind_by_name(file)
     if kind is None:
         kind = kind_by_content(text)
         notes += (f"{file} is read as {KIND_WORDS[kind]}",)
@@ -142,4 +185,5 @@ def refuse_twins(columns: tuple[str, ...], file: str) -> None:
                 f"{file}:1: {count} columns are named {excerpt(name)}.",
                 found=in_words(columns),
                 fix="give each its own name, or pass --set data.header=no if the first line is a row",
+                settings={"data.header": "no"},
             )

@@ -154,4 +154,5 @@ def too_short(file: str, frame: Frame, spans: Sequence[tuple[int, int]]) -> Inpu
         f"{file}: no window of {frame.look_back} rows fits in a part of the series.",
         found=f"parts of at most {longest} rows",
         fix=f"--set data.look_back={max(1, longest // 2)}, or larger shares by data.split",
+        settings={"data.look_back": str(max(1, longest // 2))},
     )

@@ -48,8 +48,8 @@ LIKELY = 0.5
 
 
 def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
-    """The task of that name, or the one the data looks most like; with the reason, in words. Of a name that several
-    share, `classify` and `classify-series`, the likeliest is meant.
+    """The task of that name, or the one the data looks most like; with the reason, in words. A user who names
+    `classify` may mean `classify-series`: the data decides. Whoever knows the task already does not ask here again.
     """
     alike = [known for known in TASKS if known == name or known.startswith(f"{name}-")]
     if name != "auto":
@@ -60,7 +60,8 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
     if is_builtin(data.train):
         own = BUILTIN[data.train].task
         return TASKS[own if name == "auto" or own in alike else name], ""
-    evidence = gather(data.train, header=data.header, source=data.source, label=data.label)
+    others = [name.strip() for names in (data.target, data.series, data.time) for name in names.split(",")]
+    evidence = gather(data.train, header=data.header, source=data.source, label=data.label, others=others)
     stop_or_skip(evidence.refused, data.bad_rows)  # said before what a broken row makes a file look like
     guesses = recognise(evidence, data)
     if name != "auto":

@@ -82,7 +82,7 @@ def divide(file: str, series: tuple[Series, ...], frame: Frame, recipe: DataReci
         kept.append(one)
         borders.append(found)
     if refused and not kept:  # nothing would be left
-        raise InputError(str(refused[0]), found=refused[0].found, fix=refused[0].fix)
+        raise InputError(str(refused[0]), found=refused[0].found, fix=refused[0].fix, settings=refused[0].settings)
     left_out = stop_or_skip(refused, recipe.bad_rows)
     return Divided(kept, borders, left_out, tuple(say_borders(kept, borders, frame, sharing)))
 
@@ -141,15 +141,19 @@ def too_short(file: str, series: Series, frame: Frame, sharing: Sharing, found: 
         return Refusal(file, series.line, 1, problem, f"{rows:,} rows; {settings}", fix)
     problem = f"{name} is too short for windows of {frame.window:,} rows."
     said = f"{counted(rows, 'row')}, {max(0, found.train):,} of them to train; {settings}"
-    return Refusal(file, series.line, 1, problem, said, shorter(rows, found.train, frame, tested=sharing.test > 0))
+    held = 2 if sharing.test else 1  # a window and the test hold a horizon each
+    mend = shorter(rows, found.train, frame, held=held)
+    typed = " ".join(f"--set {key}={value}" for key, value in mend.items())
+    fix = f"pass {typed}" if mend else f"add rows: {held + 1} are the least"
+    return Refusal(file, series.line, 1, problem, said, fix, mend)
 
 
-def shorter(rows: int, train: int, frame: Frame, *, tested: bool) -> str:
-    """A past and, where need be, a horizon with which so many rows hold windows, half of them to learn from."""
+def shorter(rows: int, train: int, frame: Frame, *, held: int) -> dict[str, str]:
+    """Settings of a past and, where need be, a horizon with which so many rows hold windows, half of them to learn
+    from; none where no setting would do.
+    """
     if train > frame.horizon:
-        return f"pass --set data.look_back={max(1, (train - frame.horizon) // 2)}"
-    horizon, held = max(1, rows // 4), 2 if tested else 1  # a window and the test hold a horizon each
+        return {"data.look_back": str(max(1, (train - frame.horizon) // 2))}
+    horizon = max(1, rows // 4)
     left = rows - held * horizon
-    if left < 1:
-        return f"add rows: {held + 1} are the least"
-    return f"pass --set data.horizon={horizon} --set data.look_back={max(1, left // 2)}"
+    return {"data.horizon": str(horizon), "data.look_back": str(max(1, left // 2))} if left >= 1 else {}

@@ -3,7 +3,7 @@
 import io
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from atento.data.files import missing, read_bytes
 from atento.data.inside_archives import part
 from atento.data.pictures.drawing import draw, parse_scene
 from atento.data.pictures.names import ENDINGS, is_drawn
-from atento.errors import InputError
+from atento.errors import NO_SETTINGS, InputError
 
 # Axes: S side, rows from the top and columns from the left; 3 channels: red, green, blue.
 
@@ -33,9 +33,9 @@ Pixels = NDArray[np.uint8]
 class Faulty(Exception):
     """Bytes that are no picture that can be used: what is wrong, what was found, what would mend it."""
 
-    def __init__(self, said: str, *, found: str, fix: str) -> None:
+    def __init__(self, said: str, *, found: str, fix: str, settings: Mapping[str, str] = NO_SETTINGS) -> None:
         super().__init__(said)
-        self.said, self.found, self.fix = said, found, fix
+        self.said, self.found, self.fix, self.settings = said, found, fix, settings
 
 
 class Look(NamedTuple):
@@ -111,6 +111,7 @@ def too_large(width: int, height: int, data: bytes, largest: float) -> Faulty:
         f"the picture has more than {largest:g} megapixels.",
         found=f"{width} × {height} pixels in {len(data):,} bytes",
         fix=f"make it smaller, or allow more: --set data.largest={-(-width * height // MEGA)}",
+        settings={"data.largest": str(-(-width * height // MEGA))},
     )
 
 

@@ -111,7 +111,7 @@ def source_of(table: Table, row: int, column: int, gallery: Gallery) -> str | Re
     except Faulty as fault:
         place = table.place(row, column)
         named = f"{cell.strip()}: " if place.file != cell.strip() and cell.strip() not in fault.said else ""
-        return Refusal(*place, f"{named}{fault.said}", found=fault.found, fix=fault.fix)
+        return Refusal(*place, f"{named}{fault.said}", found=fault.found, fix=fault.fix, settings=fault.settings)
 
 
 def picture_at(table: Table, recipe: DataRecipe) -> int:

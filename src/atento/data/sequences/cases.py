@@ -97,7 +97,8 @@ def fold_cases(table: Table, long: Long, *, order: str) -> Table:
         elif wrong is None and late >= 0:
             fix = "sort the rows, or pass --set data.order=sort"
             found = excerpt(table.rows[late][long.time])
-            wrong = Refusal(*table.place(late, long.time), f"case {case!r} goes back in time here.", found, fix)
+            sort = {"data.order": "sort"}
+            wrong = Refusal(*table.place(late, long.time), f"case {case!r} goes back in time here.", found, fix, sort)
         if wrong is not None:
             refused.append(wrong)
             continue

@@ -46,7 +46,8 @@ def mend(text: str, gaps: Gaps, *, channels: int = 0) -> Mended | Fault:
         at, channel = missing[0]
         of = f" of channel {channel + 1}" if len(steps[at]) > 1 else ""
         found = f"{excerpt(steps[at][channel])}, one of {len(missing)} missing in this sequence"
-        return Fault(Problem(place_of(text, at, channel), f"step {at + 1}{of} is missing.", found, FIX), at, channel)
+        place, linear = place_of(text, at, channel), {"data.gaps": "linear"}
+        return Fault(Problem(place, f"step {at + 1}{of} is missing.", found, FIX, linear), at, channel)
     there = np.array([[not is_missing(cell) for cell in step] for step in steps])
     empty = np.flatnonzero(~there.any(axis=0))
     if len(empty):

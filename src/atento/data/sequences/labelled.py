@@ -73,7 +73,7 @@ class Sequences:
             if BETWEEN not in cell and table.kind not in ("parquet", "jsonl") and len(self.columns) == 1:
                 quote = after.line == line and after.column - at - len(cell) >= 2  # a delimiter alone takes one
                 at += quote + fault.problem.at
-        return Refusal(file, line, at, fault.problem.problem, found=fault.problem.found, fix=fault.problem.fix)
+        return Refusal(file, line, at, *fault.problem[1:])
 
     def notes(self, recipe: DataRecipe) -> tuple[str, ...]:
         """What was filled."""
@@ -226,6 +226,7 @@ def label_of(table: Table, read: Sequence[int]) -> int:
             f"{table.file}:1: no column looks like a label: few values that come again and again.",
             found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
             fix=f"name it: --set data.label={table.columns[-1]}",
+            settings={"data.label": table.columns[-1]},
         )
     return label
 

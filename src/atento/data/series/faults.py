@@ -81,6 +81,7 @@ def refuse_unclear(sheet: Sheet, cast: Cast, clock: Clock) -> None:
             "this time is told in another zone than those above it.",
             found=f"{written(sheet, cast, clock.mixed)!r} after {written(sheet, cast, first)!r}",
             fix="write all in one zone, or pass --set data.zone=UTC to bring them together",
+            settings={"data.zone": "UTC"},
         )
     if clock.unclear:
         row = int(np.argmax(clock.good))

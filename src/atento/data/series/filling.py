@@ -51,6 +51,7 @@ def fill(grid: Grid, recipe: DataRecipe, cells: Cells, series: Sequence[str]) ->
             f"the column {cells.names[column]!r} holds no number here.",
             found=repr(cells.text(source, cells.columns[column])) + others(int(written.sum())),
             fix="write a number there, or pass --set data.gaps=linear or previous to fill it",
+            settings={"data.gaps": "linear"},
         )
     for number, (begin, end, stop) in enumerate(zip(grid.first[:-1], last, grid.first[1:], strict=True)):
         for at in np.flatnonzero(holes[begin:stop].any(0)):

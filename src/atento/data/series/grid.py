@@ -3,7 +3,7 @@
 Axes: M usable rows, C channels, K covariates.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from atento.data.records import Place, Refusal, counted
 from atento.data.series.series import Numbers
-from atento.errors import InputError
+from atento.errors import NO_SETTINGS, InputError
 from atento.spec import DataRecipe
 
 Whole = NDArray[np.int64]
@@ -71,6 +71,7 @@ def in_order(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Rows, tu
             "this time comes before that of the row above it.",
             found=f"{telling.when(here)} after {telling.when(above)}{others(len(back))}",
             fix="sort the rows by time, or pass --set data.order=sort",
+            settings={"data.order": "sort"},
         )
     ordered = by_series.take(np.lexsort((by_series.row, by_series.at, by_series.code)))
     moved = f"{counted(len(back), 'time')} came before the row above"
@@ -90,10 +91,15 @@ def without_twins(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Row
         if telling.set_back(here):
             fix = "write times with their zone, as 2016-10-30 02:00+01:00, or pass --set data.twins=mean, first or last"
             raise fault(
-                telling.place(here), "this hour comes twice, as when clocks are set back.", found=found, fix=fix
+                telling.place(here),
+                "this hour comes twice, as when clocks are set back.",
+                found=found,
+                fix=fix,
+                settings={"data.twins": "mean"},
             )
         fix = "delete one, or pass --set data.twins=first, last or mean; --set data.series=... tells series apart"
-        raise fault(telling.place(here), "a row of this time was there before.", found=found, fix=fix)
+        first = {"data.twins": "first"}
+        raise fault(telling.place(here), "a row of this time was there before.", found=found, fix=fix, settings=first)
     if recipe.twins == "mean":
         starts = np.flatnonzero(~again)
         values, known = means(rows.values, starts), means(rows.known, starts)
@@ -135,6 +141,7 @@ def lay_out(rows: Rows, recipe: DataRecipe, telling: Telling, step: str) -> tupl
             found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual"
             + (f" ({total - gap:,} more missing in the file)" if total > gap else ""),
             fix=f"add {'it' if gap == 1 else 'them'}, or pass --set data.gaps=linear or previous to fill the gap",
+            settings={"data.gaps": "linear"},
         )
     begins = np.concatenate([[0], np.flatnonzero(~rows.follows) + 1]).astype(np.int64)
     place = np.concatenate([[0], np.cumsum(np.where(rows.follows, apart, 1))]).astype(np.int64)
@@ -175,9 +182,10 @@ def on_steps(rows: Rows, telling: Telling, step: str) -> None:
     )
 
 
-def fault(place: Place, problem: str, *, found: str, fix: str) -> InputError:
+def fault(place: Place, problem: str, *, found: str, fix: str, settings: Mapping[str, str] = NO_SETTINGS) -> InputError:
     """A fault at a place in a file."""
-    return InputError(f"{place.file}:{place.line}:{place.column}: {problem}", found=found, fix=fix)
+    where = f"{place.file}:{place.line}:{place.column}"
+    return InputError(f"{where}: {problem}", found=found, fix=fix, settings=settings)
 
 
 def others(count: int) -> str:

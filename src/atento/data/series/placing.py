@@ -82,4 +82,5 @@ def no_step(table: Table, times: NDArray[np.int64] | NDArray[np.float64], code: 
         f"{table.file}: times are at no equal distances.",
         found=f"{len(distinct):,} different distances, most often {', '.join(map(str, shown))}",
         fix="name the distance of two rows: --set data.frequency=1h, or the column of times: --set data.time=...",
+        settings={"data.frequency": "1h"},
     )
