@@ -34,7 +34,7 @@ from atento.attention import (
     Strided,
     Window,
 )
-from atento.attention.extents import Extent
+from atento.attention.extents.extents import Extent
 
 HEADS, LENGTH, SIZE, BLOCK = 4, 4096, 64, 64
 FEATURES = 256

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import atento
 from atento.metrics.estimates import MSE
-from atento.metrics.translation import EXACT
+from atento.metrics.text import EXACT
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import find_task
 

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 
 from atento.attention.presets import Composition
 from atento.layers.losses import token_cross_entropy
-from atento.models.build import Vocabularies, build_translator
-from atento.models.build_transformer import transformer_body
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.build.transformer import transformer_body
 from atento.models.translator import TranslationBatch
 from atento.spec import Recipe
 from atento.training.optimisers import OPTIMISERS

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from standing import Figure, Target, arguments, on_gpu, settle
 
 import atento
-from atento.api.dynamics import free_runs
-from atento.baselines.polynomial import Polynomial
-from atento.baselines.reservoir import Reservoir
-from atento.metrics.climate import climate
-from atento.metrics.dynamics import ValidTimes, valid_times
+from atento.api.explain_series import free_runs
+from atento.baselines.dynamics import Polynomial, Reservoir
+from atento.metrics.dynamics import ValidTimes, climate, valid_times
 from atento.spec import parse_settings
 
 Numbers = NDArray[np.float64]

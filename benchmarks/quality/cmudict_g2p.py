@@ -6,8 +6,7 @@ python benchmarks/quality/cmudict_g2p.py FOLDER
 from standing import Target, arguments, on_gpu, settle
 from translating import Outcome, figures, outcomes
 
-from atento.metrics.edits import SYMBOL_ERROR
-from atento.metrics.translation import EXACT
+from atento.metrics.text import EXACT, SYMBOL_ERROR
 
 PUBLISHED = "Transformer 0.302, Phonetisaurus 0.339 (test part of another split)"
 ON_CUDA = {

@@ -10,7 +10,7 @@ from standing import Figure, Target, settle
 
 import atento
 from atento.spec import parse_settings
-from atento.tasks.forecast import FORECAST
+from atento.tasks.forecast.forecast import FORECAST
 from atento.tasks.task import learn_codec
 
 

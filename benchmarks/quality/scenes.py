@@ -17,11 +17,11 @@ from standing import Figure, Target, arguments, settle
 
 import atento
 from atento.data.builtin.scenes import SIDE, named_in
-from atento.data.pictures.drawing import COLOURS, KINDS
-from atento.metrics.regions import regions_in, share_in
-from atento.metrics.translation import EXACT
+from atento.data.images.drawing import COLOURS, KINDS
+from atento.metrics.alignment import regions_in, share_in
+from atento.metrics.text import EXACT
 from atento.spec import parse_settings
-from atento.tasks.caption import CAPTION
+from atento.tasks.seq2seq.caption import CAPTION
 
 SOFT, HARD = "conv/lstm+additive", "conv/lstm+additive+hard-half"
 LEAST_SHARE = 0.8

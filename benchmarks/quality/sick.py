@@ -12,7 +12,7 @@ from standing import Figure, Target, arguments, on_gpu, settle
 import atento
 from atento.metrics.labels import ACCURACY
 from atento.spec import parse_settings
-from atento.tasks.match import MATCH
+from atento.tasks.classify.two_texts import MATCH
 
 PUBLISHED = "0.846 best of SemEval 2014 with outside knowledge, majority 0.567 (test part)"
 TOWERS = "lstm+additive"  # the best of them

@@ -6,8 +6,7 @@ python benchmarks/quality/sigmorphon_spanish.py FOLDER
 from standing import Target, arguments, on_gpu, settle
 from translating import Outcome, figures, outcomes
 
-from atento.metrics.edits import EDITS
-from atento.metrics.translation import EXACT
+from atento.metrics.text import EDITS, EXACT
 
 PUBLISHED = "best system 0.953, baseline 0.778 (means over 52 languages, test part)"
 ON_CUDA = {

@@ -13,7 +13,7 @@ from standing import Figure, on_gpu
 import atento
 from atento.metrics.metric import Metric
 from atento.spec import parse_settings
-from atento.tasks.tag import TAG
+from atento.tasks.tag.tag import TAG
 
 
 def figures(

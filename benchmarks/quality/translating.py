@@ -14,7 +14,7 @@ from standing import Figure, on_gpu
 
 import atento
 from atento.spec import parse_settings
-from atento.tasks.translate import TRANSLATE
+from atento.tasks.seq2seq.translate import TRANSLATE
 
 
 class Outcome(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 from standing import Target, arguments, settle
 from tagging import figures
 
-from atento.metrics.spans import SPAN_F1
+from atento.metrics.tags import SPAN_F1
 
 PUBLISHED = "0.408 to 0.419 with outside vectors (test part); from scratch 0.2 to 0.3"
 ALONE, TOGETHER = "lstm", "lstm+crf"

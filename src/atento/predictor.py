@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from atento.bundle import Bundle, load_bundle
-from atento.metrics.examine import examine
+from atento.metrics.bootstrap import examine
 from atento.spec import DecodeRecipe
 from atento.tasks.task import Alignment, Answer, Question, bands_of, judged
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import atento
-from atento.data.vocabulary import UNKNOWN
+from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError, MachineError
 
 SMALL = {"model.hidden": 16, "train.threads": 1, "train.batch_tokens": 400, "train.validations": 2, "train.steps": 8}

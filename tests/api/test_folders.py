@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from atento.api.doctor import check, examine
-from atento.api.folders import folder_name, held, in_use, new_folder, require_free, require_place
+from atento.api.check import examine, probe_one
+from atento.api.folders import folder_name, held, in_use, list_runs, new_folder, require_free, require_place
 from atento.api.inspect import inspect
-from atento.api.listing import list_runs
 from atento.api.recipes import assemble, gather_values
 from atento.errors import InputError, MachineError
 
@@ -110,7 +109,7 @@ def test_the_doctor_finds_this_machine_well_and_survives_what_is_not(tmp_path, m
     assert all(entry["ok"] for entry in found), found
     assert {"python", "torch", "disk", "atomic writes here"} <= {entry["name"] for entry in found}
     assert not list(tmp_path.iterdir())
-    broken = check("probe", lambda: 1 / 0, fix="mend it")
+    broken = probe_one("probe", lambda: 1 / 0, fix="mend it")
     assert broken == {"name": "probe", "ok": False, "found": "ZeroDivisionError: division by zero", "fix": "mend it"}
 
 

@@ -11,7 +11,7 @@ import torch
 import atento
 from atento.api.prepare import prepare, read_data
 from atento.api.recipes import assemble, gather_values
-from atento.data import tables
+from atento.data.tables import table
 from atento.spec import DataRecipe
 from atento.tasks import catalogue
 from atento.tasks.catalogue import TASKS
@@ -31,7 +31,7 @@ def texts(tmp_path):
 @pytest.fixture
 def looks(monkeypatch):
     """How often each file is parsed, and how often a task is guessed from one."""
-    counts, read, gather = Counter(), tables.read_records, catalogue.gather
+    counts, read, gather = Counter(), table.read_records, catalogue.gather
 
     def counted_read(text, file, *others):
         counts[file] += 1
@@ -41,7 +41,7 @@ def looks(monkeypatch):
         counts["guesses"] += 1
         return gather(*arguments, **options)
 
-    monkeypatch.setattr(tables, "read_records", counted_read)
+    monkeypatch.setattr(table, "read_records", counted_read)
     monkeypatch.setattr(catalogue, "gather", counted_gather)
     return counts
 

@@ -9,8 +9,8 @@ import pytest
 
 from atento.api.inspect import inspect
 from atento.api.recipes import assemble, gather_values
-from atento.data import chunks
-from atento.data.files import read_exact
+from atento.data.files.opening import read_exact
+from atento.data.tables import chunks
 from atento.spec import keys
 
 WORDS = ["the", "film", "was", "very", "good", "bad", "story", "and", "of", "in", "plot", "it", "not", "so", "day"]

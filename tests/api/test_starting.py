@@ -7,7 +7,7 @@ import torch
 
 import atento
 from atento.api.starting import tail
-from atento.data.vocabulary import END
+from atento.data.text.vocabulary import END
 from atento.errors import InputError
 
 SOUNDS = {"cat": "mew", "dog": "wow", "cow": "moo", "owl": "hoo", "pig": "oink", "bee": "buzz", "hen": "cluck"}

@@ -17,7 +17,7 @@ from atento.attention import (
     Sparsemax,
     Window,
 )
-from atento.attention.learned_scores import Location
+from atento.attention.scores.learned import Location
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE, LONGEST, PRESSED = 2, 5, 7, 3, 11, 13, 4

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Sparsemax, Window
-from atento.attention.extents import Extent, View
-from atento.attention.learned_scores import FeatureBased, Location
+from atento.attention.extents.extents import Extent, View
+from atento.attention.scores.learned import FeatureBased, Location
 from atento.blocks import AreaAttention
 from atento.blocks.area import mean_of, means, means_and_spreads, spread_of, spreads, sums
 from atento.errors import InputError

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from atento.attention import Attention, Causal, Everything, ScaledDot, Score, Softmax, Sparsemax
-from atento.attention.distributions import Distribution
+from atento.attention.distributions.distributions import Distribution
 from atento.attention.linformer import Linformer
 from atento.blocks import ContinuousAttention, GaussianBasis, GaussianDensity, ParabolaDensity
 from atento.errors import InputError

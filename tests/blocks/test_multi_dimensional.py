@@ -5,7 +5,7 @@ import torch
 from torch.nn import functional
 
 from atento.attention import Attention, Causal, Dot, Everything, Softmax, Sparsemax
-from atento.attention.distributions import Proportional
+from atento.attention.distributions.distributions import Proportional
 from atento.blocks import AttentionPooling, MultiDimensional
 from atento.errors import InputError
 

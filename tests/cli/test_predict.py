@@ -8,7 +8,7 @@ import shutil
 import pyarrow.parquet
 import pytest
 
-from atento.data.builtin.number_words import english, german
+from atento.data.builtin.numbers import english, german
 
 NUMBERS = (43, 7, 512, 1234, 99_021, 345_678, 24_583)
 

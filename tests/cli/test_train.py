@@ -8,7 +8,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from atento.data.builtin.number_words import english, german
+from atento.data.builtin.numbers import english, german
 
 PAIRS = [(f"wort {n} {'abcdef'[n % 6]}", f"word {n} {'abcdef'[n % 6]} there") for n in range(40)]
 

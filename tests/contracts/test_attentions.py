@@ -13,8 +13,9 @@ from contextlib import contextmanager
 import pytest
 import torch
 
-from atento.attention import Causal, MultiHead, Softmax, sparse
-from atento.attention.prepared import look
+from atento.attention import Causal, MultiHead, Softmax
+from atento.attention.extents.extents import look
+from atento.attention.fast import sparse
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
 from atento.errors import InputError
 

@@ -12,10 +12,8 @@ import torch
 
 from atento import baselines
 from atento.baselines.catalogue import BASELINES, find_baseline
-from atento.baselines.linear_pictures import LinearPictures, LinearQuestions, QuestionOnly
-from atento.baselines.nearest_picture import NearestPicture
-from atento.baselines.polynomial import Polynomial
-from atento.baselines.reservoir import Reservoir
+from atento.baselines.dynamics import Polynomial, Reservoir
+from atento.baselines.images import LinearPictures, LinearQuestions, NearestPicture, QuestionOnly
 from atento.errors import InputError
 
 WORDS = ["la", "casa", "roja", "no", "me", "gustó"]

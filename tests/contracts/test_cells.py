@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from atento.layers.activations import ACTIVATIONS
-from atento.models.build import CELLS
+from atento.models.build.encoder_decoder import CELLS
 from atento.recurrent import Elman, Jordan, unroll
 
 BATCH, STEPS, INPUT, HIDDEN = 5, 7, 3, 11

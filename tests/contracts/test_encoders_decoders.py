@@ -7,17 +7,17 @@ import pytest
 import torch
 
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes, compose
-from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Marks, beam, greedy, sample
 from atento.decoding.greedy import likeliest
-from atento.decoding.mixing import mix_inputs
+from atento.decoding.scheduled_sampling import mix_inputs
 from atento.errors import InputError
-from atento.models.build import Vocabularies, build_translator
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.models.names import FAMILIES, LINFORMER, ModelName
 from atento.models.protocols import reorder
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
-from atento.tasks.translate import TRANSLATE
+from atento.tasks.seq2seq.translate import TRANSLATE
 
 BATCH, SOURCE, TARGET, SOURCE_TOKENS, TARGET_TOKENS = 3, 7, 5, 13, 11
 

@@ -6,11 +6,12 @@ import math
 import pytest
 import torch
 
-from atento.attention import Attention, BlockLocal2d, Causal, Everything, General, Masked, ScaledDot, Softmax, sparse
+from atento.attention import Attention, BlockLocal2d, Causal, Everything, General, Masked, ScaledDot, Softmax
+from atento.attention.fast import sparse
 from atento.attention.presets import EXTENTS, Sizes
 from atento.blocks.transformer import DecoderLayer, EncoderLayer
 from atento.errors import InputError
-from atento.models.build import Vocabularies, build_translator
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 19, 5, 7

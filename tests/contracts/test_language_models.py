@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
-from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Marks, beam, greedy, sample
 from atento.errors import InputError
-from atento.models.build_language_model import build_language_model
+from atento.models.build.language_model import build_language_model
 from atento.models.language_model import TextBatch
 from atento.models.names import FAMILIES
 from atento.models.protocols import reorder

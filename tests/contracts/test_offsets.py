@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from atento.data.levels import LEVELS, learn_vocabulary
-from atento.data.subwords import SPACE
-from atento.data.vocabulary import JOIN, UNKNOWN, WRITTEN_JOIN
+from atento.data.text.levels import LEVELS, learn_vocabulary
+from atento.data.text.subwords import SPACE
+from atento.data.text.vocabulary import JOIN, UNKNOWN, WRITTEN_JOIN
 
 every_level = pytest.mark.parametrize("level", LEVELS)
 CORPUS = ["otitis crónica", "otitis media", "bronquitis crónica", "a bb  cc, dd-ee", "naïve café — 你好 שלום"] * 3

@@ -9,8 +9,8 @@ from torch import nn
 
 from atento.attention import Everything
 from atento.attention.presets import Composition
-from atento.models.build import Vocabularies, build_translator
-from atento.models.build_transformer import ADDED, STARTS, TILTED, TURNED, own_heads, transformer_body
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.build.transformer import ADDED, STARTS, TILTED, TURNED, own_heads, transformer_body
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, SOURCE_TOKENS, TARGET_TOKENS, SIZE = 3, 7, 19, 13, 11, 12

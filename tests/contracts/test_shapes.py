@@ -6,7 +6,7 @@ import torch
 from atento.attention import Attention, Dot, Everything, MultiHead, Softmax
 from atento.attention.presets import SCORES, Sizes, compose
 from atento.errors import InputError
-from atento.models.build import CELLS
+from atento.models.build.encoder_decoder import CELLS
 from atento.recurrent import Stack, unroll
 
 BATCH, QUERIES, KEYS, SIZE, VALUE = 2, 3, 5, 7, 11

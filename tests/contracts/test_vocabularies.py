@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from atento.data.levels import LEVELS, learn_vocabulary, load_vocabulary
-from atento.data.subwords import SPACE
-from atento.data.vocabulary import END, JOIN, MARKS, PAD, START, UNKNOWN
+from atento.data.text.levels import LEVELS, learn_vocabulary, load_vocabulary
+from atento.data.text.subwords import SPACE
+from atento.data.text.vocabulary import END, JOIN, MARKS, PAD, START, UNKNOWN
 
 ODD_TEXTS = [
     "otitis crónica",

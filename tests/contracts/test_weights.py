@@ -9,10 +9,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from atento.attention import Attention, Everything, MultiHead, ScaledDot, Softmax
-from atento.attention.looks import summary_of
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, Sizes
-from atento.attention.summary import measure
-from atento.models.build import Vocabularies, build_translator
+from atento.attention.weights import measure, summary_of
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, TOKENS, LAYERS, HEADS, SIZE = 2, 7, 5, 11, 3, 2, 6

@@ -24,13 +24,8 @@ from typing import NamedTuple
 from atento.data.evidence import gather
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
-from atento.tasks.read_documents import DOCUMENTS
-from atento.tasks.read_estimates import ESTIMATES
-from atento.tasks.read_labelled import LABEL_SETS, LABELLED
-from atento.tasks.read_matches import MATCHES
-from atento.tasks.read_pairs import PAIRS
-from atento.tasks.read_tagged import TAGGED
-from atento.tasks.reading import Reader
+from atento.tasks.reading.reader import Reader
+from atento.tasks.reading.text import DOCUMENTS, ESTIMATES, LABEL_SETS, LABELLED, MATCHES, PAIRS, TAGGED
 
 READERS: dict[str, Reader] = {
     "labelled": LABELLED,

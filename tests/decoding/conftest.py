@@ -4,9 +4,9 @@ import functools
 import pytest
 import torch
 
-from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Marks, greedy
-from atento.models.build import Vocabularies, build_translator
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 ROWS, SOURCE, LONGEST, TARGET_TOKENS = 11, 5, 7, 7  # three words besides the four marks

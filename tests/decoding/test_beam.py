@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from atento.data.vocabulary import END
+from atento.data.text.vocabulary import END
 from atento.decoding import beam, greedy
 from atento.models.protocols import Decoder, Step
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.data.vocabulary import END
+from atento.data.text.vocabulary import END
 from atento.decoding import greedy
 
 LONGEST = 7

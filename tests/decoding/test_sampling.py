@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 import torch
 
-from atento.data.vocabulary import END
+from atento.data.text.vocabulary import END
 from atento.decoding import greedy, sample
 from atento.decoding.sampling import Draw, inverse, narrowed
 from atento.errors import InputError

@@ -49,9 +49,9 @@ CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
     [
         "atento.cli.app",
-        "atento.api.use",
+        "atento.api.predict",
         "atento.api.report",
-        "atento.api.doctor",
+        "atento.api.check",
         "torch._dynamo",
         "pyarrow.parquet",
         "matplotlib.backends.backend_agg",

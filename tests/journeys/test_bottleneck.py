@@ -6,7 +6,7 @@ import pytest
 
 import atento
 from atento.data.builtin.numbers import number_pairs
-from atento.looking.wording import change
+from atento.views.wording import change
 
 MODELS = ("gru", "gru+additive")
 PARTS = {"train": 8000, "valid": 60, "test": 600}

@@ -7,7 +7,7 @@ import re
 import pytest
 from PIL import Image
 
-from atento.data.pictures.drawing import COLOURS, Scene, Shape, draw
+from atento.data.images.drawing import COLOURS, Scene, Shape, draw
 
 SMALL = [
     word

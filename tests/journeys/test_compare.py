@@ -183,7 +183,7 @@ def test_nothing_begins_without_a_test_part(tmp_path, tiny_pairs):
 
 def test_events_of_a_resumed_worker_are_read_from_its_new_file(tmp_path):
     """A resumed run writes its events anew, shorter; reading on at the old place would cut a line in two."""
-    from atento.api.side_by_side import Job, pass_on
+    from atento.api.workers import Job, pass_on
     from atento.training.events import EventLog
 
     job, seen = Job("rnn", tmp_path / "rnn.toml", tmp_path), []

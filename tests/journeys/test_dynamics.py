@@ -7,8 +7,8 @@ import pytest
 
 import atento
 from atento.spec import DataRecipe
-from atento.tasks.forecast import FORECAST
-from atento.tasks.forecast_baselines import autoregression, last_value
+from atento.tasks.forecast.baselines import autoregression, last_value
+from atento.tasks.forecast.forecast import FORECAST
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rossler-x.toml"
 SMALL = ("--set", "data.length=900", "--set", "train.steps=40", "--set", "train.validations=1")

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import atento
-from atento.data.builtin.number_words import LANGUAGES
+from atento.data.builtin.numbers import LANGUAGES
 
 BELOW = 1000  # at most five words each
 TRAIN, VALID = 850, 50

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import atento
-from atento.api import use
+from atento.api import predict
 from atento.cli.app import app
 from atento.errors import InputError
 
@@ -67,7 +67,7 @@ def test_many_series_with_known_covariates_point_and_interval(run, shops, tmp_pa
     assert 0.65 < scores["coverage"] < 0.95
     blind = trained(shops, tmp_path / "blind", **{"data.target": "y", "data.known": ""})
     assert blind.metrics["scores"]["mse"][0] > 8 * floor  # without knowing the days of a promotion nobody can
-    table = use.predict_file(run, str(shops), out=tmp_path / "next.csv")
+    table = predict.predict_file(run, str(shops), out=tmp_path / "next.csv")
     truth = {(shop, when): promo for shop, when, promo, value in rows_of_shops() if value == ""}
     assert len(table["ds"]) == 21 == len(truth)
     assert list(table) == ["unique_id", "ds", "y_hat", "y-0.1", "y-0.5", "y-0.9"]
@@ -87,8 +87,8 @@ def test_what_is_known_beforehand_must_be_there(run, shops, tmp_path):
     lines = [line for line in shops.read_text(encoding="utf-8").splitlines() if not line.endswith(",")]
     (tmp_path / "ended.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="needs promo of these steps"):
-        use.predict_file(run, str(tmp_path / "ended.csv"))
-    found = use.evaluate(run, str(tmp_path / "ended.csv"))
+        predict.predict_file(run, str(tmp_path / "ended.csv"))
+    found = predict.evaluate(run, str(tmp_path / "ended.csv"))
     assert found["scores"]["coverage"][0] > 0.6 and found["examples"] == 3 * (240 - 20)
 
 
@@ -104,7 +104,7 @@ def test_one_series_one_step_several_and_on_its_own_output(tmp_path):
         run = trained(tmp_path / "waves.csv", tmp_path / strategy, **values)
         assert run.metrics["scores"]["mse"][0] < 0.02
         for asked in (1, 7, 20):
-            table = use.predict_file(run, str(tmp_path / "waves.csv"), settings={"decode.horizon": asked})
+            table = predict.predict_file(run, str(tmp_path / "waves.csv"), settings={"decode.horizon": asked})
             assert len(table["a"]) == asked
             near = min(asked, 7)
             assert np.abs(np.array(table["a"])[:near] - truth[:near, 0]).max() < 0.35
@@ -216,4 +216,4 @@ def test_a_known_text_column_is_told_in_full(tmp_path):
     settings = {"data.known": "promo", "data.horizon": 3, "data.look_back": 7, "train.steps": 2}
     run = atento.fit(learned, model="linear", settings=settings, out=tmp_path / "run")
     assert run.recipe.data.known == "promo=no,promo=yes"
-    assert len(use.predict_file(run, str(later))["sold"]) == 3
+    assert len(predict.predict_file(run, str(later))["sold"]) == 3

@@ -7,8 +7,8 @@ import shutil
 import pytest
 from PIL import Image
 
-from atento.data.builtin.scene_kinds import labelled
-from atento.data.pictures.drawing import draw, parse_scene
+from atento.data.builtin.scenes import labelled
+from atento.data.images.drawing import draw, parse_scene
 
 SMALL = (
     "--set",

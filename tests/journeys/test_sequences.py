@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from atento.data.builtin.tones import tune
+from atento.data.builtin.signals import tune
 
 SMALL = [
     *("--set", "model.hidden=8", "--set", "train.steps=4", "--set", "train.validations=1", "--set", "train.threads=1"),

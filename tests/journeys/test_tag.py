@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from atento.data.builtin.grammar import sentence
+from atento.data.builtin.language import grammar_sentence
 
 SMALL = [
     *("--set", "model.hidden=8", "--set", "model.characters=8", "--set", "train.steps=4"),
@@ -20,7 +20,7 @@ def conll(tmp_path_factory):
     path, chance = tmp_path_factory.mktemp("conll") / "names.conll", random.Random(0)
     blocks = []
     for _ in range(120):
-        words, tags = (part.split("\t") for part in sentence(chance))
+        words, tags = (part.split("\t") for part in grammar_sentence(chance))
         lines = [f"{word}\t{'B-name' if tag == 'NAME' else 'O'}" for word, tag in zip(words, tags, strict=True)]
         blocks.append("\n".join(lines) + "\n\n")
     path.write_text("Ann\tB-name\nLee\tI-name\nwant\tO\n\n" * 3 + "".join(blocks), encoding="utf-8")

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.crf import Allowed, LinearChain
-from atento.layers.padding import valid_from_lengths
+from atento.layers.masking import valid_from_lengths
 
 BATCH, TIME, LABELS = 3, 5, 4
 LENGTHS = (5, 3, 1)

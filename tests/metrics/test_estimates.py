@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_squared_error, r2_score
 
+from atento.metrics.bootstrap import interval, tied
 from atento.metrics.estimates import MSE, R2
-from atento.metrics.intervals import interval, tied
 
 
 def test_by_hand():

@@ -8,6 +8,7 @@ import pytest
 from sklearn import metrics as metrics_of
 
 from atento.errors import InputError
+from atento.metrics.bootstrap import interval
 from atento.metrics.forecasts import (
     Judging,
     block_length,
@@ -17,7 +18,6 @@ from atento.metrics.forecasts import (
     mean_absolute_error,
     mean_squared_error,
 )
-from atento.metrics.intervals import interval
 
 
 def test_by_hand():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from atento.metrics.intervals import interval, resampled, tied
+from atento.metrics.bootstrap import interval, resampled, tied
 from atento.metrics.labels import ACCURACY, MACRO_F1, count_one_label, micro_f1
 from atento.metrics.metric import Metric
 

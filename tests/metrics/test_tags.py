@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.metrics.examine import examine
+from atento.metrics.bootstrap import examine
 from atento.metrics.tags import SENTENCES, TAG_ACCURACY, unseen_accuracy
 
 SOURCES = ["the\tcat\tsat", "a\tdog", "cat"]

@@ -15,8 +15,8 @@ from atento.models.autoencoder import (
     WindowSizes,
     halved,
 )
-from atento.models.build_autoencoder import build_autoencoder
-from atento.recurrent.gated import GRU
+from atento.models.build.autoencoder import build_autoencoder
+from atento.recurrent.cells import GRU
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 

@@ -6,14 +6,14 @@ from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
-from atento.layers.padding import valid_from_lengths
-from atento.models.build import count_parameters
-from atento.models.build_classifier import build_classifier, build_one_each
+from atento.layers.masking import valid_from_lengths
+from atento.models.backbones.numbers import RecurrentNumbers
+from atento.models.backbones.recurrent import RecurrentEncoder
+from atento.models.build.classifier import build_classifier, build_one_each
+from atento.models.build.encoder_decoder import count_parameters
 from atento.models.classifier import Classifier, LabelledBatch, OneEach
-from atento.models.estimator import RecurrentNumbers
 from atento.models.heads import LabelHead, LabelSetHead, NumberHead
 from atento.models.names import FAMILIES
-from atento.models.recurrent import RecurrentEncoder
 from atento.models.summaries import SUMMARIES
 from atento.recurrent import GRU
 from atento.recurrent.stack import Stack

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.models.build_forecaster import SeriesBatch, SeriesSizes, build_forecaster
+from atento.models.build.forecaster import SeriesBatch, SeriesSizes, build_forecaster
 from atento.spec import ModelRecipe
 
 WINDOWS, PAST, CHANNELS, HIDDEN = 5, 7, 3, 11

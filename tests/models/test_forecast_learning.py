@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from atento.models.build_forecaster import build_forecaster
+from atento.models.build.forecaster import build_forecaster
 from atento.models.forecaster import SeriesBatch, SeriesSizes
 from atento.spec import ModelRecipe
 

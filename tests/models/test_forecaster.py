@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.build_forecaster import build_forecaster
+from atento.models.build.forecaster import build_forecaster
 from atento.models.forecaster import Forecaster, Network, SeriesBatch, SeriesSizes, no_anchor
 from atento.spec import ModelRecipe
 

@@ -9,16 +9,15 @@ from torch import nn
 
 from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Window
 from atento.attention.heads import MultiHead
-from atento.blocks.stack import TransformerStack
 from atento.blocks.torch_layers import encoder_layer_to_torch
-from atento.blocks.transformer import EncoderLayer
-from atento.data.vocabulary import END, START
+from atento.blocks.transformer import EncoderLayer, TransformerStack
+from atento.data.text.vocabulary import END, START
 from atento.errors import InputError
 from atento.layers.embeddings import PlacedEmbedding
 from atento.layers.feed_forward import FeedForward
 from atento.layers.positions import Sinusoidal
-from atento.metrics.perplexity import perplexity
-from atento.models.build_language_model import build_language_model
+from atento.metrics.language_model import perplexity
+from atento.models.build.language_model import build_language_model
 from atento.models.language_model import CausalTransformer, TextBatch
 from atento.spec import ModelRecipe
 

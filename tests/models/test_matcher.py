@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.models.build_matcher import build_matcher
+from atento.models.build.matcher import build_matcher
 from atento.models.heads import LabelHead
 from atento.models.matcher import ECHOES, MatchBatch
 from atento.spec import ModelRecipe

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.layers.padding import masked_mean
+from atento.layers.masking import masked_mean
 from atento.models.summaries import SUMMARIES, end_states, find_summary, first_state, largest_values, last_state
 
 BATCH, TIME, SIZE = 5, 7, 6

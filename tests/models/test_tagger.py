@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.baselines.each_step import EachStep
+from atento.baselines.tagging import EachStep
 from atento.errors import InputError
-from atento.layers.padding import valid_from_lengths
-from atento.models.build_tagger import build_tagger
+from atento.layers.masking import valid_from_lengths
+from atento.models.backbones.numbers import RecurrentNumbers
+from atento.models.build.tagger import build_tagger
 from atento.models.classifier import LabelledBatch
-from atento.models.estimator import RecurrentNumbers
 from atento.models.heads import LabelHead, NumberHead
 from atento.models.names import FAMILIES
 from atento.models.summaries import SUMMARIES

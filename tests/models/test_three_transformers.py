@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from atento.data.vocabulary import END, PAD, START, UNKNOWN
+from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Marks, greedy
 from atento.layers.losses import token_cross_entropy
-from atento.models.build import Vocabularies, build_translator
-from atento.models.build_language_model import build_language_model
-from atento.models.build_tagger import build_tagger
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.build.language_model import build_language_model
+from atento.models.build.tagger import build_tagger
 from atento.models.classifier import LabelledBatch
 from atento.models.heads import LabelHead
 from atento.models.language_model import TextBatch

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from atento.layers.losses import token_cross_entropy
-from atento.models.build import Vocabularies, build_translator, count_parameters
+from atento.models.build.encoder_decoder import Vocabularies, build_translator, count_parameters
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from atento.layers.padding import valid_from_lengths
+from atento.layers.masking import valid_from_lengths
 from atento.recurrent import GRU, Output, Stack
 
 NOISE = 0.1

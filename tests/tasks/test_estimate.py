@@ -14,8 +14,7 @@ from atento.models.classifier import LabelledBatch
 from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import find_task, recognise
-from atento.tasks.estimate import ESTIMATE
-from atento.tasks.number_codec import NumberCodec
+from atento.tasks.estimate import ESTIMATE, NumberCodec
 from atento.tasks.task import compared, fill_defaults
 
 PAIRS = [("0.5,0 0.25,1", "1.5"), ("0.1,1", "-2"), ("0.9,0 0.8,0 0.7,1", "0.25")]

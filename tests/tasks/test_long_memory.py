@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.data.builtin.alignment import alignment_error
+from atento.data.builtin.probes import alignment_error
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
 

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import atento
-from atento.metrics.displacements import path_metrics
-from atento.metrics.forecasts import Judging
+from atento.metrics.forecasts import Judging, path_metrics
 from atento.spec import DataRecipe, TokensRecipe
-from atento.tasks.forecast import FORECAST
-from atento.tasks.forecast_baselines import last_step, last_value
-from atento.tasks.forecast_codec import SeriesCodec
+from atento.tasks.forecast.baselines import last_step, last_value
+from atento.tasks.forecast.codec import SeriesCodec
+from atento.tasks.forecast.forecast import FORECAST
 
 QUICK = {"train.steps": 300, "train.lr": 0.01, "train.threads": 1, "train.validations": 2, "model.hidden": 32}
 HORIZON = 8

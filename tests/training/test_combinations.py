@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from atento.layers.losses import Loss
-from atento.tasks.pair_codec import EncodedPair
-from atento.tasks.translate import TRANSLATE
+from atento.tasks.seq2seq.codec import EncodedPair
+from atento.tasks.seq2seq.translate import TRANSLATE
 from atento.training.learner import new_learner
 from atento.training.loop import Plan, take_step
 from atento.training.optimisers import OPTIMISERS

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from atento.data.vocabulary import START
-from atento.models.build import Vocabularies, build_translator
+from atento.data.text.vocabulary import START
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.models.heads import NumberHead
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
-from atento.tasks.translate import TRANSLATE
+from atento.tasks.seq2seq.translate import TRANSLATE
 from atento.training.gradients import learn
 
 BATCH, STEPS, TOKENS = 3, 5, 11

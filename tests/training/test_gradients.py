@@ -9,10 +9,10 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from atento.errors import InputError
 from atento.layers.losses import token_cross_entropy
-from atento.models.build import Vocabularies, build_translator
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
-from atento.tasks.translate import TRANSLATE
+from atento.tasks.seq2seq.translate import TRANSLATE
 from atento.training.gradients import add_penalties, learn
 from atento.training.loop import require_sense
 

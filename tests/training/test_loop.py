@@ -9,8 +9,8 @@ from torch import nn
 
 from atento.errors import RunError
 from atento.layers.losses import Loss
+from atento.tasks.seq2seq.translate import TRANSLATE
 from atento.tasks.task import Answer, Question
-from atento.tasks.translate import TRANSLATE
 from atento.training.checkpoints import load_checkpoint
 from atento.training.events import EventLog, read_events
 from atento.training.learner import new_learner
@@ -52,7 +52,7 @@ class Script:
 @pytest.fixture
 def run(tmp_path, whole_recipe):
     """Train on twelve examples, four of them a batch, three batches an epoch."""
-    from atento.tasks.pair_codec import EncodedPair
+    from atento.tasks.seq2seq.codec import EncodedPair
 
     def start(script, *, questions=1, solved=False, **values):
         recipe = whole_recipe(**{"batch_tokens": 16, "warmup": 0, "decay": "constant", "lr": 0.01, **values})

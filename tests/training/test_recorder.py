@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from atento.models.build import Vocabularies, build_translator
+from atento.models.build.encoder_decoder import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 from atento.training import recorder as module_under_test

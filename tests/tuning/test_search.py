@@ -6,8 +6,7 @@ import pytest
 
 from atento.spec import Recipe
 from atento.tasks.catalogue import TASKS
-from atento.tuning.search import search
-from atento.tuning.space import Among, Between, space_around
+from atento.tuning.search import Among, Between, search, space_around
 
 SPACE = {"train.lr": Between(1e-4, 1e-1, steep=True), "model.hidden": Among((8, 16, 32))}
 FIRST = {"train.lr": 1e-1, "model.hidden": 8}

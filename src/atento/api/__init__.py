@@ -3,8 +3,8 @@
 from atento.api.backtest import Backtest, backtest
 from atento.api.check import check
 from atento.api.compare import Board, compare
+from atento.api.explain import gradient_flow
 from atento.api.fit import fit
-from atento.api.gradients import gradient_flow
 from atento.api.run import Run, load
 from atento.api.tune import Tuning, tune
 

@@ -14,11 +14,11 @@ from atento.api.prepare import Data, learn, read_data, tell
 from atento.api.recipes import Assembled, Settings, assemble, gather_values
 from atento.api.run import Run
 from atento.bundle import write_json
-from atento.data.tables import parsed_once
+from atento.data.tables.table import parsed_once
 from atento.errors import InputError
 from atento.metrics.metric import Metric
 from atento.spec import Recipe
-from atento.tasks.forecast_splitting import parse_sharing
+from atento.tasks.forecast.split import parse_sharing
 from atento.tasks.task import Baseline, baselines_of
 from atento.training.events import Watcher, no_watcher
 

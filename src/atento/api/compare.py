@@ -11,27 +11,25 @@ from typing import Any
 
 import torch
 
-from atento.api.card import versions
-from atento.api.entries import Entry, baseline_entry, trained_entry
+from atento.api.explain import alignments
+from atento.api.explain_series import exhibited
 from atento.api.fit import is_begun, require_same_recipe
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
-from atento.api.forecasts import exhibited
 from atento.api.prepare import Data, build, facts_of, learn, read_data, tell
 from atento.api.recipes import LIMITS, Assembled, Settings, absolute, assemble, gather_values, recipe_for
-from atento.api.run import Run, find_device, load
-from atento.api.show import alignments
-from atento.api.side_by_side import Job, run_all
-from atento.api.verdict import Row, judge
+from atento.api.run import Run, find_device, load, versions
+from atento.api.scoreboard import Entry, Row, baseline_entry, judge, trained_entry
+from atento.api.workers import Job, run_all
 from atento.bundle import write_atomically, write_json
-from atento.data.tables import parsed_once
+from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted, RunError
-from atento.looking.report import render_report
-from atento.looking.standings import ranked
-from atento.metrics.examine import Bands
+from atento.metrics.bootstrap import Bands
 from atento.metrics.metric import Metric
 from atento.spec import Recipe, parse_duration
 from atento.tasks.task import bands_of, baselines_of, compared, fill_sizes, suited
 from atento.training.events import Watcher, no_watcher
+from atento.views.report.report import render_report
+from atento.views.report.standings import ranked
 
 DEFAULT_BUDGET = "5m"
 SHARE_FOR_LEARNING = 0.75  # of the budget; the rest starts processes, reads, tests and draws

@@ -8,12 +8,10 @@ from typing import Any
 
 import torch
 
-from atento.api.card import model_card, versions
 from atento.api.folders import held, new_folder, require_free
-from atento.api.outputs import save_outputs
 from atento.api.prepare import Prepared, facts_of, prepare, read_data, tell
 from atento.api.recipes import Settings, assemble, gather_values
-from atento.api.run import Run, find_device, load
+from atento.api.run import Run, find_device, load, model_card, save_outputs, versions
 from atento.api.starting import continue_model
 from atento.bundle import (
     EVENTS,
@@ -27,13 +25,12 @@ from atento.bundle import (
     write_atomically,
     write_json,
 )
-from atento.data.tables import parsed_once
+from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
-from atento.models.build import count_parameters
+from atento.models.build.encoder_decoder import count_parameters
 from atento.predictor import Judged, Predictor
 from atento.spec import Recipe, read_recipe
-from atento.tasks.encoding import encode_all
-from atento.tasks.task import Question, Reading, Task
+from atento.tasks.task import Question, Reading, Task, encode_all
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventLog, Watcher, no_watcher, read_events
 from atento.training.learner import Learner, new_learner

@@ -1,4 +1,7 @@
-"""Folders of runs: where they lie, and that two runs never share one."""
+"""Folders of runs: where they lie, and that two runs never share one.
+
+Runs and boards in a folder, newest first.
+"""
 
 import fcntl
 import os
@@ -6,9 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from atento.bundle import EVENTS, RECIPE, VOCABULARY, is_finished
-from atento.errors import InputError, MachineError
+from atento.bundle import EVENTS, METRICS, RECIPE, VOCABULARY, is_finished, read_json
+from atento.errors import AtentoError, InputError, MachineError
 
 RUNS = Path("runs")
 LOCK = ".lock"
@@ -107,3 +111,31 @@ def folder_in_use(folder: Path) -> InputError:
         found="a lock held by a running process",
         fix="wait, or choose another --out",
     )
+
+
+def list_runs(folder: Path = RUNS) -> list[dict[str, Any]]:
+    """One entry a run or comparison; a damaged one is listed as such."""
+    if not folder.is_dir():
+        return []
+    places = [place for place in folder.iterdir() if (place / RECIPE).exists() or (place / RECIPES).is_dir()]
+    return [describe(place) for place in sorted(places, key=lambda place: -place.stat().st_mtime)]
+
+
+def describe(place: Path) -> dict[str, Any]:
+    """What a folder holds."""
+    entry: dict[str, Any] = {"folder": str(place), "kind": "run", "state": "finished", "model": "", "metric": ""}
+    try:
+        if (place / RECIPES).is_dir():
+            entry["kind"] = "comparison"
+            if (place / BOARD).is_file():
+                board = read_json(place, BOARD)
+                best = next((row for row in board["rows"] if row["model"] == board["winner"]), {"value": None})
+                return {**entry, "model": board["winner"], "metric": board["metric"], "value": best["value"]}
+        elif is_finished(place):
+            metrics = read_json(place, METRICS)
+            value = metrics["scores"][metrics["metric"]][0]
+            return {**entry, "model": metrics["model"], "metric": metrics["metric"], "value": value}
+        entry["state"] = "running" if in_use(place) else "can be resumed"
+    except (AtentoError, KeyError, TypeError) as error:
+        entry["state"] = f"damaged: {error}".splitlines()[0]
+    return {**entry, "value": None}

@@ -10,16 +10,16 @@ from atento.api.inspect_series import channels_of, series_problems
 from atento.api.prepare import Data, read_data
 from atento.api.problems import Problem, Subject, problems_of, refused_rows
 from atento.api.recipes import recipe_for
-from atento.data.beside import find_parts
+from atento.data.assignment import Cast, cast
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
-from atento.data.casting import Cast, cast
-from atento.data.chunks import head_of, is_large
+from atento.data.columns.column import label_histogram, length_histogram
 from atento.data.evidence import evidence_of
-from atento.data.histograms import label_histogram, length_histogram
-from atento.data.lists import join, split
+from atento.data.records import join, split
 from atento.data.series import Series
+from atento.data.siblings import find_parts
 from atento.data.sources import read_source
-from atento.data.tables import Table, parsed_once
+from atento.data.tables.chunks import head_of, is_large
+from atento.data.tables.table import Table, parsed_once
 from atento.errors import AtentoError
 from atento.spec import DataRecipe, Recipe
 from atento.tasks.catalogue import LIKELY, TASKS, recognise

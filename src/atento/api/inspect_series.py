@@ -9,9 +9,9 @@ import numpy as np
 from atento.api.problems import FEW_TESTED, Problem
 from atento.data.records import counted
 from atento.data.series import Series
-from atento.data.series.leaks import shifted_targets
+from atento.data.series.covariates import shifted_targets
 from atento.data.series.series import Numbers
-from atento.tasks.forecast_frame import Frame
+from atento.tasks.forecast.windows import Frame
 from atento.tasks.task import Reading
 
 MOST_CHANNELS = 24  # that are listed

@@ -14,10 +14,10 @@ from torch import nn
 from atento.api.recipes import Assembled
 from atento.api.starting import take_codec, take_weights
 from atento.bundle import Bundle
-from atento.checking.leaks import require_no_leak
+from atento.checks.leaks import require_no_leak
 from atento.spec import Recipe
+from atento.tasks.embed.vectors import start_words
 from atento.tasks.task import Reading, Task, fill_sizes, learn_codec
-from atento.tasks.word_start import start_words
 from atento.training.events import Watcher, no_watcher
 from atento.training.loop import require_sense
 

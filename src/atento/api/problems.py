@@ -7,12 +7,11 @@ from pathlib import PurePath
 from statistics import median
 from typing import NamedTuple
 
-from atento.data.casting import Cast
-from atento.data.leaks import giveaways, tellings
-from atento.data.near import near_rows
+from atento.data.assignment import Cast
+from atento.data.columns.leaks import giveaways, near_rows, tellings
+from atento.data.columns.roles import is_text, look_at
 from atento.data.records import Refusal, counted, excerpt, in_words
-from atento.data.roles import is_text, look_at
-from atento.data.tables import Table
+from atento.data.tables.table import Table
 
 OUTWEIGHED = 0.1  # a label with less than this share of the commonest one's texts
 FEW = 5  # texts of a label: too few to learn it and to test it

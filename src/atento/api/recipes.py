@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atento.data.beside import find_parts
 from atento.data.builtin.catalogue import is_builtin
+from atento.data.siblings import find_parts
 from atento.errors import InputError
 from atento.models.names import ModelName
 from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key

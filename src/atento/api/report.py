@@ -5,14 +5,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from atento.api.entries import readable
+from atento.api.explain import alignments
 from atento.api.folders import BOARD
-from atento.api.show import alignments
+from atento.api.scoreboard import readable
 from atento.bundle import METRICS, OUTPUTS, PREDICTIONS, RECIPE, check_manifest, damaged, read_json, write_atomically
-from atento.looking.report import render_report
-from atento.looking.wording import score
 from atento.spec import read_recipe
 from atento.tasks.task import Question
+from atento.views.report.report import render_report
+from atento.views.wording import score
 
 
 def write_report(folder: Path, *, out: Path | None = None) -> Path:

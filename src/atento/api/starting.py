@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from atento.bundle import Bundle
-from atento.data.vocabulary import Vocabulary
+from atento.data.text.vocabulary import Vocabulary
 from atento.errors import InputError
 from atento.models.names import ModelName
 from atento.spec import Recipe, TokensRecipe

@@ -11,19 +11,17 @@ import torch
 from atento.api.compare import DEFAULT_BUDGET
 from atento.api.fit import begin, fit
 from atento.api.folders import TRIALS, held, new_folder, require_free
-from atento.api.outputs import read_outputs
 from atento.api.prepare import Data, prepare, read_data, tell
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
-from atento.api.run import Run, find_device
+from atento.api.run import Run, find_device, read_outputs
 from atento.bundle import write_atomically, write_json
-from atento.data.tables import parsed_once
+from atento.data.tables.table import parsed_once
 from atento.errors import InputError, RunError
-from atento.metrics.intervals import tied
+from atento.metrics.bootstrap import tied
 from atento.spec import Recipe, parse_duration
 from atento.training.events import Event, EventLog, Watcher, no_watcher
 from atento.training.loop import train
-from atento.tuning.search import Trial, search
-from atento.tuning.space import space_around
+from atento.tuning.search import Trial, search, space_around
 
 SHARE_FOR_SEARCH = 0.5  # of the budget; the rest trains the best recipe and the default, equally long
 SECONDS_A_TRIAL = 30.0

@@ -1,8 +1,7 @@
 """Attention as an algebra: any score × any distribution × any extent."""
 
-from atento.attention.adaptive_span import AdaptiveSpan
 from atento.attention.attention import Attention
-from atento.attention.distributions import (
+from atento.attention.distributions.distributions import (
     DeAttention,
     Distribution,
     Entmax,
@@ -11,20 +10,17 @@ from atento.attention.distributions import (
     Softmax,
     Sparsemax,
 )
-from atento.attention.extents import Causal, Everything, Extent, Masked, View
-from atento.attention.hard import Drawn, Hard, recorded_draws, score_function_loss
+from atento.attention.distributions.hard import Drawn, Hard, recorded_draws, score_function_loss
+from atento.attention.extents.extents import Causal, Everything, Extent, Masked, Prepared, View
+from atento.attention.extents.local import AdaptiveSpan, Alibi, PredictiveLocal, RelativeBias, Window
+from atento.attention.extents.sparse import BlockLocal, BlockLocal2d, Fixed, Strided
 from atento.attention.heads import MultiHead
-from atento.attention.kernel_scores import EluPlusOne, Exponential, FeatureMap, Kernel, RandomFeatures, Rectified
-from atento.attention.learned_scores import Additive, Deep, FeatureBased, Location
 from atento.attention.linformer import Linformer
-from atento.attention.local import PredictiveLocal, Window
-from atento.attention.looks import Look, summary_of, weights_of
-from atento.attention.position_bias import Alibi, RelativeBias
-from atento.attention.prepared import Prepared
-from atento.attention.scores import ActivatedGeneral, BiasedGeneral, Dot, General, ScaledDot, Score
-from atento.attention.similarity import Opposed, Similarity, cosine, minus_euclidean, minus_manhattan
-from atento.attention.sparse_extents import BlockLocal, BlockLocal2d, Fixed, Strided
-from atento.attention.summary import Summary, summarise
+from atento.attention.scores.kernel import EluPlusOne, Exponential, FeatureMap, Kernel, RandomFeatures, Rectified
+from atento.attention.scores.learned import Additive, Deep, FeatureBased, Location
+from atento.attention.scores.product import ActivatedGeneral, BiasedGeneral, Dot, General, ScaledDot, Score
+from atento.attention.scores.similarity import Opposed, Similarity, cosine, minus_euclidean, minus_manhattan
+from atento.attention.weights import Look, Summary, summarise, summary_of, weights_of
 
 __all__ = [
     "ActivatedGeneral",

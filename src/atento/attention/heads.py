@@ -4,15 +4,13 @@ import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.attention.distributions import Softmax
-from atento.attention.extents import Everything
-from atento.attention.prepared import Prepared
-from atento.attention.scores import Dot, ScaledDot
-from atento.attention.similarity import cosine, minus_euclidean
+from atento.attention.distributions.distributions import Softmax
+from atento.attention.extents.extents import Everything, Prepared
+from atento.attention.scores.product import Dot, ScaledDot
+from atento.attention.scores.similarity import cosine, minus_euclidean
 from atento.errors import InputError
-from atento.layers.padding import clean
+from atento.layers.masking import clean, mapped
 from atento.layers.positions import Rotary
-from atento.layers.shapes import mapped
 
 # Axes: B batch, H heads, Q queries, K keys, D size, d = D / H.
 

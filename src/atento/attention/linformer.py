@@ -7,11 +7,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from atento.attention.attention import Attention
-from atento.attention.extents import Everything
-from atento.attention.prepared import Prepared
+from atento.attention.extents.extents import Everything, Prepared
 from atento.attention.requirements import require_positive
 from atento.errors import InputError
-from atento.layers.padding import clean
+from atento.layers.masking import clean
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, C mixtures. The last axis is always features.
 

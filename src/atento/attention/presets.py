@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
-from atento.attention.adaptive_span import AdaptiveSpan
-from atento.attention.attention import Attention
-from atento.attention.distributions import (
+from atento.attention.attention import Attention, require_fit
+from atento.attention.distributions.distributions import (
     DeAttention,
     Distribution,
     Entmax,
@@ -14,16 +13,14 @@ from atento.attention.distributions import (
     Softmax,
     Sparsemax,
 )
-from atento.attention.extents import Causal, Everything, Extent
-from atento.attention.hard import Hard
-from atento.attention.kernel_scores import EluPlusOne, Kernel, RandomFeatures
-from atento.attention.learned_scores import Additive, Deep, FeatureBased, Location
-from atento.attention.local import PredictiveLocal, Window
-from atento.attention.meaning import require_fit
-from atento.attention.position_bias import Alibi, RelativeBias
-from atento.attention.scores import ActivatedGeneral, BiasedGeneral, Dot, General, Kind, ScaledDot, Score
-from atento.attention.similarity import Opposed, Similarity, cosine, minus_manhattan
-from atento.attention.sparse_extents import BlockLocal, Fixed, Strided
+from atento.attention.distributions.hard import Hard
+from atento.attention.extents.extents import Causal, Everything, Extent
+from atento.attention.extents.local import AdaptiveSpan, Alibi, PredictiveLocal, RelativeBias, Window
+from atento.attention.extents.sparse import BlockLocal, Fixed, Strided
+from atento.attention.scores.kernel import EluPlusOne, Kernel, RandomFeatures
+from atento.attention.scores.learned import Additive, Deep, FeatureBased, Location
+from atento.attention.scores.product import ActivatedGeneral, BiasedGeneral, Dot, General, Kind, ScaledDot, Score
+from atento.attention.scores.similarity import Opposed, Similarity, cosine, minus_manhattan
 from atento.errors import InputError, unknown_name
 
 Made = TypeVar("Made")

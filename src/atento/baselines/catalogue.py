@@ -3,20 +3,14 @@
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from atento.baselines.autoregression import Autoregression
-from atento.baselines.bags import Bag
-from atento.baselines.each_step import EachStep
-from atento.baselines.estimates import LinearOnMeans, MeanTarget
 from atento.baselines.frequent import Majority, MajorityLabels, MostFrequentTag
-from atento.baselines.linear_labels import LinearLabels, LinearLabelSets
-from atento.baselines.nearest import Nearest
 from atento.baselines.ngrams import CharacterCounts
-from atento.baselines.overlap import Overlap
-from atento.baselines.perceptron import Perceptron
-from atento.baselines.rewrite import Rewrite
-from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
-from atento.baselines.shapes import LinearOnShapes
-from atento.baselines.warping import NearestWarped
+from atento.baselines.sequences import LinearOnMeans, LinearOnShapes, MeanTarget
+from atento.baselines.series import Autoregression, Drift, LastStep, LastValue, Seasonal
+from atento.baselines.tagging import EachStep, Perceptron
+from atento.baselines.text_labels import Bag, LinearLabels, LinearLabelSets
+from atento.baselines.text_pairs import Nearest, Overlap, Rewrite
+from atento.baselines.time_warping import NearestWarped
 from atento.errors import unknown_name
 
 Answers = Literal["text", "new text", "label", "label of numbers", "labels", "tags", "number", "series", "surprise"]

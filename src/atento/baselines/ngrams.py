@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from atento.baselines.fitted import require_fitted, require_pairs
 from atento.errors import InputError
-from atento.metrics.perplexity import judged_text
+from atento.metrics.language_model import judged_text
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -3,12 +3,24 @@
 from atento.blocks.area import AreaAttention, AreaWeights, means, means_and_spreads
 from atento.blocks.coattention import AlternatingCoAttention, CoAttended, CoWeights, ParallelCoAttention
 from atento.blocks.continuous import ContinuousAttention, GaussianBasis, GaussianDensity, ParabolaDensity
-from atento.blocks.hierarchical import ByItself, Hierarchical, HierarchicalWeights, RecurrentReader
+from atento.blocks.hierarchical import (
+    ByItself,
+    Hierarchical,
+    HierarchicalWeights,
+    MultiRepresentational,
+    RecurrentReader,
+)
 from atento.blocks.multi_dimensional import MultiDimensional
-from atento.blocks.multi_representational import MultiRepresentational
 from atento.blocks.pooling import AttentionPooling, LastPooling, MaxPooling, MeanPooling, Pooling
-from atento.blocks.stack import Continued, TransformerStack
-from atento.blocks.transformer import DecoderLayer, EncoderLayer, Extended, Passed, Residual
+from atento.blocks.transformer import (
+    Continued,
+    DecoderLayer,
+    EncoderLayer,
+    Extended,
+    Passed,
+    Residual,
+    TransformerStack,
+)
 
 __all__ = [
     "AlternatingCoAttention",

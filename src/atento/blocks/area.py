@@ -8,11 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.attention.extents import Everything, Extent, View
+from atento.attention.extents.extents import Everything, Extent, View
 from atento.attention.requirements import require_positive
 from atento.errors import InputError
-from atento.layers.padding import clean
-from atento.layers.shapes import require_items, require_pairs
+from atento.layers.masking import clean, require_items, require_pairs
 
 # Axes: B batch (any number of leading axes), Q queries, K items, A areas, D size, l length of an area.
 # Areas stand in the order of their length, then of their start: the first K of them are the items themselves.

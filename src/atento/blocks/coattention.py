@@ -5,15 +5,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from atento.attention.attention import Attention
-from atento.attention.distributions import Distribution
-from atento.attention.meaning import require_fit
+from atento.attention.attention import Attention, require_fit
+from atento.attention.distributions.distributions import Distribution
 from atento.attention.requirements import require_positive
-from atento.attention.scores import Score
+from atento.attention.scores.product import Score
 from atento.blocks.pooling import require_for_strangers
 from atento.errors import InputError
-from atento.layers.padding import clean
-from atento.layers.shapes import require_items
+from atento.layers.masking import clean, require_items
 
 # Axes: B batch, T items of the first sequence, N items of the second, H hidden.
 

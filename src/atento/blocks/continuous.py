@@ -12,8 +12,7 @@ from atento.attention.attention import Attention
 from atento.attention.linformer import Linformer
 from atento.attention.requirements import require_positive
 from atento.errors import InputError
-from atento.layers.padding import clean
-from atento.layers.shapes import require_items, require_pairs
+from atento.layers.masking import clean, require_items, require_pairs
 
 # Axes: B batch, Q queries, K items, N basis functions, D size. t is a place in the sequence: item l of L is at l / L.
 

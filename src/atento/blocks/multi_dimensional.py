@@ -3,14 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from atento.attention.distributions import Distribution
-from atento.attention.extents import Extent, View
-from atento.attention.meaning import require_fit
-from atento.attention.prepared import Prepared, look
+from atento.attention.attention import require_fit
+from atento.attention.distributions.distributions import Distribution
+from atento.attention.extents.extents import Extent, Prepared, View, look
 from atento.attention.requirements import require_positive
-from atento.attention.scores import Bend, wider
-from atento.layers.padding import clean
-from atento.layers.shapes import require_items, require_pairs
+from atento.attention.scores.product import Bend, wider
+from atento.layers.masking import clean, require_items, require_pairs
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, H hidden, D value size.
 

@@ -9,8 +9,7 @@ from atento.attention.attention import Attention
 from atento.attention.requirements import require_positive
 from atento.blocks.multi_dimensional import MultiDimensional
 from atento.errors import InputError
-from atento.layers.padding import clean, masked_mean
-from atento.layers.shapes import require_items
+from atento.layers.masking import clean, masked_mean, require_items
 
 # Axes: B batch (any number of leading axes), T time, D size.
 

@@ -3,19 +3,18 @@
 from torch import nn
 
 from atento.attention.attention import Attention
-from atento.attention.distributions import Softmax
-from atento.attention.extents import Everything
-from atento.attention.learned_scores import Additive, FeatureBased
+from atento.attention.distributions.distributions import Softmax
+from atento.attention.extents.extents import Everything
 from atento.attention.presets import Part, Sizes
-from atento.attention.scores import ActivatedGeneral, Dot, General
+from atento.attention.scores.learned import Additive, FeatureBased
+from atento.attention.scores.product import ActivatedGeneral, Dot, General
 from atento.blocks.area import AreaAttention, mean_of, means_and_spreads, spread_of
 from atento.blocks.coattention import AlternatingCoAttention, ParallelCoAttention
 from atento.blocks.continuous import ContinuousAttention, Density, GaussianBasis, GaussianDensity, ParabolaDensity
-from atento.blocks.hierarchical import Hierarchical, RecurrentReader
+from atento.blocks.hierarchical import Hierarchical, MultiRepresentational, RecurrentReader
 from atento.blocks.multi_dimensional import MultiDimensional
-from atento.blocks.multi_representational import MultiRepresentational
 from atento.blocks.pooling import AttentionPooling, LastPooling, MaxPooling, MeanPooling, Pooling
-from atento.recurrent.gated import GRU
+from atento.recurrent.cells import GRU
 from atento.recurrent.stack import Stack
 
 LARGEST = 3  # items in an area

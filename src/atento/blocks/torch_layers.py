@@ -4,10 +4,10 @@ import torch
 from torch import nn
 
 from atento.attention.attention import Attention
-from atento.attention.distributions import Softmax
-from atento.attention.extents import Causal, Everything
+from atento.attention.distributions.distributions import Softmax
+from atento.attention.extents.extents import Causal, Everything
 from atento.attention.heads import MultiHead
-from atento.attention.scores import ScaledDot
+from atento.attention.scores.product import ScaledDot
 from atento.blocks.transformer import DecoderLayer, EncoderLayer, NormOrder, Residual
 from atento.errors import InputError
 from atento.layers.feed_forward import FeedForward

@@ -9,19 +9,14 @@ from types import FrameType
 
 import typer
 
-from atento.cli.backtest import backtest
 from atento.cli.catalogue import data, models, parts, schema
-from atento.cli.check import check
-from atento.cli.compare import compare
-from atento.cli.doctor import doctor
+from atento.cli.compare import backtest, compare
 from atento.cli.inspect import inspect
 from atento.cli.look import look
-from atento.cli.report import report
-from atento.cli.runs import runs
-from atento.cli.say import emit, remarks
-from atento.cli.train import train
-from atento.cli.tune import tune
-from atento.cli.use import evaluate, predict, try_
+from atento.cli.manage import check, doctor, report, runs
+from atento.cli.output import emit, remarks
+from atento.cli.predict import evaluate, predict, try_
+from atento.cli.train import train, tune
 from atento.errors import AtentoError, InputError, Interrupted, MachineError
 
 app = typer.Typer(

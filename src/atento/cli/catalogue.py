@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from atento.cli.options import JsonOption, OutOption
-from atento.cli.say import emit, print_table, say
+from atento.cli.output import emit, print_table, say
 
 LONGEST_SHOWN = 90  # letters of an example
 
@@ -18,8 +18,8 @@ def data(
     """List the built-in data sets, or show examples of one."""
     from atento.data.builtin.catalogue import BUILTIN
     from atento.errors import unknown_name
-    from atento.looking.wording import shortened
     from atento.spec import DataRecipe
+    from atento.views.wording import shortened
 
     if name and name not in BUILTIN:
         raise unknown_name("built-in data set", name, BUILTIN)
@@ -77,7 +77,7 @@ def parts(out: OutOption = None, json: JsonOption = False) -> None:
         for name, part in table.items()
     ]
     if out is not None:
-        from atento.looking.patterns import pattern_picture
+        from atento.views.attention.patterns import pattern_picture
 
         pattern_picture(out)
     if json:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from atento.cli.options import DataArgument, JsonOption
-from atento.cli.say import emit, print_table, say
+from atento.cli.output import emit, print_table, say
 
 LONGEST_SHOWN = 90  # letters of an example
 LONGEST_CELL = 48
@@ -86,7 +86,7 @@ def show_columns(found: dict[str, Any]) -> None:
 
 def column_cells(column: dict[str, Any], cast: dict[str, str]) -> list[str]:
     """One column of the file as a row."""
-    from atento.looking.wording import shortened
+    from atento.views.wording import shortened
 
     example = " ".join((column["examples"] or [""])[0][: 4 * LONGEST_CELL].split())
     return [
@@ -116,7 +116,7 @@ def show_channels(found: dict[str, Any]) -> None:
 
 def show_examples(found: dict[str, Any]) -> None:
     """A few pairs of a set that is generated."""
-    from atento.looking.wording import shortened
+    from atento.views.wording import shortened
 
     for source, target in found.get("examples", []):
         say(f"  {shortened(source, LONGEST_SHOWN)} → {shortened(target, LONGEST_SHOWN)}")
@@ -124,7 +124,7 @@ def show_examples(found: dict[str, Any]) -> None:
 
 def show_histograms(found: dict[str, Any]) -> None:
     """How long texts are and how often labels come."""
-    from atento.looking.bars import Counted, bars
+    from atento.views.attention.terminal import Counted, bars
 
     for side in found.get("lengths", []):
         say(f"\n{side['unit']} of {side['of']} (median {side['median']:,g}, longest {side['longest']:,})")

@@ -1,15 +1,102 @@
-"""atento look."""
+"""atento look.
 
+What `atento look` shows of series: a forecast beside what came, the phase portrait of a free run.
+What `atento look` shows of words: their neighbours, what context does to them, and how a text is cut.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from atento.cli.look_series import show_forecast, show_phase
-from atento.cli.look_words import show_context, show_embeddings, show_tokens
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
-from atento.cli.say import emit, say
-from atento.cli.use import terminal_width
+from atento.cli.output import emit, say
+from atento.cli.predict import terminal_width
+
+if TYPE_CHECKING:
+    from atento.api.run import Run
+
+
+def show_embeddings(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
+    """The words nearest to one, or to a sum of some; of the commonest words when none is asked for."""
+    from atento.api.explain import look_at_embeddings, save_embeddings
+    from atento.views.embeddings import embeddings_text
+
+    view = look_at_embeddings(trained, asked)
+    if out is not None:
+        save_embeddings(trained, asked, out)
+    tell(trained, view, embeddings_text, out=out, json=json)
+
+
+def show_context(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
+    """A word in two sentences, before and after each layer."""
+    from atento.api.explain import look_at_context
+    from atento.bundle import write_json
+    from atento.views.context import context_text
+
+    found = look_at_context(trained, asked)
+    if out is not None:
+        write_json(out, found)
+    tell(trained, found, lambda shown, width: context_text(shown["words"]), out=out, json=json)
+
+
+def show_tokens(trained: "Run", text: str, *, out: Path | None, json: bool) -> None:
+    """The pieces of a text at every level, with their places."""
+    from atento.api.explain import look_at_pieces
+    from atento.bundle import write_json
+    from atento.views.tokens import tokens_text
+
+    found = look_at_pieces(trained, text)
+    if out is not None:
+        write_json(out, found)
+    tell(trained, found, tokens_text, out=out, json=json)
+
+
+def tell(trained: "Run", found: dict[str, Any], in_words: Callable[..., str], *, out: Path | None, json: bool) -> None:
+    """One JSON document, or words for a terminal."""
+    if json:
+        emit({"run": str(trained.folder), **found})
+        return
+    say(in_words(found, width=terminal_width()))
+    if out is not None:
+        say(f"written to {out}")
+
+
+if TYPE_CHECKING:
+    from atento.api.run import Run
+
+
+def show_forecast(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
+    """One forecast of the test part: the one that a series or a time names, else the one in the middle."""
+    from atento.api.explain_series import look_at_forecast
+    from atento.views.forecast import forecast_text, save_forecast
+
+    view = look_at_forecast(trained, asked)
+    if out is not None:
+        save_forecast(view, out)
+    tell(trained, view, forecast_text, out=out, json=json)
+
+
+def show_phase(trained: "Run", *, out: Path | None, json: bool) -> None:
+    """Where a free run goes, beside where the truth went; of an autoencoder the path of its latents."""
+    from atento.api.explain_series import look_at_latents, presses
+    from atento.views.latents import latent_text, save_latents
+
+    if presses(trained):
+        latents = look_at_latents(trained)
+        if out is not None:
+            save_latents(latents, out)
+        tell(trained, latents, latent_text, out=out, json=json)
+        return
+    from atento.api.explain_series import look_at_phase
+    from atento.views.phase import phase_text, save_phase
+
+    view = look_at_phase(trained)
+    if out is not None:
+        save_phase(view, out)
+    tell(trained, view, phase_text, out=out, json=json)
+
 
 if TYPE_CHECKING:
     from atento.api.run import Run
@@ -38,10 +125,10 @@ def look(
     picture.png); follow one pass; see how a text is cut.
     """
     from atento import api
-    from atento.api import use
+    from atento.api import predict as use
     from atento.api.folders import require_place
-    from atento.looking.regions import of_a_picture, shade_regions
-    from atento.looking.terminal import shade
+    from atento.views.attention.regions import of_a_picture, shade_regions
+    from atento.views.attention.terminal import shade
 
     if out is not None:
         require_place(out, use.LOOKS[what])
@@ -94,8 +181,8 @@ def look(
 
 def show_gradients(trained: "Run", text: str, *, out: Path | None, json: bool) -> None:
     """Norms against lag, a verdict and a remedy; of the longest test sources unless a text is given."""
-    from atento.api.gradients import look_at_gradients, save_flow
-    from atento.looking.flow import flow_text
+    from atento.api.explain import look_at_gradients, save_flow
+    from atento.views.gradients import flow_text
 
     flow = look_at_gradients(trained, text)
     if out is not None:

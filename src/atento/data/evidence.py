@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from atento.data.chunks import head_of, is_large
-from atento.data.columns import Column, describe
-from atento.data.headers import Header
-from atento.data.inflections import Inflection, find_inflection
-from atento.data.label_cells import cells_of_labels
-from atento.data.pairs import find_column, guess_columns, read_source
+from atento.data.columns.column import Column, describe
+from atento.data.columns.roles import Roles, find_roles, look_at, text_column, two_texts, words_and_tags
+from atento.data.examples.pairs import Inflection, find_column, find_inflection, guess_columns
 from atento.data.records import Refusal
-from atento.data.roles import Roles, find_roles, look_at, text_column, two_texts, words_and_tags
-from atento.data.sequences.cases import Long, find_cases
+from atento.data.sequences.long import Long, find_cases
 from atento.data.series.survey import Survey, survey
-from atento.data.tables import Table
+from atento.data.sources import read_source
+from atento.data.tables.cells import cells_of_labels
+from atento.data.tables.chunks import head_of, is_large
+from atento.data.tables.headers import Header
+from atento.data.tables.table import Table
 
 SAMPLE = 500  # rows whose two texts are held beside each other
 

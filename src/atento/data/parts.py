@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from atento.data.files import file_names, inner_name
-from atento.data.parallel import split_paths
-from atento.data.pictures.names import is_picture_name
+from atento.data.files.image_names import is_picture_name
+from atento.data.files.opening import file_names, inner_name
 from atento.data.records import in_words
+from atento.data.tables.parallel import split_paths
 
 Part = Literal["train", "valid", "test"]
 

@@ -1,4 +1,9 @@
-"""What every reader of rows hands on: cells, the line each row began on, and the rows it refused."""
+"""What every reader of rows hands on: cells, the line each row began on, and the rows it refused.
+
+A list of texts as one text: tabs stand between its items, for no item of a table's cell holds one.
+The words and tags of a sentence, the labels of a text and the two texts of a pair all travel so, through tables,
+examples, predictions and reports.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,3 +107,16 @@ def in_words(names: Sequence[str], limit: int = 12) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 field`, `2 fields`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+BETWEEN = "\t"
+
+
+def join(items: Iterable[str]) -> str:
+    """One text; a tab inside an item becomes a space."""
+    return BETWEEN.join(item.replace(BETWEEN, " ") for item in items)
+
+
+def split(text: str) -> list[str]:
+    """The items again; an empty text is an empty list."""
+    return text.split(BETWEEN) if text else []

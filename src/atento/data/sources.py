@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from atento.data.folders import read_archive, read_folder
-from atento.data.headers import Header
-from atento.data.inside_archives import is_there, is_zip, refuse_other
-from atento.data.parallel import read_parallel, split_paths
+from atento.data.files.archives import is_there, is_zip, refuse_other
+from atento.data.files.image_names import is_picture_name
+from atento.data.images.folders import holds_pictures, one_picture, read_picture_folder
 from atento.data.parts import parts_in
-from atento.data.pictures.folders import holds_pictures, one_picture, read_picture_folder
-from atento.data.pictures.names import is_picture_name
-from atento.data.tables import Table, read_table
+from atento.data.tables.folders import read_archive, read_folder
+from atento.data.tables.headers import Header
+from atento.data.tables.parallel import read_parallel, split_paths
+from atento.data.tables.table import Table, read_table
 
 
 def read_source(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from atento.decoding.hypothesis import Hypothesis, Marks, log_probabilities
+from atento.decoding.greedy import Hypothesis, Marks, log_probabilities
 from atento.models.protocols import Encoded, Writer, reorder
 
 # Axes: B batch rows still searched, W beam width, V vocabulary.

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from atento.decoding.hypothesis import Hypothesis, Marks
-from atento.decoding.writing import write
+from atento.decoding.greedy import Hypothesis, Marks, write
 from atento.errors import InputError
 from atento.models.protocols import Encoded, Writer
 

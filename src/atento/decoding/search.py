@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atento.decoding.beam import beam
-from atento.decoding.greedy import greedy
-from atento.decoding.hypothesis import Hypothesis, Marks
+from atento.decoding.greedy import Hypothesis, Marks, greedy
 from atento.decoding.sampling import sample
 from atento.models.protocols import Encoded, Writer
 from atento.spec import DecodeRecipe

@@ -8,12 +8,12 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from atento.data.lists import split
+from atento.data.records import split
 from atento.estimators.estimator import SequenceEstimator
 from atento.estimators.frames import columns_of, like, require_rows, table_like
 from atento.estimators.rows import couples_of, holds_arrays, label_lists_of, sequences_of, texts_of
-from atento.metrics.label_sets import LABELS_MACRO_F1
-from atento.tasks.reading import compose
+from atento.metrics.labels import LABELS_MACRO_F1
+from atento.tasks.reading.reader import compose
 
 
 def known_classes(labels: list[Any], rows: int) -> tuple[np.ndarray, dict[str, Any]]:

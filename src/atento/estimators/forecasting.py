@@ -17,8 +17,7 @@ from atento.api.fit import fit
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator, own_folder
 from atento.spec import Recipe
-from atento.tasks.forecast_ends import tabulate
-from atento.tasks.forecast_reading import ask_forecasts, open_series
+from atento.tasks.forecast.reading import ask_forecasts, open_series, tabulate
 from atento.tasks.task import Opened
 
 Columns = dict[str, list[Any]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atento.data.lists import join, split
+from atento.data.records import join, split
 from atento.errors import InputError
 from atento.estimators.frames import columns_of
 

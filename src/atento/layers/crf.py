@@ -1,8 +1,7 @@
 """Linear-chain conditional random field: a whole sequence of labels is judged, not each label by itself.
 
 score(y) = start[y₁] + Σ_t scores[t, y_t] + Σ_t between[y_{t−1}, y_t] + end[y_n], P(y) = exp(score(y)) / Z, with Z the
-sum over all sequences (Lafferty et al., 2001, sec. 3; the recursions as in Sutton & McCallum, 2012, sec. 2.2).
-"""
+sum over all sequences (Lafferty et al., 2001, sec. 3; the recursions as in Sutton & McCallum, 2012, sec. 2.2)."""
 
 from typing import NamedTuple
 
@@ -11,8 +10,7 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.losses import Loss, precise
-from atento.layers.padding import clean
-from atento.layers.shapes import require_items
+from atento.layers.masking import clean, require_items
 
 # Axes: B batch, T time, C labels. Padding may stand anywhere in `valid` (B, T); a row of nothing else has one path,
 # the empty one, whose score is 0.

@@ -1,8 +1,7 @@
 """Positions: how a model without recurrence learns what stands where.
 
 `Positions` are added to the tokens' vectors; `Rotary` turns queries and keys instead; biases of the scores by distance
-are extents (`atento.attention`).
-"""
+are extents (`atento.attention`)."""
 
 import math
 from abc import ABC, abstractmethod

@@ -2,6 +2,8 @@
 
 Windows that begin a step apart see nearly the same future: their errors are summed over blocks about as long as the
 horizon, so that a bootstrap draws blocks, not windows, and its intervals are no narrower than they should be.
+
+How far from where it was foretold a moving thing is found, in the units of its path.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from atento.errors import InputError
-from atento.metrics.intervals import Runs, interval_over
+from atento.metrics.bootstrap import Runs, interval_over
 from atento.metrics.metric import Metric, Sums, share
 
 # Axes: N windows, H steps ahead, C channels, Q quantiles (one number: 1).
@@ -174,3 +176,42 @@ def by_steps_ahead(
         band = {"label": label, "from": first + 1, "to": last, "count": len(references), "by": "steps ahead"}
         found.append({**band, **quality._asdict()})
     return found
+
+
+# Axes: N windows, H steps ahead, C coordinates, Q quantiles (one number: 1).
+
+COORDINATES = (("x", "y"), ("x", "y", "z"), ("lon", "lat"), ("east", "north"))
+
+
+def is_path(channels: tuple[str, ...]) -> bool:
+    """Whether channels, by their names, are where a thing is."""
+    return tuple(name.lower() for name in channels) in COORDINATES
+
+
+def displacement(said: Numbers, came: Numbers, scales: Any, judging: Judging) -> Numbers:
+    """‖p − p̂‖ of every step, (N, H, 1)."""
+    return np.linalg.norm(errors(said, came, judging), axis=-1, keepdims=True)
+
+
+def last_displacement(said: Numbers, came: Numbers, scales: Any, judging: Judging) -> Numbers:
+    """‖p − p̂‖ of the last step, (N, 1, 1)."""
+    return displacement(said[:, -1:], came[:, -1:], scales, judging)
+
+
+def path_metrics(judging: Judging) -> tuple[Metric, ...]:
+    """The mean distance over all steps ahead, and at the last one."""
+    measures: dict[str, tuple[str, Measure]] = {
+        "displacement": ("mean distance between where it was and where it was foretold", displacement),
+        "last_displacement": ("the same at the last step of the horizon", last_displacement),
+    }
+    return tuple(
+        Metric(
+            name,
+            f"{summary}; smaller is better",
+            without_sources,
+            share,
+            smaller_is_better=True,
+            by_source=partial(in_blocks, measure, judging),
+        )
+        for name, (summary, measure) in measures.items()
+    )

@@ -1,7 +1,6 @@
 """Whether a latent path recreates a flow: its next step follows from where it is, and the true state from it too.
 
-Both are judged on the last part of the time, by what the time before it teaches.
-"""
+Both are judged on the last part of the time, by what the time before it teaches."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

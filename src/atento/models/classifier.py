@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from atento.blocks.pooling import AttentionPooling, Pooling
 from atento.errors import InputError
 from atento.layers.losses import Loss
+from atento.models.backbones.hierarchical import RunsOfWords
 from atento.models.heads import Head
 from atento.models.protocols import Encoded, Encoder
-from atento.models.runs_of_words import RunsOfWords
 
 # Axes: B batch, N time, D size, C labels.
 

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
-from atento.layers.losses import Loss, squared_error
-from atento.layers.quantiles import in_order, median_shares, pinball
+from atento.layers.losses import Loss, in_order, median_shares, pinball, squared_error
 
 # Axes: B windows, N windows or channels of them, L past, H horizon, C channels, K covariates, Q quantiles (else 1).
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from torch import Tensor, nn
 
-from atento.attention.looks import Look, weights_of
+from atento.attention.weights import Look, weights_of
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
 

@@ -1,7 +1,6 @@
 """How the states of a source become one vector: states (B, N, D), valid (B, N) -> (B, D).
 
-A row of nothing but padding gives zeros.
-"""
+A row of nothing but padding gives zeros."""
 
 from collections.abc import Callable
 
@@ -9,7 +8,7 @@ import torch
 from torch import Tensor
 
 from atento.errors import InputError
-from atento.layers.padding import clean, masked_mean
+from atento.layers.masking import clean, masked_mean
 
 # Axes: B batch, N source time, D size.
 

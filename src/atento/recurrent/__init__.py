@@ -1,12 +1,9 @@
 """Recurrence: cells take one step, `unroll` walks, a `Stack` layers walks in one or both directions."""
 
-from atento.recurrent.cells import Cell, Hidden, Memory
-from atento.recurrent.gated import GRU, LSTM, GRUBefore
-from atento.recurrent.one_to_many import OneToMany
-from atento.recurrent.simple import Elman, Jordan, Output
+from atento.recurrent.cells import GRU, LSTM, Cell, Elman, GRUBefore, Hidden, Jordan, Memory, Output
+from atento.recurrent.output_recurrence import OneToMany, teach
 from atento.recurrent.stack import Stack
-from atento.recurrent.teaching import teach
-from atento.recurrent.truncate import unroll_truncated
+from atento.recurrent.truncated import unroll_truncated
 from atento.recurrent.unroll import Walk, unroll
 
 __all__ = [

@@ -9,9 +9,7 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
-from atento.recurrent.cells import Cell, require_size
-from atento.recurrent.gated import GRU, LSTM
-from atento.recurrent.simple import Elman
+from atento.recurrent.cells import GRU, LSTM, Cell, Elman, require_size
 from atento.recurrent.unroll import Walk, unroll
 
 # Axes: B batch, T time, I input, O output of a cell.

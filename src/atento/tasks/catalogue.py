@@ -5,23 +5,23 @@ from atento.data.evidence import Evidence, gather
 from atento.data.records import stop_or_skip
 from atento.errors import InputError, unknown_name
 from atento.spec import DataRecipe
-from atento.tasks.autoencode import AUTOENCODE
-from atento.tasks.caption import CAPTION
-from atento.tasks.classify import CLASSIFY
-from atento.tasks.classify_pictures import CLASSIFY_PICTURES
-from atento.tasks.classify_series import CLASSIFY_SERIES
-from atento.tasks.embed import EMBED
+from atento.tasks.autoencode.autoencode import AUTOENCODE
+from atento.tasks.classify.image_questions import MATCH_PICTURES
+from atento.tasks.classify.images import CLASSIFY_PICTURES
+from atento.tasks.classify.series import CLASSIFY_SERIES
+from atento.tasks.classify.several import LABEL
+from atento.tasks.classify.text import CLASSIFY
+from atento.tasks.classify.two_texts import MATCH
+from atento.tasks.embed.embed import EMBED
 from atento.tasks.estimate import ESTIMATE
-from atento.tasks.forecast import FORECAST
-from atento.tasks.generate import GENERATE
-from atento.tasks.label import LABEL
-from atento.tasks.match import MATCH
-from atento.tasks.match_pictures import MATCH_PICTURES
-from atento.tasks.recognising import heed, ranked
-from atento.tasks.tag import TAG
+from atento.tasks.forecast.forecast import FORECAST
+from atento.tasks.generate.generate import GENERATE
+from atento.tasks.recognising.text import heed, ranked
+from atento.tasks.seq2seq.caption import CAPTION
+from atento.tasks.seq2seq.transcribe import TRANSCRIBE
+from atento.tasks.seq2seq.translate import TRANSLATE
+from atento.tasks.tag.tag import TAG
 from atento.tasks.task import Recognition, Task
-from atento.tasks.transcribe import TRANSCRIBE
-from atento.tasks.translate import TRANSLATE
 
 TASKS: dict[str, Task] = {
     task.name: task

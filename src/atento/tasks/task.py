@@ -1,21 +1,24 @@
-"""What a task is. A task is a value, not a subclass."""
+"""What a task is. A task is a value, not a subclass.
+
+Training examples as token numbers: all at once, or one at a time where the pairs are on disk.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from atento.data.batches import Order
 from atento.data.builtin.catalogue import BUILTIN
 from atento.data.evidence import Evidence
+from atento.data.examples.batches import Order, StoredPairs, sample_of
 from atento.data.records import Refusal
-from atento.data.stored import sample_of
-from atento.data.vocabulary import Vocabulary
+from atento.data.text.vocabulary import Vocabulary
 from atento.layers.losses import Loss
-from atento.metrics.examine import Bands, length_bands
-from atento.metrics.intervals import Runs
+from atento.metrics.bootstrap import Bands, Runs, length_bands
 from atento.metrics.metric import Metric
 from atento.models.names import ModelName, require_known
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
@@ -33,7 +36,7 @@ class Recognition(NamedTuple):
 class Question(NamedTuple):
     """One thing to answer and every answer that is right; of a set of labels, all that are true.
 
-    A source is a text; one that is a list (words, two texts) is one text with tabs between, as in `atento.data.lists`;
+    A source is a text; one that is a list (words, two texts) is one text with tabs between (`atento.data.records`);
     a picture is named by its path. Only a forecast differs: its source is an `atento.data.series.Past`, its reference
     an array of what came.
     """
@@ -253,3 +256,50 @@ def judged(
         return task.judge(module, codec, sources, recipe), None
     answers = task.answer(module, codec, sources, recipe)
     return [answer.judged for answer in answers], answers
+
+
+SAMPLE = 1000  # examples whose lengths tell how many tokens a byte is
+
+
+class EncodedOnDemand(Sequence[Any]):
+    """Encodes an example each time it is asked for; its length is estimated from its bytes."""
+
+    def __init__(self, task: Task, codec: Any, pairs: StoredPairs) -> None:
+        self.task, self.codec, self.pairs = task, codec, pairs
+        some = range(0, len(pairs), max(1, len(pairs) // SAMPLE))
+        tokens = sum(task.length(self[at]) for at in some)
+        self.tokens_a_byte = tokens / max(1, sum(pairs.bytes_of(at) for at in some))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Any]: ...
+
+    def __getitem__(self, at: int | slice) -> Any:
+        """One example, or several."""
+        if isinstance(at, slice):
+            return [self[index] for index in range(*at.indices(len(self)))]
+        return self.task.encode(self.codec, self.pairs[at])
+
+    def lengths(self) -> NDArray[np.int32]:
+        """About how many tokens each example has."""
+        sizes = np.diff(np.frombuffer(self.pairs.ends, dtype=np.int64)).astype(np.float32)
+        return np.maximum(sizes * np.float32(self.tokens_a_byte), 1).astype(np.int32)
+
+
+def encode_all(task: Task, codec: Any, pairs: Sequence[tuple[str, str]]) -> Sequence[Any]:
+    """What a run learns from."""
+    if isinstance(pairs, StoredPairs):
+        return EncodedOnDemand(task, codec, pairs)
+    return [task.encode(codec, pair) for pair in pairs]
+
+
+def lengths_of(task: Task, examples: Sequence[Any]) -> Sequence[int] | NDArray[np.int32]:
+    """Tokens of each example."""
+    if isinstance(examples, EncodedOnDemand):
+        return examples.lengths()
+    return [task.length(example) for example in examples]

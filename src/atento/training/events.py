@@ -1,8 +1,14 @@
-"""Events: what happens in a run, as JSON lines in its folder and as calls to whoever watches."""
+"""Events: what happens in a run, as JSON lines in its folder and as calls to whoever watches.
+
+Ctrl-C and SIGTERM become a request that the loop honours after the step at hand.
+"""
 
 import json
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from atento.bundle import EVENTS, write_atomically
@@ -50,3 +56,25 @@ def read_events(path: Path) -> list[Event]:
         except ValueError:
             continue
     return events
+
+
+class Interrupts:
+    """`with Interrupts() as asked:` — then `asked.signal` is 0, or the signal that came."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self.before: dict[int, object] = {}
+
+    def __enter__(self) -> "Interrupts":
+        if threading.current_thread() is threading.main_thread():  # handlers can be set nowhere else
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self.before[number] = signal.signal(number, self.remember)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def remember(self, number: int, frame: FrameType | None) -> None:
+        """Note the request; the loop saves first."""
+        self.signal = number

@@ -1,4 +1,7 @@
-"""The loop: batches in, a better model out. Read from `train` downwards."""
+"""The loop: batches in, a better model out. Read from `train` downwards.
+
+Clipping: a gradient that has exploded still points somewhere; only its size is bounded (Pascanu et al., 2013).
+"""
 
 import math
 import time
@@ -9,23 +12,29 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
-from atento.data.batches import Order, Sampler
+from atento.data.examples.batches import Order, Sampler
 from atento.errors import InputError, Interrupted, RunError
-from atento.metrics.intervals import resampled
+from atento.metrics.bootstrap import resampled
 from atento.metrics.metric import Metric
 from atento.spec import Recipe, TrainRecipe
-from atento.tasks.encoding import lengths_of
-from atento.tasks.task import Question, Task, judged
+from atento.tasks.task import Question, Task, judged, lengths_of
 from atento.training.checkpoints import save_checkpoint
-from atento.training.clipping import clip_gradients
-from atento.training.events import EventLog
-from atento.training.gradients import learn, require_steps
-from atento.training.interrupts import Interrupts
+from atento.training.events import EventLog, Interrupts
+from atento.training.gradients import learn, learn_on, require_memory, require_steps
 from atento.training.learner import Learner, over
-from atento.training.memory import learn_on, require_memory
 from atento.training.schedules import learning_rate
-from atento.training.teaching import require_pupil, true_share
+from atento.training.teacher_forcing import require_pupil, true_share
+
+
+def clip_gradients(module: nn.Module, recipe: TrainRecipe) -> None:
+    """First each number by itself, which may turn the gradient, then the norm of the whole, which only shortens it."""
+    if recipe.clip_value:
+        clip_grad_value_(module.parameters(), recipe.clip_value)
+    if recipe.clip:
+        clip_grad_norm_(module.parameters(), recipe.clip)
+
 
 SECONDS_BETWEEN_EVENTS = 1.0
 VALIDATING = 0.1  # share of the time

@@ -4,8 +4,7 @@ from collections import Counter
 import pytest
 
 from atento.data.builtin import numbers
-from atento.data.builtin.number_words import LANGUAGES
-from atento.data.builtin.numbers import draw_numbers, number_pairs
+from atento.data.builtin.numbers import LANGUAGES, draw_numbers, number_pairs
 from atento.errors import InputError
 
 SIZES = (701, 53, 31)

@@ -8,10 +8,8 @@ from functools import lru_cache
 import pytest
 
 from atento.data.builtin.catalogue import BUILTIN
-from atento.data.builtin.scene_kinds import deciding_shape
-from atento.data.builtin.scene_questions import asked_shapes
-from atento.data.builtin.scenes import caption_of, named_in
-from atento.data.pictures.drawing import Scene, Shape, parse_scene, shapes_in
+from atento.data.builtin.scenes import asked_shapes, caption_of, deciding_shape, named_in
+from atento.data.images.drawing import Scene, Shape, parse_scene, shapes_in
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

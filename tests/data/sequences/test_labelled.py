@@ -6,12 +6,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from atento.data.number_sequences import require_numbers
 from atento.data.sequences.labelled import cast_sequences, unlisted
-from atento.data.tables import read_table
+from atento.data.tables.number_lists import require_numbers
+from atento.data.tables.table import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
-from atento.tasks.read_sequences import LABELLED_SEQUENCES, TRANSCRIBED
+from atento.tasks.reading.sequences import LABELLED_SEQUENCES, TRANSCRIBED
 
 CASES = [([[n + 0.5, -n], [n + 1.25, 2]] + [[0.0, n]] * (n % 3), "ab"[n % 2]) for n in range(6)]  # (T, 2) and a label
 EXPECTED = [(" ".join(",".join(map(str, step)) for step in steps), label) for steps, label in CASES]

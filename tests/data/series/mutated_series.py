@@ -19,7 +19,7 @@ from atento.data.series import SeriesSet
 from atento.data.series.reading import read_series
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
-from atento.tasks.recognising_series import forecast_series
+from atento.tasks.recognising.series import forecast_series
 
 CELLS = (
     "",

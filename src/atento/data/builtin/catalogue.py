@@ -2,29 +2,14 @@
 
 from pathlib import Path
 
-from atento.data.builtin.adding import adding
-from atento.data.builtin.alignment import alignment
-from atento.data.builtin.cook import cook
-from atento.data.builtin.copying import copy
-from atento.data.builtin.dna import dna
-from atento.data.builtin.evidence import evidence
-from atento.data.builtin.film import film
-from atento.data.builtin.grammar import grammar
-from atento.data.builtin.heartbeats import heartbeats
-from atento.data.builtin.lorenz import lorenz_series
-from atento.data.builtin.meaning import meaning
-from atento.data.builtin.number_words import LANGUAGES
-from atento.data.builtin.numbers import number_pairs
-from atento.data.builtin.opinions import opinions
-from atento.data.builtin.parts import Builtin, BuiltinParts, refuse_keys, series_builtin
-from atento.data.builtin.paths import paths
-from atento.data.builtin.recall import recall
-from atento.data.builtin.rossler import rossler_series
-from atento.data.builtin.scene_kinds import scene_kinds
-from atento.data.builtin.scene_questions import scene_questions
-from atento.data.builtin.scenes import scenes
-from atento.data.builtin.stories import stories
-from atento.data.builtin.tones import tones
+from atento.data.builtin.builtin import Builtin, BuiltinParts, refuse_keys, series_builtin
+from atento.data.builtin.dynamics import film, lorenz_series, paths, rossler_series
+from atento.data.builtin.language import evidence, grammar, meaning
+from atento.data.builtin.numbers import LANGUAGES, number_pairs
+from atento.data.builtin.probes import adding, alignment, cook, copy, recall
+from atento.data.builtin.scenes import scene_kinds, scene_questions, scenes
+from atento.data.builtin.signals import heartbeats, tones
+from atento.data.builtin.texts import dna, opinions, stories
 from atento.errors import unknown_name
 from atento.spec import DataRecipe
 

@@ -1,10 +1,177 @@
-"""Pairs of number words in two languages: a small translation set that needs no download."""
+"""Pairs of number words in two languages: a small translation set that needs no download.
+
+Cardinal words for 0 to 999 999 in German, English, Spanish and Basque.
+Every language reads a number as thousands and a rest, both under 1000, so each has one function for such a group.
+"""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
-from atento.data.builtin.number_words import LANGUAGES, LARGEST
 from atento.errors import InputError, unknown_name
+
+LARGEST = 999_999
+
+
+def split_thousands(number: int) -> tuple[int, int]:
+    """The thousands of a number and the rest; a number we have no words for is refused."""
+    if not 0 <= number <= LARGEST:
+        raise InputError(
+            "there are no words for this number.", found=str(number), fix=f"use a whole number from 0 to {LARGEST}"
+        )
+    return divmod(number, 1000)
+
+
+# German: one word, the unit before the ten; "ein" inside the word, "eins" at its end.
+
+GERMAN_SMALL = (
+    "null", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun",
+    "zehn", "elf", "zwölf", "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
+)  # fmt: skip
+GERMAN_TENS = ("", "", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig")
+
+
+@cache
+def german_group(number: int) -> str:
+    """The German words of a number under 1000, as they stand inside a longer word."""
+    hundreds, rest = divmod(number, 100)
+    if hundreds:
+        return f"{GERMAN_SMALL[hundreds]}hundert{german_group(rest) if rest else ''}"
+    if rest < 20:
+        return GERMAN_SMALL[rest]
+    tens, units = divmod(rest, 10)
+    return f"{GERMAN_SMALL[units]}und{GERMAN_TENS[tens]}" if units else GERMAN_TENS[tens]
+
+
+def german(number: int) -> str:
+    """21 -> einundzwanzig, 1001 -> eintausendeins."""
+    thousands, rest = split_thousands(number)
+    head = f"{german_group(thousands)}tausend" if thousands else ""
+    tail = german_group(rest) if rest or not thousands else ""
+    ending = "s" if rest % 100 == 1 else ""
+    return head + tail + ending
+
+
+# English: the American way, without "and"; a hyphen in 21 to 99.
+
+ENGLISH_SMALL = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+ENGLISH_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+
+
+@cache
+def english_group(number: int) -> str:
+    """The English words of a number under 1000."""
+    hundreds, rest = divmod(number, 100)
+    if hundreds:
+        return f"{ENGLISH_SMALL[hundreds]} hundred{' ' + english_group(rest) if rest else ''}"
+    if rest < 20:
+        return ENGLISH_SMALL[rest]
+    tens, units = divmod(rest, 10)
+    return f"{ENGLISH_TENS[tens]}-{ENGLISH_SMALL[units]}" if units else ENGLISH_TENS[tens]
+
+
+def english(number: int) -> str:
+    """21 -> twenty-one, 1001 -> one thousand one."""
+    thousands, rest = split_thousands(number)
+    if not thousands:
+        return english_group(rest)
+    head = f"{english_group(thousands)} thousand"
+    return f"{head} {english_group(rest)}" if rest else head
+
+
+# Spanish: one word up to 29, then "y"; "uno" loses its o before "mil".
+
+SPANISH_SMALL = (
+    "cero", "uno", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve",
+    "diez", "once", "doce", "trece", "catorce", "quince", "dieciséis", "diecisiete", "dieciocho", "diecinueve",
+    "veinte", "veintiuno", "veintidós", "veintitrés", "veinticuatro", "veinticinco", "veintiséis", "veintisiete",
+    "veintiocho", "veintinueve",
+)  # fmt: skip
+SPANISH_TENS = ("", "", "", "treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa")
+SPANISH_HUNDREDS = (
+    "", "ciento", "doscientos", "trescientos", "cuatrocientos", "quinientos", "seiscientos", "setecientos",
+    "ochocientos", "novecientos",
+)  # fmt: skip
+
+
+@cache
+def spanish_group(number: int) -> str:
+    """The Spanish words of a number under 1000."""
+    if number == 100:
+        return "cien"
+    hundreds, rest = divmod(number, 100)
+    if hundreds:
+        return f"{SPANISH_HUNDREDS[hundreds]}{' ' + spanish_group(rest) if rest else ''}"
+    if rest < 30:
+        return SPANISH_SMALL[rest]
+    tens, units = divmod(rest, 10)
+    return f"{SPANISH_TENS[tens]} y {SPANISH_SMALL[units]}" if units else SPANISH_TENS[tens]
+
+
+@cache
+def spanish_thousands(thousands: int) -> str:
+    """The Spanish words of so many thousands: mil, dos mil, veintiún mil, treinta y un mil."""
+    if thousands == 1:
+        return "mil"
+    words = spanish_group(thousands)
+    if words.endswith("veintiuno"):
+        return f"{words.removesuffix('uno')}ún mil"
+    if words.endswith("uno"):
+        return f"{words.removesuffix('o')} mil"
+    return f"{words} mil"
+
+
+def spanish(number: int) -> str:
+    """21 -> veintiuno, 1001 -> mil uno."""
+    thousands, rest = split_thousands(number)
+    if not thousands:
+        return spanish_group(rest)
+    head = spanish_thousands(thousands)
+    return f"{head} {spanish_group(rest)}" if rest else head
+
+
+# Basque: counts in twenties; "eta" joins the last part only: mila eta ehun, mila ehun eta bat (Euskaltzaindia, rule 7).
+
+BASQUE_SMALL = (
+    "zero", "bat", "bi", "hiru", "lau", "bost", "sei", "zazpi", "zortzi", "bederatzi",
+    "hamar", "hamaika", "hamabi", "hamahiru", "hamalau", "hamabost", "hamasei", "hamazazpi", "hemezortzi", "hemeretzi",
+)  # fmt: skip
+BASQUE_TWENTIES = ("", "hogei", "berrogei", "hirurogei", "laurogei")
+BASQUE_HUNDREDS = (
+    "", "ehun", "berrehun", "hirurehun", "laurehun", "bostehun", "seiehun", "zazpiehun", "zortziehun", "bederatziehun",
+)  # fmt: skip
+
+
+@cache
+def basque_group(number: int) -> str:
+    """The Basque words of a number under 1000."""
+    hundreds, rest = divmod(number, 100)
+    if hundreds:
+        return f"{BASQUE_HUNDREDS[hundreds]}{' eta ' + basque_group(rest) if rest else ''}"
+    twenties, units = divmod(rest, 20)
+    if not twenties:
+        return BASQUE_SMALL[units]
+    return f"{BASQUE_TWENTIES[twenties]}ta {BASQUE_SMALL[units]}" if units else BASQUE_TWENTIES[twenties]
+
+
+def basque(number: int) -> str:
+    """21 -> hogeita bat, 1001 -> mila eta bat, 1101 -> mila ehun eta bat."""
+    thousands, rest = split_thousands(number)
+    if not thousands:
+        return basque_group(rest)
+    head = "mila" if thousands == 1 else f"{basque_group(thousands)} mila"
+    if not rest:
+        return head
+    rest_has_eta = rest > 100 and rest % 100 != 0
+    return f"{head} {'' if rest_has_eta else 'eta '}{basque_group(rest)}"
+
+
+LANGUAGES: dict[str, Callable[[int], str]] = {"de": german, "en": english, "es": spanish, "eu": basque}
+
 
 Pairs = tuple[tuple[str, str], ...]  # (source words, target words)
 

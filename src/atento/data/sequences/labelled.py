@@ -5,19 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from atento.data.files import read_bytes
-from atento.data.lists import BETWEEN
-from atento.data.number_sequences import is_sequence
-from atento.data.pairs import Pair, Pairs, collect, empty_cell, find_column, nothing_left, read_source
-from atento.data.records import Records, Refusal, counted, in_words, stop_or_skip
-from atento.data.roles import label_column, look_at
-from atento.data.sequences.arrays import read_arrays
-from atento.data.sequences.cases import find_cases, fold_cases
-from atento.data.sequences.gaps import Fault, mend
-from atento.data.sequences.wide import all_numbers, fold
-from atento.data.sequences.written import GAP, SEQUENCE
-from atento.data.sniffing import kind_by_name
-from atento.data.tables import Table, table_of
+from atento.data.columns.roles import label_column, look_at
+from atento.data.examples.pairs import Pair, Pairs, collect, empty_cell, find_column, nothing_left
+from atento.data.files.opening import read_bytes
+from atento.data.records import BETWEEN, Records, Refusal, counted, in_words, stop_or_skip
+from atento.data.sequences.long import Fault, find_cases, fold_cases, mend
+from atento.data.sources import read_source
+from atento.data.tables.arrays import read_arrays
+from atento.data.tables.number_lists import is_sequence
+from atento.data.tables.sniffing import kind_by_name
+from atento.data.tables.table import Table, table_of
+from atento.data.tables.wide import GAP, SEQUENCE, all_numbers, fold
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

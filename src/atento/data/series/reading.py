@@ -1,30 +1,184 @@
-"""From a file to a set of series: columns, times, order, twins, gaps, numbers. Every row is used or listed."""
+"""From a file to a set of series: columns, times, order, twins, gaps, numbers. Every row is used or listed.
 
+From a grid to a set of series: cut, joined to channels, and judged by what varies and what repeats.
+Arrays that numpy saved, (T,), (T, C) or (N, T, C), as series: rows are counted, channels are numbered.
+Axes: N series, T time, C channels.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.pairs import nothing_left
-from atento.data.records import in_words, stop_or_skip
-from atento.data.series.arrays import is_array, read_array
-from atento.data.series.assembling import Layout, assemble
-from atento.data.series.casting import KEYS, Cast, find_cast, told
-from atento.data.series.clock import Clock, set_back
-from atento.data.series.covariates import MARK, Covariates, read_covariates
-from atento.data.series.faults import judge, no_channels, refuse_unclear, written
-from atento.data.series.filling import Cells, fill
-from atento.data.series.grid import Rows, Telling, in_order, lay_out, on_steps, without_twins
-from atento.data.series.placing import at_steps
-from atento.data.series.series import SeriesSet, Step
-from atento.data.series.series_columns import combined
-from atento.data.series.sheet import Sheet
-from atento.data.series.steps import said
-from atento.data.series.time_columns import read_clock
-from atento.data.series.variables import BETWEEN
+from atento.data.examples.pairs import nothing_left
+from atento.data.files.opening import inner_name, read_bytes
+from atento.data.records import Place, Refusal, counted, in_words, stop_or_skip
+from atento.data.series.columns import KEYS, Cast, combined, find_cast, told
+from atento.data.series.covariates import BETWEEN, MARK, Covariates, gather_channels, read_covariates
+from atento.data.series.faults import Cells, ends, fill, judge, no_channels, refuse_unclear, written
+from atento.data.series.grid import Grid, Rows, Telling, at_steps, in_order, lay_out, on_steps, without_twins
+from atento.data.series.numbers import Sheet
+from atento.data.series.seasons import find_season
+from atento.data.series.series import Series, SeriesSet, Step, Times
+from atento.data.series.steps import said, walk
+from atento.data.series.time_columns import Clock, read_clock, set_back
 from atento.data.sources import read_source
-from atento.data.tables import Table
+from atento.data.tables.arrays import load_rows, series_in
+from atento.data.tables.table import Table
+from atento.errors import InputError, nearest
 from atento.spec import DataRecipe
+
+
+class Layout(NamedTuple):
+    """What the rows of a grid are."""
+
+    file: str
+    clock: Clock | None
+    step: Step
+    names: tuple[str, ...]  # of series
+    channels: tuple[str, ...]
+    covariates: tuple[str, ...]
+    melted: bool = False  # whether each variable of a series has rows of its own
+    lines: tuple[int, ...] = ()  # of the file, on which each series begins
+
+
+def assemble(
+    grid: Grid,
+    layout: Layout,
+    *,
+    refused: Sequence[Refusal] = (),
+    notes: Sequence[str] = (),
+    keys: tuple[tuple[str, str], ...] = (),
+) -> SeriesSet:
+    """The set of all series."""
+    series, channels, said_of_them = cut(grid, layout), layout.channels, list(notes)
+    if layout.melted:
+        series, channels, merged = gather_channels(series, channels)
+        said_of_them.extend(merged)
+    require_variety(series, channels, layout.file)
+    season, why = find_season(series, layout.step)
+    said_of_them += [*to_come(series), *never_varying(series, channels), summary(series, channels, layout.step), why]
+    ordered = tuple(sorted(refused, key=lambda refusal: (refusal.line, refusal.column)))
+    return SeriesSet(
+        layout.file, series, channels, layout.covariates, layout.step, season, ordered, tuple(said_of_them), keys
+    )
+
+
+def cut(grid: Grid, layout: Layout) -> tuple[Series, ...]:
+    """The series of a grid, as views of its numbers; times that no row says are walked to."""
+    series = []
+    last, calendar = ends(grid), layout.clock is not None and layout.clock.calendar
+    at = layout.clock.at.astype("datetime64[us]") if layout.clock is not None and calendar else np.zeros(0, "M8[us]")
+    for number, name in enumerate(layout.names):
+        begin, end, stop = int(grid.first[number]), int(last[number]), int(grid.first[number + 1])
+        times = times_of(grid.row[begin:stop], at, layout.step) if calendar else None
+        line = layout.lines[number] if layout.lines else 1
+        series.append(Series(name, grid.values[begin:end], grid.known[begin:stop], times, line=line))
+    return tuple(series)
+
+
+def times_of(rows: NDArray[np.int64], at: Times, step: Step) -> Times:
+    """The times of rows of the table, of which the first is there; those that are missing (-1) are walked to."""
+    there = rows >= 0
+    if there.all():
+        return at[rows]
+    times = walk(at[rows[0]], step, len(rows))
+    times[there] = at[rows[there]]
+    return times
+
+
+def require_variety(series: Sequence[Series], channels: Sequence[str], file: str) -> None:
+    """A file in which nothing varies holds nothing to forecast."""
+    if any(len(one) and np.ptp(one.values, axis=0).any() for one in series):
+        return
+    there = [one for one in series if len(one)]
+    raise InputError(
+        f"{file}: nothing varies: there is nothing to forecast.",
+        found=f"{channels[0]!r} is {there[0].values[0, 0]:g} in every row" if there else "no numbers",
+        fix="name other columns: --set data.target=...",
+    )
+
+
+def never_varying(series: Sequence[Series], channels: Sequence[str]) -> list[str]:
+    """What to say of channels that stand still."""
+    still = np.array([np.ptp(one.values, axis=0) == 0 if len(one) else np.ones(len(channels), bool) for one in series])
+    notes = []
+    for name, count in zip(channels, still.sum(0), strict=True):
+        if count:
+            notes.append(
+                f"warning: {name!r} never varies" + (f" in {count} of {len(series)} series" * (len(series) > 1))
+            )
+    return notes
+
+
+def to_come(series: Sequence[Series]) -> list[str]:
+    """What to say of rows after the last value."""
+    rows = [len(one.known) - len(one) for one in series]
+    if not any(rows):
+        return []
+    return [f"{counted(sum(rows), 'row')} after the last value: times to come, at most {max(rows)} in a series"]
+
+
+def summary(series: Sequence[Series], channels: Sequence[str], step: Step) -> str:
+    """What was read, in words."""
+    lengths = [len(one) for one in series]
+    rows = counted(lengths[0], "row")
+    if len(series) > 1:
+        rows = f"{len(series):,} series of {min(lengths):,} to {max(lengths):,} rows"
+    return f"{rows}, {counted(len(channels), 'channel')}, {said(step)} apart"
+
+
+ENDINGS = (".npy", ".npz")
+
+
+def is_array(file: str) -> bool:
+    """Whether a file is one that numpy saved, by its name."""
+    return Path(inner_name(file)).suffix.lower() in ENDINGS
+
+
+def read_array(recipe: DataRecipe, file: str) -> SeriesSet:
+    """The series of a file of arrays."""
+    name = Path(file).name
+    found, notes = series_in(load_rows(read_bytes(file), name), name)
+    width = next(iter(found.values())).shape[1]
+    names = tuple(str(number + 1) for number in range(width))
+    known = columns_asked(recipe, "known", names, name)
+    channels = columns_asked(recipe, "target", names, name) or tuple(at for at in range(width) if at not in known)
+    values = np.concatenate(list(found.values()))
+    first = np.cumsum([0, *map(len, found.values())])
+    grid = Grid(first, first[:-1], np.arange(len(values)), values[:, channels], values[:, known])
+    cells = Cells(
+        lambda row, at: Place(name, row + 1, at + 1), lambda row, at: str(values[row, at]), channels + known, names
+    )
+    cells = cells._replace(names=tuple(names[at] for at in channels + known))
+    grid, filled = fill(grid, recipe, cells, tuple(found))
+    layout = Layout(
+        file=name,
+        clock=None,
+        step=Step(1, ""),
+        names=tuple(found),
+        channels=tuple(names[at] for at in channels),
+        covariates=tuple(names[at] for at in known),
+        lines=tuple(int(row) + 1 for row in first[:-1]),
+    )
+    keys = (("target", ",".join(layout.channels)), ("known", ",".join(layout.covariates)))
+    return assemble(grid, layout, notes=(*notes, *filled), keys=tuple(key for key in keys if key[1]))
+
+
+def columns_asked(recipe: DataRecipe, key: str, names: tuple[str, ...], file: str) -> tuple[int, ...]:
+    """The channels that a key of the recipe names by number, from 1."""
+    asked = [name.strip() for name in getattr(recipe, key).split(",") if name.strip()]
+    wrong = next((name for name in asked if name not in names), None)
+    if wrong is not None:
+        raise InputError(
+            f"{file}: there is no channel {wrong!r}.",
+            found=f"channels 1 to {len(names)}",
+            fix=f"pass --set data.{key}={nearest(wrong, names)}",
+        )
+    return tuple(names.index(name) for name in asked)
+
 
 Whole = NDArray[np.int64]
 

@@ -1,7 +1,6 @@
 """The distance of rows: found from all times of a file, named by the user, and walked along.
 
-Axes: N rows of all series, sorted by series and time.
-"""
+Axes: N rows of all series, sorted by series and time."""
 
 import re
 

@@ -6,14 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.series.casting import Cast, find_cast
-from atento.data.series.clock import Clock
+from atento.data.series.columns import Cast, combined, find_cast
+from atento.data.series.numbers import Sheet
 from atento.data.series.series import Numbers
-from atento.data.series.series_columns import combined
-from atento.data.series.sheet import Sheet
 from atento.data.series.steps import find_count, find_step, said
-from atento.data.series.time_columns import read_clock
-from atento.data.tables import Table
+from atento.data.series.time_columns import Clock, read_clock
+from atento.data.tables.table import Table
 from atento.spec import DataRecipe
 
 Whole = NDArray[np.int64]

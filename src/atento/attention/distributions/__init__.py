@@ -1,0 +1,1 @@
+"""Distributions: how scores become weights."""

@@ -1,0 +1,1 @@
+"""Extents: which keys a query may attend to."""

@@ -1,0 +1,195 @@
+"""Local extents: a window around the query's position, or around a place that the query predicts.
+
+Adaptive span: each head learns how far it looks (Sukhbaatar et al., 2019).
+Position biases: scores tilted by how far a key is, one slope or table a head.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from atento.attention.extents.extents import Extent, Piece, View
+from atento.attention.extents.groups import Blocks, Neighbourhoods
+from atento.attention.requirements import require_heads, require_not_negative, require_positive
+from atento.errors import InputError
+
+SMALLEST_BLOCK = 32  # queries in a group; fewer make products too thin to be fast
+
+
+class Window(Extent):
+    """A query sees keys at most `reach` positions away, on either side (Luong et al., 2015, sec. 3.2, local-m)."""
+
+    by_place = True
+
+    def __init__(self, reach: int) -> None:
+        super().__init__()
+        require_not_negative("Window", reach=reach)
+        self.reach = reach
+
+    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
+        """|key_at − query_at| ≤ reach."""
+        return View((key_at.unsqueeze(-2) - query_at.unsqueeze(-1)).abs() <= self.reach)
+
+    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[Piece, ...]:
+        """Blocks of queries, each with the neighbouring keys."""
+        return (near(self, self.reach, queries, causal=causal),)
+
+    def extra_repr(self) -> str:
+        """The one number."""
+        return str(self.reach)
+
+
+def near(extent: Extent, reach: int, queries: int, *, causal: bool) -> Piece:
+    """The piece that holds all keys at most `reach` away from a query."""
+    blocks = Blocks.over(queries, max(reach, SMALLEST_BLOCK))
+    before = -(-reach // blocks.size)
+    keys = Neighbourhoods.around(blocks, before=before, after=0 if causal else before)
+    return Piece(blocks, keys, extent)
+
+
+class PredictiveLocal(Extent):
+    """A query predicts where to look: p = n σ(v · tanh(W q)), and sees keys at most D = `reach` away from there.
+
+    A Gaussian of deviation D/2 around p multiplies the weights, which are not shared out again
+    (Luong et al., 2015, eqs. 9 and 10, local-p). n counts the real keys of a row, whose places are 0 ... n − 1.
+    """
+
+    within_past = False
+
+    def __init__(self, query_size: int, hidden_size: int, reach: int) -> None:
+        super().__init__()
+        require_positive("PredictiveLocal", query_size=query_size, hidden_size=hidden_size, reach=reach)
+        self.reach = reach
+        self.project = nn.Linear(query_size, hidden_size, bias=False)
+        self.collapse = nn.Linear(hidden_size, 1, bias=False)
+
+    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
+        """|place − p| ≤ D, and exp(−(place − p)² / 2σ²)."""
+        if valid is None:
+            valid = torch.ones_like(key_at, dtype=torch.bool)
+        distance = (valid.cumsum(dim=-1) - 1).unsqueeze(-2) - self.centre(query, valid).unsqueeze(-1)
+        visible = (distance.abs() <= self.reach) & valid.unsqueeze(-2)
+        return View(visible, factor=torch.exp(-2 * (distance / self.reach).square()))  # σ = D/2
+
+    def centre(self, query: Tensor, valid: Tensor) -> Tensor:
+        """p (..., Q)."""
+        share = torch.sigmoid(self.collapse(torch.tanh(self.project(query)))).squeeze(-1)
+        return valid.sum(dim=-1, keepdim=True) * share
+
+    def extra_repr(self) -> str:
+        """The one number."""
+        return f"reach={self.reach}"
+
+
+# Axes: H heads, Q queries, K keys.
+
+
+class AdaptiveSpan(Extent):
+    """A soft ramp m_z(x) = clip((R + z − x) / R, 0, 1) of the distance x multiplies exp(score) before the sharing out.
+
+    That is a bias of log m_z (Sukhbaatar et al., 2019, eqs. 2 and 3). The span z = `longest` · σ(s) is learned, one a
+    head, R = `ramp`; the longest span there is decides how much is computed. Begins with half of `longest`.
+    """
+
+    between = False
+    biased = True
+    by_place = True
+
+    def __init__(self, heads: int, longest: int, ramp: int = 32, *, coefficient: float = 1e-3) -> None:
+        super().__init__()
+        require_positive("AdaptiveSpan", heads=heads, longest=longest, ramp=ramp)
+        if not 0 <= coefficient < math.inf:
+            raise InputError(
+                "AdaptiveSpan: coefficient must not be negative.", found=f"{coefficient=}", fix="give 0 or more"
+            )
+        self.heads, self.longest, self.ramp, self.coefficient = heads, longest, ramp, coefficient
+        self.logit = nn.Parameter(torch.zeros(heads, 1, 1))
+
+    @property
+    def span(self) -> Tensor:
+        """z (H, 1, 1), in positions."""
+        return self.longest * self.logit.sigmoid()
+
+    def penalty(self) -> Tensor:
+        """What the loss pays for long spans: coefficient / H Σ z_h (eq. 4)."""
+        return self.coefficient * self.span.mean()
+
+    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
+        """m_z > 0, and log m_z."""
+        require_heads("AdaptiveSpan", query, self.heads)
+        distance = (key_at.unsqueeze(-2) - query_at.unsqueeze(-1)).abs()
+        ramp = ((self.ramp + self.span - distance) / self.ramp).clamp(max=1.0)
+        visible = ramp > 0
+        return View(visible, bias=ramp.masked_fill(~visible, 1.0).log())
+
+    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[Piece, ...]:
+        """As far as the longest span reaches now."""
+        reach = math.ceil(float(self.span.detach().max()) + self.ramp)
+        return (near(self, reach, queries, causal=causal),)
+
+    def extra_repr(self) -> str:
+        """Its numbers."""
+        return f"{self.heads}, longest={self.longest}, ramp={self.ramp}"
+
+
+# Axes: H heads, Q queries, K keys. Biases are (..., H, Q, K).
+
+
+class Alibi(Extent):
+    """Scores less m_h |key_at − query_at|, slopes m_h = 2^(−8h/H) (Press et al., 2022, sec. 3).
+
+    Where H is no power of two, the slopes between those of the next lower power fill up, as the authors' code does.
+    """
+
+    between = False
+    biased = True
+    by_place = True
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        require_positive("Alibi", heads=heads)
+        self.heads = heads
+        lower = 1 << (heads.bit_length() - 1)  # the largest power of two not above
+        slopes = [2 ** (-8 * (head + 1) / lower) for head in range(lower)]
+        slopes += [2 ** (-4 * (2 * extra + 1) / lower) for extra in range(heads - lower)]
+        self.slopes = nn.Buffer(torch.tensor(slopes).view(-1, 1, 1), persistent=False)
+
+    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
+        """−m_h |key_at − query_at|."""
+        require_heads(type(self).__name__, query, self.heads)
+        offset = key_at.unsqueeze(-2) - query_at.unsqueeze(-1)
+        return View(torch.ones_like(offset, dtype=torch.bool), bias=-self.slopes * offset.abs())
+
+    def extra_repr(self) -> str:
+        """The one number."""
+        return str(self.heads)
+
+
+class RelativeBias(Extent):
+    """Scores plus a learned number for each head and offset, offsets clipped at ±`reach`.
+
+    Clipping as in Shaw et al. (2018, sec. 3.2), a number a head as in Raffel et al. (2020, sec. 2.1).
+    """
+
+    between = False
+    biased = True
+    by_place = True
+
+    def __init__(self, heads: int, reach: int) -> None:
+        super().__init__()
+        require_positive("RelativeBias", heads=heads, reach=reach)
+        self.heads, self.reach = heads, reach
+        self.table = nn.Parameter(torch.zeros(2 * reach + 1, heads))
+
+    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
+        """table[clip(key_at − query_at)]."""
+        require_heads(type(self).__name__, query, self.heads)
+        offset = key_at.unsqueeze(-2) - query_at.unsqueeze(-1)
+        place = offset.clamp(-self.reach, self.reach) + self.reach
+        bias = nn.functional.embedding(place if place.dim() == 2 else place.squeeze(-3), self.table).movedim(-1, -3)
+        return View(torch.ones_like(offset, dtype=torch.bool), bias=bias)
+
+    def extra_repr(self) -> str:
+        """Heads, and the offset from which all are alike."""
+        return f"{self.heads}, reach={self.reach}"

@@ -1,0 +1,1 @@
+"""Fast paths: attention computed without the whole matrix of weights."""

@@ -1,0 +1,201 @@
+"""Additive scores on a processor, without ever holding a (Q, K, H) tensor of the whole batch.
+
+tanh(z) = 2σ(2z) − 1, and a sigmoid costs a third of a tanh; a slice of the batch that fits the cache is worked on
+at a time, in the same memory, and computed again on the way back instead of being kept.
+
+Sparse weights by Newton's steps, in slices that fit the cache; only the weights are kept for the way back.
+α-entmax: p_i = max(u_i, 0)^e with u_i = (α − 1)(s_i − max s) − τ, e = 1 / (α − 1), and τ such that Σ p = 1.
+(Σ max(u, 0)^e)^(1/e) is convex and falls with τ: steps from τ = −1, where it is at least 1, climb to the root and
+never pass it. A row stands still at a τ that one more step would not raise, however long its neighbours still climb.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+# Axes: B batch, Q queries, K keys, H hidden.
+
+SLICE = 1 << 18  # numbers of a slice: 1 MB in float32, within the second-level cache
+
+
+class AdditiveScores(torch.autograd.Function):
+    """query (B, Q, H), key (B, K, H), weight (H,) -> weight . tanh(query + key), (B, Q, K)."""
+
+    @staticmethod
+    def forward(context: Any, query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+        """Σ_h v_h tanh(z_h) = 2 Σ_h v_h σ(2 z_h) − Σ_h v_h."""
+        context.save_for_backward(query, key, weight)
+        scores = query.new_empty(len(query), query.size(1), key.size(1))
+        for rows, squashed in batch_slices(query, key):
+            torch.matmul(squashed.view(-1, len(weight)), weight, out=scores[rows].view(-1))
+        return scores.mul_(2).sub_(weight.sum())
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """d tanh(z) = 4 σ(2z) (1 − σ(2z)) dz."""
+        query, key, weight = context.saved_tensors
+        gradient = gradients[0].contiguous()  # (B, Q, K)
+        to_query, to_key = torch.empty_like(query), torch.empty_like(key)
+        to_weight = -gradient.sum().expand(len(weight)).clone()
+        for rows, squashed in batch_slices(query, key):
+            part = gradient[rows]
+            to_weight.addmv_(squashed.view(-1, len(weight)).mT, part.reshape(-1), alpha=2)
+            slope = squashed.addcmul_(squashed, squashed, value=-1).mul_(part.unsqueeze(-1))  # σ(1 − σ) · gradient
+            torch.sum(slope, dim=2, out=to_query[rows])
+            torch.sum(slope, dim=1, out=to_key[rows])
+        scale = 4 * weight
+        return to_query.mul_(scale), to_key.mul_(scale), to_weight
+
+
+def batch_slices(query: Tensor, key: Tensor) -> Any:
+    """Batch rows at a time: their place and σ(2 (query + key)) (b, Q, K, H), in memory used over and over."""
+    size = query.size(1) * key.size(1) * query.size(2)
+    rows = max(1, SLICE // max(1, size))
+    twice_query, twice_key = (2 * query).unsqueeze(2), (2 * key).unsqueeze(1)
+    memory = query.new_empty(rows, query.size(1), key.size(1), query.size(2))
+    for first in range(0, len(query), rows):
+        place = slice(first, min(first + rows, len(query)))
+        squashed = memory[: place.stop - first]
+        torch.add(twice_query[place], twice_key[place], out=squashed)
+        yield place, squashed.sigmoid_()
+
+
+def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """The same with any leading axes."""
+    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
+    rows = math.prod(lead)  # 1 where there is no leading axis
+    query, key = (part.expand(*lead, *part.shape[-2:]).reshape(rows, *part.shape[-2:]) for part in (query, key))
+    query, key = (part.to(weight.dtype).contiguous() for part in (query, key))  # bfloat16 products may come in
+    scores: Tensor = AdditiveScores.apply(query, key, weight)  # type: ignore[no-untyped-call]
+    return scores.view(*lead, query.size(-2), key.size(-2))
+
+
+# Axes: R rows, K keys.
+
+MOST_STEPS = 64  # about ten are taken
+
+
+class EntmaxWeights(torch.autograd.Function):
+    """scores (R, K), order α − 1 (1, 1) or (R, 1) -> weights (R, K). Gradients reach both."""
+
+    @staticmethod
+    def forward(context: Any, scores: Tensor, order: Tensor) -> Tensor:
+        """Each row by itself."""
+        weights = torch.empty_like(scores)
+        for rows in row_slices(scores):
+            write_weights(scores[rows], of_rows(order, rows), weights[rows])
+        context.save_for_backward(weights, order)
+        return weights
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, gradient: Tensor) -> tuple[Tensor, Tensor | None]:
+        """ds = r ⊙ (g − Σ r g / Σ r) with r = p^(2−α) where p > 0 (Peters et al., 2019, prop. 2)."""
+        weights, order = context.saved_tensors
+        to_scores = torch.empty_like(weights)
+        to_order = weights.new_empty(len(weights), 1) if context.needs_input_grad[1] else None
+        for rows in row_slices(weights):
+            upstream, shares, power = gradient[rows], weights[rows], of_rows(order, rows)
+            slope = slopes(shares, power)
+            centre = (slope * upstream).sum(dim=-1, keepdim=True) / slope.sum(dim=-1, keepdim=True)
+            torch.sub(upstream, centre, out=to_scores[rows]).mul_(slope)
+            if to_order is not None:
+                to_order[rows] = (change_with_order(shares, slope, power) * upstream).sum(dim=-1, keepdim=True)
+        return to_scores, None if to_order is None else to_order.sum_to_size(order.shape)
+
+
+def entmax_weights(scores: Tensor, order: Tensor) -> Tensor:
+    """scores (..., K), order α − 1 that broadcasts to (..., 1) -> weights that sum to 1 over the last axis."""
+    precise = scores.float() if scores.dtype in (torch.bfloat16, torch.float16) else scores
+    order = order.to(precise)
+    order = order.reshape(1, 1) if order.numel() == 1 else order.expand(*scores.shape[:-1], 1).reshape(-1, 1)
+    weights: Tensor = EntmaxWeights.apply(precise.reshape(-1, scores.size(-1)), order)  # type: ignore[no-untyped-call]
+    return weights.view_as(scores).to(scores.dtype)
+
+
+def row_slices(rows: Tensor) -> Iterator[slice]:
+    """Places of as many rows as fit; on a GPU all at once."""
+    size = max(1, SLICE // max(1, rows.size(-1))) if rows.device.type == "cpu" else max(1, len(rows))
+    for first in range(0, len(rows), size):
+        yield slice(first, first + size)
+
+
+def of_rows(order: Tensor, rows: slice) -> Tensor:
+    """The order of these rows; one number serves all."""
+    return order if len(order) == 1 else order[rows]
+
+
+def simple(order: Tensor) -> float:
+    """1 for sparsemax, ½ for 1.5-entmax, which need no logarithm; 0 for all others."""
+    known = order.item() if order.numel() == 1 else 0.0
+    return known if known in (1.0, 0.5) else 0.0
+
+
+def write_weights(scores: Tensor, order: Tensor, weights: Tensor) -> None:
+    """The shorter way where there is one."""
+    below = (scores - scores.amax(dim=-1, keepdim=True)).mul_(order)
+    if simple(order):
+        climb_by_products(below.add_(1.0), weights, squared=simple(order) == 0.5)
+    else:
+        climb(below, order, weights)
+
+
+def climb_by_products(lifted: Tensor, weights: Tensor, *, squared: bool) -> None:
+    """α = 2: p = u, sparsemax; α = 1.5: p = u². `lifted` is u where τ = −1."""
+    climbed = torch.zeros_like(lifted[:, :1])  # τ + 1
+    for _ in range(MOST_STEPS):
+        torch.sub(lifted, climbed, out=weights).clamp_(min=0.0)
+        total = weights.sum(dim=-1, keepdim=True)
+        if squared:
+            length = torch.linalg.vector_norm(weights, dim=-1, keepdim=True)
+            step = (length - 1) * length / total
+        else:
+            step = (total - 1) / weights.sign().sum(dim=-1, keepdim=True)
+        higher = torch.maximum(climbed, climbed + step)
+        if torch.equal(higher, climbed):
+            break
+        climbed = higher
+    if squared:
+        weights.square_()
+
+
+def climb(below: Tensor, order: Tensor, weights: Tensor) -> None:
+    """Any α, by logarithms of u = 1 + (below − climbed), which stay exact when α nears 1 and u with it."""
+    climbed = torch.zeros_like(below[:, :1])  # τ + 1
+    for _ in range(MOST_STEPS):
+        torch.sub(below, climbed, out=weights).clamp_(min=-1.0)
+        base = (weights + 1).clamp_(min=torch.finfo(weights.dtype).tiny)
+        weights.log1p_().div_(order).exp_()  # exp(−inf) = 0 where u is 0
+        total = weights.sum(dim=-1, keepdim=True)
+        slope = (weights / base).sum(dim=-1, keepdim=True)
+        logarithm = total.log()
+        step = torch.expm1(order * logarithm) * torch.exp((1 - order) * logarithm) / slope
+        higher = torch.maximum(climbed, climbed + step)
+        if torch.equal(higher, climbed):
+            break
+        climbed = higher
+
+
+def slopes(weights: Tensor, order: Tensor) -> Tensor:
+    """p^(2−α) where p > 0: how fast a weight follows its own score."""
+    if simple(order) == 0.5:
+        return weights.sqrt()
+    inside = weights.sign()
+    return inside if simple(order) == 1.0 else inside.mul_(weights.pow(1 - order))
+
+
+def change_with_order(weights: Tensor, slope: Tensor, order: Tensor) -> Tensor:
+    """∂p / ∂α = (p − p̃) / (α − 1)² + (h − p̃ Σ h) / (α − 1), with h = −p ln p and p̃ = p^(2−α) / Σ p^(2−α)
+    (Correia et al., 2019, prop. 1).
+    """
+    tilted = slope / slope.sum(dim=-1, keepdim=True)
+    surprise = -weights.clamp(min=torch.finfo(weights.dtype).tiny).log()
+    entropy = weights * surprise
+    grown = torch.expm1(order * surprise)  # p̃ = p (1 + grown) / Σ p (1 + grown): no near-equal numbers are subtracted
+    mean = (weights * grown).sum(dim=-1, keepdim=True)
+    further = weights * (grown - mean) / (1 + mean)  # p̃ − p
+    return (entropy - tilted * entropy.sum(dim=-1, keepdim=True)) / order - further / order.square()

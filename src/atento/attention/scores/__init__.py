@@ -1,0 +1,1 @@
+"""Alignment scores: how a query and a key are compared."""

@@ -1,0 +1,177 @@
+"""Contracts of attention: all those of sequences, then weights, cache, and each head by itself."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from atento.attention.attention import Attention
+from atento.attention.extents.extents import Prepared, View, look
+from atento.attention.heads import MultiHead
+from atento.checks.finding import CLOSE, Finding, apart, judged, tried
+from atento.checks.parts import judge_shares, why_sided
+from atento.checks.sequences import check_sequence
+from atento.checks.subject import (
+    CUTS,
+    ROWS,
+    TIME,
+    Outputs,
+    Subject,
+    chance,
+    exact_copy,
+    numbers_of,
+    ragged,
+    widths_that_fit,
+)
+from atento.layers.masking import clean
+
+# Axes: B rows, H heads, Q queries, K keys, d size of a head.
+
+VALUE_SIZE = 5
+SEES_AHEAD = "its extent lets a query see later keys"
+
+
+def check_attention(module: Attention) -> list[Finding]:
+    """As self-attention over items that hold query, key and value side by side."""
+    sizes = sizes_of(module)
+    query, key = some(*sizes)
+    ahead, sided = why_not_causal(module, query, key), why_sided(module)
+
+    def view(one: nn.Module) -> Subject:
+        def read(items: Tensor, valid: Tensor) -> Outputs:
+            asked, key, value = torch.split(items, [*sizes, VALUE_SIZE], dim=-1)
+            return Outputs(items=one(clean(asked, valid), key, value, valid=valid))  # `valid` speaks of keys alone
+
+        draw = numbers_of(sum(sizes) + VALUE_SIZE)
+        return Subject(one, read, draw, over=view, sided=sided, causal=ahead, zeros=True)
+
+    own: dict[str, Callable[[Any], Finding]] = {
+        "weights": partial(weights, query=query, key=key),
+        "weights used": partial(weights_used, query=query, key=key),
+        "cache": partial(attention_cache, query=query, key=key, causal=not ahead),
+    }
+    return check_sequence(module, view) + [tried(name, partial(law, exact_copy(module))) for name, law in own.items()]
+
+
+def check_heads(module: MultiHead) -> list[Finding]:
+    """As self-attention; of a source of another width the items hold as much as the wider side reads."""
+    width = module.to_key.in_features
+    layer = exact_copy(module)
+    query, source = some(module.size, width)
+    ahead, sided = why_not_causal(layer.attention, *in_heads(layer, query, source)[:2]), why_sided(module)
+
+    def view(one: nn.Module) -> Subject:
+        def read(items: Tensor, valid: Tensor) -> Outputs:
+            asked = clean(items[..., : module.size], valid)  # `valid` speaks of the source alone
+            return Outputs(items=one(asked, items[..., :width], valid=valid))
+
+        return Subject(one, read, numbers_of(max(module.size, width)), over=view, sided=sided, causal=ahead)
+
+    own: dict[str, Callable[[Any], Finding]] = {
+        "weights": partial(weights_of_heads, query=query, source=source),
+        "heads": partial(heads_apart, query=query, source=source),
+    }
+    return check_sequence(module, view) + [tried(name, partial(law, exact_copy(module))) for name, law in own.items()]
+
+
+def sizes_of(module: Attention) -> tuple[int, int]:
+    """The widths of queries and keys that it compares."""
+    attention = exact_copy(module)
+
+    def attempt(query: int, key: int) -> None:
+        attention(items(1, 3, query), items(1, 3, key), items(1, 3, VALUE_SIZE))
+
+    query, key = widths_that_fit(attention, attempt, sizes=2)
+    return query, key
+
+
+def why_not_causal(module: nn.Module, query: Tensor, key: Tensor) -> str:
+    """Empty where its extent hides every later key."""
+    seen = shown(exact_copy(module), query, key, None).visible
+    later = torch.ones(TIME, TIME, dtype=torch.bool).triu(1)
+    return SEES_AHEAD if (seen & later).any() else ""
+
+
+def shown(attention: Any, query: Tensor, key: Tensor, valid: Tensor | None) -> View:
+    """What its extent lets through."""
+    with torch.no_grad():
+        return look(attention.extent, query, Prepared(key, key, valid), query_at=None)
+
+
+def weights(attention: Any, *, query: Tensor, key: Tensor) -> Finding:
+    """0 where hidden; not negative and summing to 1 where the distribution says so."""
+    with torch.no_grad():
+        found = attention.weights(query, key, valid=ragged())
+    view = shown(attention, query, key, ragged())
+    return judge_shares(found, view.visible.expand_as(found), attention.distribution, whole=view.factor is None)
+
+
+def weights_of_heads(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
+    """The same of every head."""
+    with torch.no_grad():
+        found = layer.weights(query, source, valid=ragged())  # (B, H, Q, K)
+        view = shown(layer.attention, *in_heads(layer, query, source)[:2], ragged().unsqueeze(1))
+    law = layer.attention.distribution
+    return judge_shares(found, view.visible.expand_as(found), law, whole=view.factor is None)
+
+
+def weights_used(attention: Any, *, query: Tensor, key: Tensor) -> Finding:
+    """With one-hot values the context is the weights: those shown are those used, whatever path computed it."""
+    markers = torch.eye(TIME, dtype=torch.float64).expand(ROWS, TIME, TIME)
+    with torch.no_grad():
+        told, used = attention.weights(query, key, valid=ragged()), attention(query, key, markers, valid=ragged())
+    return judged("weights used", apart(used, told), CLOSE, "the weights shown are those the context was made with")
+
+
+def attention_cache(attention: Any, *, query: Tensor, key: Tensor, causal: bool) -> Finding:
+    """Queries in steps of 1, 3 and the rest give what they give at once; a causal cache grows on the way."""
+    with chance(2):
+        value = items(ROWS, TIME, VALUE_SIZE)
+    cache, outputs = None, []
+    with torch.no_grad():
+        whole = attention(query, key, value)
+        for first, last in pairwise(CUTS):
+            if causal:
+                new = attention.prepare(key[:, first:last], value[:, first:last])
+                cache = new if cache is None else cache.append(new)
+            elif cache is None:
+                cache = attention.prepare(key, value)
+            outputs.append(attention.read(query[:, first:last], cache, query_at=torch.arange(first, last)))
+    words = "steps of 1 and 3 over a cache give what one pass gives"
+    return judged("cache", apart(torch.cat(outputs, dim=1), whole), CLOSE, words)
+
+
+def heads_apart(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
+    """Each head asked alone, on its own slice, then mapped back by its own columns and added up."""
+    size, count = layer.size // layer.heads, layer.heads
+    with torch.no_grad():
+        slices = in_heads(layer, query, source)
+        total = layer.combine.bias.expand(ROWS, TIME, -1).clone()
+        for head in range(count):
+            alone = [part[:, head : head + 1].expand(-1, count, -1, -1) for part in slices]
+            context = layer.attention(*alone)[:, head]  # (B, Q, d) among copies: a head may have weights of its own
+            total += context @ layer.combine.weight[:, head * size : (head + 1) * size].mT
+        whole = layer(query, source)
+    return judged("heads", apart(whole, total), CLOSE, f"{count} heads give what each gives alone, added up")
+
+
+def in_heads(layer: Any, query: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values of every head (B, H, T, d)."""
+    with torch.no_grad():
+        maps = ((layer.to_query, query), (layer.to_key, source), (layer.to_value, source))
+        asked, key, value = (layer.split(map_(values)) for map_, values in maps)
+        return layer.turn(asked, None), layer.turn(key, None), value
+
+
+def some(query: int, key: int) -> tuple[Tensor, Tensor]:
+    """Queries and keys, the same each time."""
+    with chance(4):
+        return items(ROWS, TIME, query), items(ROWS, TIME, key)
+
+
+def items(rows: int, time: int, size: int) -> Tensor:
+    """Random numbers in float64."""
+    return torch.randn(rows, time, size, dtype=torch.float64)

@@ -1,0 +1,92 @@
+"""atento check.
+
+atento doctor.
+atento report.
+atento runs.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument
+
+from atento.cli.options import JsonOption, OutOption, RunArgument
+from atento.cli.output import emit, print_table, say
+from atento.errors import MachineError, RunError
+
+
+def check(run: RunArgument, json: JsonOption = False) -> None:
+    """Prove what a trained model keeps: padding, batch, future, cache, gradients. Ends with 4 when one is broken."""
+    from atento.api.check import check as check_all
+    from atento.checks.finding import HEADINGS
+
+    found = check_all(run)
+    if json:
+        emit({"run": str(run), **found.to_json()})
+    else:
+        print_table(HEADINGS, found.rows(), numbers=("difference", "tolerance"))
+        say(f"\n{found.summary()}")
+    if not found:
+        raise typer.Exit(RunError.exit_code)
+
+
+def doctor(json: JsonOption = False) -> None:
+    """Check that this machine can do the work, and say what it would do it with."""
+    from atento.api.check import examine
+
+    found = examine()
+    if json:
+        emit({"checks": found})
+    else:
+        rows = [[check["name"], "ok" if check["ok"] else "NOT OK", check["found"]] for check in found]
+        print_table(["check", "state", "found"], rows)
+    bad = [check for check in found if not check["ok"]]
+    if bad:
+        names = ", ".join(str(check["name"]) for check in bad)
+        raise MachineError(f"not in order: {names}.", found=str(bad[0]["found"]), fix=str(bad[0]["fix"]))
+
+
+def report(
+    folder: Annotated[Path, Argument(metavar="RUN|BOARD", help="the folder of a run or of a comparison")],
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Draw the report of a run or a comparison as one offline HTML file."""
+    from atento.api.folders import require_place
+    from atento.api.report import write_report
+
+    if out is not None:
+        require_place(out, (".html",))
+    path = write_report(folder, out=out)
+    if json:
+        emit({"report": str(path)})
+    else:
+        say(f"report: {path}")
+
+
+def runs(
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="where runs lie")] = Path("runs"), json: JsonOption = False
+) -> None:
+    """List runs and comparisons, newest first."""
+    from atento.api.folders import list_runs
+    from atento.views.wording import score
+
+    found = list_runs(folder)
+    if json:
+        emit({"runs": found})
+        return
+    if not found:
+        say(f"no runs in {folder}; `atento compare numbers` makes some")
+        return
+    rows = [
+        [
+            entry["folder"],
+            entry["kind"],
+            entry["state"],
+            entry["model"] or "",
+            f"{entry['metric']} {score(entry['value'])}" if entry["value"] is not None else "",
+        ]
+        for entry in found
+    ]
+    print_table(["folder", "kind", "state", "model", "result"], rows)

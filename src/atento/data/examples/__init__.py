@@ -1,0 +1,1 @@
+"""Rows become examples, examples become batches."""

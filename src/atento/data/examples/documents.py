@@ -1,0 +1,97 @@
+"""Texts by themselves: a whole file, its lines, its paragraphs, or a column of a table."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from atento.data.examples.labelled import open_table, said, text_at
+from atento.data.examples.pairs import Pair, Pairs, collect, empty_cell
+from atento.data.files.opening import read_exact
+from atento.data.records import Place, Records, Refusal, counted
+from atento.data.sources import is_archive
+from atento.data.tables.sniffing import kind_by_content, kind_by_name
+from atento.data.tables.table import Table, table_of
+from atento.spec import DataRecipe
+
+Cut = Literal["file", "lines", "paragraphs"]
+FEW_LINES = 20  # with fewer, lines are one text
+
+
+def read_documents(recipe: DataRecipe, file: str) -> Pairs:
+    """Every document, with nothing to say about it."""
+    table, column, notes = document_table(recipe, file)
+
+    def pair_of(at: int) -> Pair | Refusal:
+        text = table.rows[at][column]
+        return (text, "") if text.strip() else empty_cell(table, at, column)
+
+    return collect(table, pair_of, recipe.bad_rows, columns=(column, -1), notes=notes)
+
+
+def document_table(recipe: DataRecipe, file: str) -> tuple[Table, int, tuple[str, ...]]:
+    """A table of documents, the column they stand in, and what was guessed."""
+    if may_be_plain(file):
+        text, encoding, notes = read_exact(file)
+        if recipe.documents != "auto" or kind_by_content(text) == "text":
+            return cut_text(text, recipe, file, encoding, notes), 0, ()
+    table = open_table(recipe, file, (recipe.source,))
+    at = text_at(table, recipe)
+    return table, at, said(table, (at, "the text", recipe.source))
+
+
+def may_be_plain(file: str) -> bool:
+    """Whether the name of a file does not say what is in it."""
+    return Path(file).is_file() and kind_by_name(file) is None and not is_archive(file)
+
+
+def is_plain(file: str) -> bool:
+    """Whether a file is plain text."""
+    return may_be_plain(file) and kind_by_content(read_exact(file).text) == "text"
+
+
+def cut_text(text: str, recipe: DataRecipe, path: str, encoding: str, notes: Iterable[str]) -> Table:
+    """A plain text as one document, or as one a line or a paragraph; what is blank between them is no document."""
+    file = Path(path).name
+    way: Cut = likely_cut(text) if recipe.documents == "auto" else recipe.documents
+    found = pieces_of(text, way)
+    note = f"{file}: {SAID[way]} ({counted(len(found), 'document')})"
+    if recipe.documents == "auto":
+        note += f"; --set data.documents={' or '.join(other for other in SAID if other != way)} cuts it otherwise"
+    records = Records(
+        columns=("text",),
+        rows=[(document,) for _, document in found],
+        lines=[line for line, _ in found],
+        refused=[],
+        locate=lambda line, _: Place(file, line, 1),
+        notes=(*notes, note),
+    )
+    return table_of(records, file, "text", encoding, False, "stop")
+
+
+SAID: dict[Cut, str] = {
+    "file": "all of it is one document",
+    "lines": "each line is a document",
+    "paragraphs": "blank lines part its documents",
+}
+
+
+def likely_cut(text: str) -> Cut:
+    """One document, unless many lines follow each other with no blank one between."""
+    lines = text.strip().split("\n")
+    return "lines" if len(lines) >= FEW_LINES and all(map(str.strip, lines)) else "file"
+
+
+def pieces_of(text: str, way: Cut) -> list[tuple[int, str]]:
+    """The documents, each with the line it begins on."""
+    if way == "file":
+        return [(1, text)]
+    lines = list(enumerate(text.split("\n"), start=1))
+    if way == "lines":
+        return [(number, line.strip()) for number, line in lines if line.strip()]
+    pieces = []
+    for filled, block in groupby(lines, key=lambda numbered: bool(numbered[1].strip())):
+        paragraph = list(block)
+        if filled:
+            pieces.append((paragraph[0][0], "\n".join(line for _, line in paragraph).rstrip()))
+    return pieces

@@ -1,0 +1,1 @@
+"""Bytes: opening, decoding and archives."""

@@ -1,0 +1,1 @@
+"""Tables: every file format as rows and columns."""

@@ -1,0 +1,72 @@
+"""Two or more files in step, one sentence a line: `a.de,a.en`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from atento.data.files.opening import inner_name, read_exact
+from atento.data.records import BadRows, Place, Records, blank, counted, in_words
+from atento.data.tables.table import Table, table_of
+from atento.errors import InputError
+
+
+def split_paths(source: str) -> list[str]:
+    """The paths in `a.de,a.en`; one path when a file has that whole name."""
+    if "," not in source or Path(source).is_file():
+        return [source]
+    paths = [path.strip() for path in source.split(",")]
+    if not all(paths):
+        raise InputError(
+            f"a file name is missing in {source!r}.",
+            found=", ".join(path or "nothing" for path in paths),
+            fix="write two file names with a comma between them, e.g. train.de,train.en",
+        )
+    return paths
+
+
+def read_parallel(paths: Sequence[str], *, bad_rows: BadRows = "stop") -> Table:
+    """Line n of every file is row n; a line that is blank in every file is refused."""
+    texts = [read_exact(path) for path in paths]
+    files = [Path(path).name for path in paths]
+    sides = level([text.text.removesuffix("\n").split("\n") for text in texts], files)
+    rows = list(zip(*sides, strict=True))
+    empty = {at for at, row in enumerate(rows) if not any(cell.strip() for cell in row)}
+    columns = column_names(paths)
+    note = f"{counted(len(paths), 'parallel file')}: columns are named {in_words(columns)}"
+    records = Records(
+        columns=columns,
+        rows=[row for at, row in enumerate(rows) if at not in empty],
+        lines=[at + 1 for at in range(len(rows)) if at not in empty],
+        refused=[blank(files[0], at + 1, fix="delete the line in every file") for at in empty],
+        locate=lambda line, number: Place(files[number], line, 1),
+        notes=(*(note for text in texts for note in text.notes), note),
+    )
+    encodings = in_words(list(dict.fromkeys(text.encoding for text in texts)))
+    return table_of(records, ",".join(files), "parallel", encodings, False, bad_rows)
+
+
+def level(sides: list[list[str]], files: Sequence[str]) -> list[list[str]]:
+    """The files cut to one length when only blank lines stand beyond it."""
+    filled = max(last_filled(side) for side in sides)
+    shortest = min(len(side) for side in sides)
+    if shortest < filled:
+        short = files[min(range(len(sides)), key=lambda at: len(sides[at]))]
+        raise InputError(
+            f"{short}:{shortest + 1}:1: the files do not have the same number of lines.",
+            found=in_words([f"{file} has {counted(len(s), 'line')}" for file, s in zip(files, sides, strict=True)])
+            + f"; from line {shortest + 1} on {short} has none",
+            fix=f"line n of each file must say the same: add what {short} lacks, or find where a line was lost before",
+        )
+    return [side[:filled] for side in sides]
+
+
+def last_filled(side: list[str]) -> int:
+    """The number of the last line that holds anything."""
+    return next((number for number in range(len(side), 0, -1) if side[number - 1].strip()), 0)
+
+
+def column_names(paths: Sequence[str]) -> tuple[str, ...]:
+    """The endings of the names when they tell the files apart, else numbers."""
+    endings = tuple(Path(inner_name(path)).suffix.removeprefix(".") for path in paths)
+    if all(endings) and len(set(endings)) == len(endings):
+        return endings
+    return tuple(str(number + 1) for number in range(len(paths)))

@@ -1,0 +1,69 @@
+"""Parquet to rows; the line of a row is its number, the column of a cell the number of its column."""
+
+import numpy as np
+import pyarrow as arrow
+import pyarrow.parquet as arrow_parquet
+
+from atento.data.records import Place, Records, Refusal, join
+from atento.errors import InputError
+
+REASONS = (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError)
+
+
+def read_parquet(data: bytes, file: str) -> Records:
+    """Every column as text; an absent value is an empty one."""
+    try:
+        table = arrow_parquet.ParquetFile(arrow.BufferReader(data), page_checksum_verification=True).read()
+        table.validate(full=True)
+        columns = [moments(column) or texts(column.to_pylist()) for column in table.columns]
+        names = tuple(str(name) for name in table.column_names)
+    except REASONS as error:
+        raise InputError(
+            f"{file}:1:1: this cannot be read as Parquet.",
+            found=str(error).split("\n")[0][:120] or type(error).__name__,
+            fix="write the file again, or give it as CSV or JSONL",
+        ) from None
+    rows: list[tuple[str, ...]] = []
+    lines: list[int] = []
+    refused: list[Refusal] = []
+    for number, cells in enumerate(zip(*columns, strict=True), start=1):
+        broken = next((at for at, cell in enumerate(cells) if "\0" in cell), -1)
+        if broken < 0:
+            rows.append(cells)
+            lines.append(number)
+        else:
+            refused.append(nul(file, number, broken, names[broken]))
+    return Records(names, rows, lines, refused, lambda line, at: Place(file, line, at + 1))
+
+
+def moments(column: arrow.ChunkedArray) -> list[str]:
+    """Times as `2016-07-31 14:00:00`, an absent one empty; nothing where a column holds none or says a zone."""
+    if not arrow.types.is_timestamp(column.type) or column.type.tz is not None:
+        return []
+    exact = column.cast(arrow.timestamp("us"), safe=False).to_numpy().astype("datetime64[us]")
+    whole = exact.astype("datetime64[s]")
+    written = np.datetime_as_string(whole if (whole == exact)[~np.isnat(exact)].all() else exact)
+    return ["" if one == "NaT" else one.replace("T", " ") for one in written.tolist()]
+
+
+def texts(values: list[object]) -> list[str]:
+    """Values as texts, a list with tabs between its items."""
+    return [items(value) if isinstance(value, list) else text(value) for value in values]
+
+
+def items(values: list[object]) -> str:
+    """A list with tabs between its items; of lists within it, spaces between theirs, and `nan` for what is absent."""
+    if not any(isinstance(value, list) for value in values):
+        return join(texts(values))
+    lists = [value if isinstance(value, list) else [value] for value in values]
+    return join(" ".join("nan" if item is None else text(item) for item in each) for each in lists)
+
+
+def text(value: object) -> str:
+    """One value; an absent one is empty."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def nul(file: str, row: int, column: int, name: str) -> Refusal:
+    """The refusal of a row with a NUL, which no text file could hold either."""
+    return Refusal(file, row, column + 1, f"the text in {name!r} holds a NUL character.", found="0x00", fix="remove it")

@@ -1,0 +1,1 @@
+"""Vocabularies, tokenization levels and word vectors."""

@@ -1,0 +1,205 @@
+"""Vectors of words in the text format of word2vec and GloVe: a word and its numbers on each line.
+
+word2vec's first line says how many words and how many numbers there are; GloVe has no such line. A word may hold
+spaces: the numbers are counted from the end of the line."""
+
+import gzip
+import lzma
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.data.files.opening import missing
+from atento.data.records import BadRows, Refusal, counted, excerpt, stop_or_skip
+from atento.errors import InputError, MachineError
+
+# Axes: V words, D numbers of each.
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+FIX = "write the word and its numbers with single spaces between"
+
+
+class WordVectors(NamedTuple):
+    """Words and a vector for each."""
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]  # (V, D)
+    refused: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_vectors(
+    path: str | Path, *, only: Collection[str] | None = None, bad_rows: BadRows = "stop", dimensions: int = 0
+) -> WordVectors:
+    """Line by line, so that a file larger than memory can be read for the words `only` that are wanted.
+
+    What is named twice, has another width or no number where one should be is refused; dimensions, where they are
+    known, settle how wide the vectors are.
+    """
+    file, refused = Path(path).name, []
+    words: dict[str, int] = {}
+    rows: list[NDArray[np.float32]] = []
+    seen: dict[str, int] = {}  # word -> its line
+    stated, width = None, dimensions
+    for number, line in lines_of(Path(path)):
+        if number == 1 and (stated := header_of(line)) is not None:
+            width = width or stated[1]
+            continue
+        if not line.strip():
+            continue
+        width = width or width_of(line)
+        entry = entry_of(file, number, line, width)
+        if isinstance(entry, Refusal):
+            refused.append(entry)
+            continue
+        word, vector = entry
+        if word in seen:
+            refused.append(
+                Refusal(
+                    file, number, 1, f"the word {word!r} is named twice.", f"first in line {seen[word]}", "keep one"
+                )
+            )
+            continue
+        seen[word] = number
+        if only is None or word in only:
+            words[word] = len(rows)
+            rows.append(vector)
+    kept = stop_or_skip(refused, bad_rows)
+    require_whole(file, stated, width, len(seen) + len(kept))
+    note = f"{file}: {counted(len(seen), 'word')} of {counted(width, 'number')} each"
+    matrix = np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
+    return WordVectors(tuple(words), matrix, kept, (note,))
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a text in UTF-8, unpacked where the name ends in .gz or .xz."""
+    opener = OPENERS.get(path.suffix.lower(), open)
+    number = 0
+    try:
+        with opener(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+    except FileNotFoundError:
+        raise missing(path) from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path.name}:{number}:{len(error.object[: error.start].decode()) + 1}: this is not UTF-8 text.",
+            found=str(error.reason),
+            fix="save the file as UTF-8 text; word2vec's binary format is not read",
+        ) from None
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+        raise InputError(
+            f"{path} cannot be unpacked.", found=str(error), fix="copy or download the file again, or give it unpacked"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read.",
+            found=error.strerror or str(error),
+            fix="check the name, and that you may read it",
+        ) from None
+
+
+def header_of(line: str) -> tuple[int, int] | None:
+    """How many words and numbers word2vec's first line says; None where it is a word already."""
+    fields = line.split()
+    if len(fields) == 2 and all(field.isascii() and field.isdigit() for field in fields):
+        return int(fields[0]), int(fields[1])
+    return None
+
+
+def width_of(line: str) -> int:
+    """How many numbers stand at the end of a line, its first field being a word whatever it looks like."""
+    fields = fields_of(line)[1:]
+    count = next((place for place, field in enumerate(reversed(fields)) if not is_number(field)), len(fields))
+    return max(count, 1)
+
+
+def fields_of(line: str) -> list[str]:
+    """What stands between single spaces, or between tabs where there is no space."""
+    text = line.rstrip()
+    return text.split("\t" if "\t" in text and " " not in text else " ")
+
+
+def entry_of(file: str, number: int, line: str, width: int) -> tuple[str, NDArray[np.float32]] | Refusal:
+    """A word and its vector, or what is wrong and in which column."""
+    text, fields = line.rstrip(), fields_of(line)
+    if len(fields) <= width:
+        found = f"{counted(len(fields) - 1, 'number')}, {width} in the lines before"
+        return Refusal(file, number, len(text) + 1, "the vector is too short.", found, FIX)
+    word, column = " ".join(fields[:-width]), len(text) - len(" ".join(fields[-width:])) + 1
+    if not word:
+        return Refusal(file, number, 1, "there is no word before the numbers.", excerpt(text), FIX)
+    if len(fields) > width + 1 and all(map(is_number, fields[1:])):
+        found = f"{counted(len(fields) - 1, 'number')}, {width} in the lines before"
+        return Refusal(file, number, column - len(fields[-width - 1]) - 1, "the vector is too long.", found, FIX)
+    vector = numbers_of(fields[-width:])
+    if vector is not None:
+        return word, vector
+    for field in fields[-width:]:
+        if not is_number(field):
+            break
+        column += len(field) + 1
+    return Refusal(file, number, column, f"{excerpt(field)} is no number.", excerpt(text), FIX)
+
+
+def numbers_of(fields: Sequence[str]) -> NDArray[np.float32] | None:
+    """All fields as finite numbers, or None."""
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.array([float(field) for field in fields], dtype=np.float32)
+    except ValueError:
+        return None
+    return vector if np.isfinite(vector).all() and not any("_" in field for field in fields) else None
+
+
+def is_number(field: str) -> bool:
+    """Whether a field is a finite number."""
+    return numbers_of([field]) is not None
+
+
+def require_whole(file: str, stated: tuple[int, int] | None, width: int, count: int) -> None:
+    """A file with fewer or more words than its first line says was cut off or put together."""
+    if not count:
+        raise InputError(f"{file}:1:1: there are no vectors.", found="no line with a word", fix="give another file")
+    if stated is not None and stated != (count, width):
+        raise InputError(
+            f"{file}:1:1: the first line says otherwise than the lines after it.",
+            found=f"{stated[0]} words of {stated[1]} numbers said, {count} of {width} found",
+            fix="copy or download the file again, or correct the first line",
+        )
+
+
+def write_vectors(path: str | Path, words: Sequence[str], vectors: NDArray[Any], *, header: bool = True) -> Path:
+    """One word a line, with as few digits as give the same 32-bit numbers back; packed by the name's ending."""
+    path, numbers = Path(path), np.asarray(vectors, dtype=np.float32)
+    require_words(words, numbers)
+    lines = [f"{len(words)} {numbers.shape[1]}"] if header else []
+    lines += [" ".join([word, *(str(number) for number in row)]) for word, row in zip(words, numbers, strict=True)]
+    text = ("\n".join(lines) + "\n").encode()
+    try:
+        with OPENERS.get(path.suffix.lower(), open)(path, "wb") as file:
+            file.write(text)
+    except OSError as error:
+        raise MachineError(f"{path} could not be written.", found=str(error), fix="choose another name") from None
+    return path
+
+
+def require_words(words: Sequence[str], numbers: NDArray[np.float32]) -> None:
+    """As many words as vectors, none of which a line could not hold."""
+    if numbers.ndim != 2 or len(words) != len(numbers) or not numbers.size:
+        raise InputError(
+            "every word has one vector.", found=f"{len(words)} words, vectors {numbers.shape}", fix="give as many"
+        )
+    counts = Counter(words)
+    for word in words:
+        if counts[word] > 1 or not word or "\n" in word or word != word.strip(" \r\t"):
+            raise InputError(
+                "a line of a vector file begins with a word of its own.", found=repr(word), fix="leave it out"
+            )
+    if not np.isfinite(numbers).all():
+        raise InputError("vectors are made of finite numbers.", found="NaN or infinity", fix="leave such words out")

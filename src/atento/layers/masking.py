@@ -1,0 +1,87 @@
+"""Padding: rows of a batch have unequal lengths; what fills them up must never matter.
+
+Shapes that do not fit are named before they are multiplied.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from atento.errors import InputError
+
+# Axes: B batch, T time. `valid` is (B, T) and True means a real item.
+
+
+def clean(values: Tensor, valid: Tensor | None) -> Tensor:
+    """Zero every padded item, so that a NaN there cannot travel as 0 * NaN. None: nothing is padded."""
+    return values if valid is None else values.masked_fill(~valid.unsqueeze(-1), 0.0)
+
+
+def valid_from_lengths(lengths: Tensor, longest: int) -> Tensor:
+    """Lengths (B,) -> valid (B, longest), padding on the right."""
+    return torch.arange(longest, device=lengths.device) < lengths.unsqueeze(-1)
+
+
+def masked_mean(values: Tensor, valid: Tensor) -> Tensor:
+    """The mean over real items: (B, T, D) -> (B, D); a row with none gives zeros."""
+    count = valid.sum(dim=-1, keepdim=True).clamp(min=1)
+    return clean(values, valid).sum(dim=-2) / count
+
+
+def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width: int = 0, axes: str = "..., T") -> None:
+    """Values (`axes`, width) and valid (`axes`), boolean; width 0: any. `argument` is what the caller calls them."""
+    lead = len([axis for axis in axes.split(", ") if axis != "..."])
+    if values.dim() < lead + 1 or (width and values.size(-1) != width):
+        raise InputError(
+            f"{argument} must have the shape ({axes}, {width or 'D'}).",
+            found=f"{argument} {tuple(values.shape)}",
+            fix=f"give items of width {width}" if width else f"give {lead + 1} axes, features last",
+        )
+    if valid is not None and (valid.dtype != torch.bool or valid.shape != values.shape[:-1]):
+        raise InputError(
+            f"valid says of each item of {argument} whether it is real: boolean, of the shape ({axes}).",
+            found=f"valid {tuple(valid.shape)} of {valid.dtype}, {argument} {tuple(values.shape)}",
+            fix=f"give a boolean tensor of the shape {tuple(values.shape[:-1])}, True for real items",
+        )
+
+
+def require_width(part: str, argument: str, items: Tensor, width: int) -> None:
+    """Items (..., width), as the part was made for."""
+    if items.size(-1) != width:
+        raise InputError(
+            f"{part}: {argument} is of another width than it was made for.",
+            found=f"{argument} {tuple(items.shape)}",
+            fix=f"give {argument} of the shape (..., {width})",
+        )
+
+
+def mapped(map_: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
+    """The items through a linear map, whose width they must have."""
+    require_width(part, argument, items, map_.in_features)
+    result: Tensor = map_(items)
+    return result
+
+
+def require_keys(key: Tensor, value: Tensor, valid: Tensor | None) -> None:
+    """As many values as keys, and of each key whether it is real."""
+    if key.size(-2) != value.size(-2):
+        raise InputError(
+            "there must be a value for each key.",
+            found=f"key {tuple(key.shape)}, value {tuple(value.shape)}",
+            fix=f"give {key.size(-2)} values, on the axis before the last",
+        )
+    if valid is not None and (valid.dtype != torch.bool or valid.size(-1) != key.size(-2)):
+        raise InputError(
+            "valid says of each key whether it is real: boolean, (..., K).",
+            found=f"valid {tuple(valid.shape)} of {valid.dtype}, key {tuple(key.shape)}",
+            fix=f"give a boolean tensor whose last axis is {key.size(-2)}, True for real keys",
+        )
+
+
+def require_pairs(key: Tensor, value: Tensor) -> None:
+    """A value for each key."""
+    if key.shape[:-1] != value.shape[:-1]:
+        raise InputError(
+            "key and value must have the same items.",
+            found=f"key {tuple(key.shape)}, value {tuple(value.shape)}",
+            fix="give as many values as keys, in the same batch",
+        )

@@ -1,0 +1,1 @@
+"""Encoders and decoders of every family."""

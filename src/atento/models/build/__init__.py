@@ -1,0 +1,1 @@
+"""Model names and recipes become modules here."""

@@ -1,0 +1,1 @@
+"""Recording activations and gradients of a model."""

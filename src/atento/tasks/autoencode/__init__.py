@@ -1,0 +1,1 @@
+"""The task that compresses windows of series."""

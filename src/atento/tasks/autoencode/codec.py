@@ -1,0 +1,115 @@
+"""Windows on a scale: mean 0 and spread 1 over the training part; all pixels of a film share one spread."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from atento.data.images.films import frame_shape
+from atento.data.records import counted
+from atento.data.series import Past, Series, Step
+from atento.data.series.series import Numbers
+from atento.errors import InputError
+from atento.models.autoencoder import WindowSizes
+from atento.spec import Recipe, TokensRecipe
+from atento.tasks.forecast.codec import FLAT, MOST_CHANNELS, numbers, tensor_of, texts
+from atento.tasks.forecast.codec import whole as whole_number
+from atento.tasks.forecast.windows import EncodedSeries, Frame, Pairs
+
+# Axes: N windows, T time, L rows of a window, C channels.
+
+
+@dataclass(frozen=True, eq=False)
+class WindowCodec:
+    """Windows <-> tensors; every series is on the same scale, so that their latents can be compared."""
+
+    frame: Frame
+    mean: Numbers  # (C,)
+    spread: Numbers  # (C,)
+    noise: float = 0.0  # on what is read while training, in spreads
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def learn(cls, recipe: TokensRecipe, pairs: Pairs) -> "WindowCodec":
+        """The scale from the training parts alone."""
+        frame = pairs[0][1]
+        rows = sum(len(series) for series, _ in pairs)
+        mean = np.sum([series.values.sum(axis=0) for series, _ in pairs], axis=0) / rows
+        squares = np.sum([np.square(series.values - mean).sum(axis=0) for series, _ in pairs], axis=0) / rows  # (C,)
+        if all(frame_shape(frame.channels)):  # a pixel that hardly ever changes is not made as loud as the others
+            squares = np.full_like(squares, squares.mean())
+        spread = np.sqrt(squares)
+        spread = np.where(spread > FLAT * np.maximum(1.0, np.abs(mean)), spread, 1.0)
+        windows = sum(max(0, len(series) - frame.look_back + 1) for series, _ in pairs)
+        note = (
+            f"{counted(windows, 'window')} to train, of {counted(frame.look_back, 'step')} and "
+            f"{counted(len(frame.channels), 'channel')}, on the scale of the training part"
+        )
+        return cls(frame, mean, spread, notes=(note,))
+
+    def suited(self, recipe: Recipe) -> "WindowCodec":
+        """The same, knowing how much noise its model learns with."""
+        return replace(self, noise=recipe.train.noise)
+
+    @classmethod
+    def load(cls, saved: Mapping[str, Any]) -> "WindowCodec":
+        """What `to_json` wrote; anything else is refused."""
+        try:
+            channels, (count, unit) = texts(saved["channels"], MOST_CHANNELS), saved["step"]
+            look_back, season = (whole_number(saved[key], least=1) for key in ("look_back", "season"))
+            frame = Frame(look_back, 0, channels, (), Step(whole_number(count, least=1), str(unit)[:8]), season)
+            mean, spread = (numbers(saved[key], (len(channels),)) for key in ("mean", "spread"))
+            noise = float(numbers([saved["noise"]], (1,))[0])
+            if not channels or (spread <= 0).any():
+                raise ValueError("no channels, or a spread that is not above zero")
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            found = str(error).partition("\n")[0][:80]
+            raise InputError("this file holds no scale of windows.", found=found, fix="train again") from None
+        return cls(frame, mean, spread, noise)
+
+    def to_json(self) -> dict[str, Any]:
+        """The frame and the scale of each channel."""
+        return {
+            "look_back": self.frame.look_back,
+            "season": self.frame.season,
+            "step": [self.frame.step.count, self.frame.step.unit],
+            "channels": list(self.frame.channels),
+            "mean": self.mean.tolist(),
+            "spread": self.spread.tolist(),
+            "noise": self.noise,
+        }
+
+    @property
+    def sizes(self) -> WindowSizes:
+        """What a model is built for."""
+        return WindowSizes(len(self.frame.channels), self.frame.look_back, frame_shape(self.frame.channels))
+
+    def encode(self, pair: tuple[Series, Any]) -> EncodedSeries:
+        """A training part on scale."""
+        values = tensor_of(self.to_scale(pair[0].values))
+        return EncodedSeries(values, values.new_zeros(len(values), 0))
+
+    def read(self, pasts: Sequence[Past]) -> Tensor:
+        """Windows (N, L, C) on scale; of a longer past its last rows."""
+        return tensor_of(self.to_scale(np.stack([self.require_window(past) for past in pasts])))
+
+    def to_scale(self, values: Numbers) -> Numbers:
+        """(..., C) onto the scale."""
+        return np.asarray((values - self.mean) / self.spread)
+
+    def from_scale(self, values: Numbers) -> Numbers:
+        """(..., C) off the scale."""
+        return np.asarray(values * self.spread + self.mean)
+
+    def require_window(self, past: Past) -> Numbers:
+        """Its last rows (L, C)."""
+        look_back, channels = self.frame.look_back, len(self.frame.channels)
+        if past.values.ndim != 2 or past.values.shape[1] != channels or len(past) < look_back:
+            raise InputError(
+                f"{past}: this model reads {look_back} rows of {channels} channels.",
+                found=f"{past.values.shape[0]} rows of {past.values.shape[-1]} channels",
+                fix="give the same channels as in training, and enough rows",
+            )
+        return past.values[-look_back:]

@@ -1,0 +1,172 @@
+"""How much of a window is recreated, and whether the latents of one window after the other flow.
+
+An output is one row of numbers: the recreated window (L, C), row by row, then its latent (Z,).
+
+What any autoencoder must beat: the mean window, and the principal components of the training windows.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from atento.baselines.fitted import require_fitted, require_pairs
+from atento.data.series import Past, Series
+from atento.data.series.series import Numbers
+from atento.metrics.forecasts import block_starts, without_sources
+from atento.metrics.latents import foretell_steps, parted
+from atento.metrics.metric import Metric, Sums
+from atento.models.build.autoencoder import LATENT
+from atento.spec import TokensRecipe
+from atento.tasks.autoencode.codec import WindowCodec
+from atento.tasks.forecast.windows import Frame
+
+# Axes: N windows, L rows of a window, C channels, Z latent.
+
+NEIGHBOURS = 10
+SHORTEST = 4 * NEIGHBOURS  # windows in a row whose steps can be foretold
+BLOCK = 20  # rows that are drawn together for an interval, at least
+
+Judge = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sums]  # sources, outputs, references -> (N, S)
+Formula = Callable[[Sums], Sums]
+
+
+def pack(window: Numbers, latent: Numbers) -> Numbers:
+    """A recreated window (L, C) and its latent (Z,) as one output."""
+    return np.concatenate([np.ravel(window), latent]).astype(np.float32)
+
+
+def latent_of(output: Any, reference: Any) -> Numbers:
+    """The latent (Z,) in an output, by the window that was to be recreated."""
+    return np.asarray(output, dtype=np.float64)[np.size(reference) :]
+
+
+def metrics(codec: WindowCodec) -> tuple[Metric, ...]:
+    """The error first, in spreads of the training part."""
+
+    def made(name: str, summary: str, judge: Judge, formula: Formula, *, smaller: bool = False) -> Metric:
+        by_source = partial(in_blocks, judge, max(BLOCK, codec.frame.look_back))
+        return Metric(name, summary, without_sources, formula, smaller_is_better=smaller, by_source=by_source)
+
+    windows = partial(window_statistics, codec)
+    flow = f"share of the variance of the latent's next step that {NEIGHBOURS} neighbours in earlier time foretell"
+    return (
+        made("mse", "mean squared error in spreads; smaller is better", windows, mean_error, smaller=True),
+        made("r2", "share of the windows' variance that is recreated; always the mean: 0", windows, recreated),
+        made("next_step", flow, step_statistics, foretold),
+    )
+
+
+def in_blocks(
+    judge: Judge, length: int, sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]
+) -> Sums:
+    """(blocks, S): windows a step apart are nearly the same, so they are summed in blocks of so many rows; several
+    runs over the same sources come one after the other.
+    """
+    starts, count, sums = block_starts(sources, length), len(sources), []
+    for first in range(0, len(outputs), max(1, count)):
+        found = judge(sources, outputs[first : first + count], references[first : first + count])
+        sums.append(np.add.reduceat(found, starts))
+    return np.concatenate(sums) if sums else np.zeros((0, 3))
+
+
+def window_statistics(
+    codec: WindowCodec, sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]
+) -> Sums:
+    """(N, 3): squared errors, squares of the window around the training mean, both on scale, and how many numbers."""
+    rows = []
+    for output, (window,) in zip(outputs, references, strict=True):
+        truth = codec.to_scale(np.asarray(window))
+        said = codec.to_scale(np.asarray(output, dtype=np.float64)[: truth.size].reshape(truth.shape))
+        rows.append((np.square(truth - said).sum(), np.square(truth).sum(), truth.size))
+    return np.asarray(rows, dtype=np.float64)
+
+
+def mean_error(sums: Sums) -> Sums:
+    """Σ (x − x̂)² / n."""
+    return np.asarray(sums[:, 0] / sums[:, 2])
+
+
+def recreated(sums: Sums) -> Sums:
+    """1 − Σ (x − x̂)² / Σ (x − x̄)², x̄ the mean of the training part."""
+    return foretold(sums[:, :2])
+
+
+def foretold(sums: Sums) -> Sums:
+    """1 − Σ errors / Σ spreads; of what never changes nothing is foretold."""
+    spreads = np.where(sums[:, 1] > 0, sums[:, 1], 1.0)
+    return np.asarray(np.where(sums[:, 1] > 0, 1 - sums[:, 0] / spreads, 0.0))
+
+
+def step_statistics(sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]) -> Sums:
+    """(N, 2): squared errors and spreads of the held-out steps, zeros elsewhere and where paths are too short."""
+    sums = np.zeros((len(sources), 2))
+    groups = [list(rows) for _, rows in groupby(range(len(sources)), key=lambda row: sources[row].series)]
+    groups = [rows for rows in groups if len(rows) >= SHORTEST]
+    if not groups or not len(latent_of(outputs[0], references[0][0])):
+        return sums
+    paths = [np.stack([latent_of(outputs[row], references[row][0]) for row in rows]) for rows in groups]
+    before, after = zip(*map(parted, paths), strict=True)
+    steps = foretell_steps(before, after, neighbours=NEIGHBOURS)
+    held = [rows[-len(path) : -1] for rows, path in zip(groups, after, strict=True)]
+    places = np.concatenate([np.asarray(rows) for rows in held])  # the windows that these steps leave
+    sums[places, 0], sums[places, 1] = steps.errors, steps.spreads
+    return sums
+
+
+# Axes: N windows, F = L·C numbers of a window, Z latent.
+
+MOST = 20_000  # windows that components are found from
+
+
+class PrincipalComponents:
+    """x̂ = x̄ + VᵀV (x − x̄), V the first Z right singular vectors of the training windows, which are on scale.
+
+    No linear autoencoder of the same width recreates them better (Baldi & Hornik, 1989).
+    """
+
+    def __init__(self, latent: int = LATENT) -> None:
+        self.latent = latent
+        self.name = f"pca-{latent}" if latent else "mean"
+        self.summary = f"the first {latent} principal components" if latent else "always the mean window"
+        self.codec: WindowCodec | None = None
+        self.mean: Numbers = np.zeros(0)  # (F,)
+        self.components: Numbers = np.zeros((0, 0))  # (Z, F)
+
+    def fit(self, sources: Sequence[Series], targets: Sequence[Frame]) -> "PrincipalComponents":
+        """The mean and the components of the training windows; of very many, of some evenly."""
+        require_pairs(self.name, sources, targets)
+        codec = WindowCodec.learn(TokensRecipe(), list(zip(sources, targets, strict=True)))
+        look_back = targets[0].look_back
+        cut = [
+            np.lib.stride_tricks.sliding_window_view(codec.to_scale(series.values), look_back, axis=0).swapaxes(1, 2)
+            for series in sources
+        ]  # (T − L + 1, L, C) each, views
+        stride = -(-sum(map(len, cut)) // MOST)
+        windows = np.concatenate([some[::stride] for some in cut]).reshape(-1, look_back * len(targets[0].channels))
+        self.mean = windows.mean(axis=0)
+        centred = windows - self.mean
+        self.components = np.linalg.eigh(centred.T @ centred)[1].T[::-1][: self.latent]  # the largest come last
+        self.codec = codec
+        return self
+
+    def predict(self, sources: Sequence[Past]) -> list[Any]:
+        """Each window recreated, and its latent."""
+        require_fitted(self.name, self.codec)
+        codec = self.codec
+        if codec is None:
+            return []
+        outputs = []
+        for past in sources:
+            window = codec.to_scale(codec.require_window(past))
+            latent = self.components @ (window.ravel() - self.mean)
+            said = (self.mean + latent @ self.components).reshape(window.shape)
+            outputs.append(pack(codec.from_scale(said), latent))
+        return outputs
+
+
+def mean_window() -> PrincipalComponents:
+    """No components at all."""
+    return PrincipalComponents(0)

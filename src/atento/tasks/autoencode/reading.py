@@ -1,0 +1,157 @@
+"""From a recipe to windows of series, or frames of a film: those that are learned from, and later ones to recreate."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import overload
+
+from atento.data.builtin.catalogue import is_builtin
+from atento.data.images.films import frame_shape, is_film, read_film
+from atento.data.series import Past, Series, SeriesSet
+from atento.errors import InputError
+from atento.spec import DataRecipe
+from atento.tasks.forecast.reading import find_series, fingerprint, require_alike
+from atento.tasks.forecast.split import divide
+from atento.tasks.forecast.windows import Frame, Origins, guess_look_back, typical_length
+from atento.tasks.reading.reader import refuse_other_parts
+from atento.tasks.task import Asked, Opened, Question, Reading
+
+MOST = 10_000  # windows of a test part
+
+
+class Recreations(Sequence[Question]):
+    """A window to recreate at every row of a part: what is read is also what is true, a view of the series."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+
+    def __len__(self) -> int:
+        return len(self.origins)
+
+    @overload
+    def __getitem__(self, at: int) -> Question: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> "Recreations": ...
+
+    def __getitem__(self, at: int | slice) -> "Question | Recreations":
+        """One question, or a part of them."""
+        if isinstance(at, slice):
+            return Recreations(self.origins[at])
+        past: Past = self.origins[at].source
+        return Question(past, (past.values,))
+
+
+def read_windows(recipe: DataRecipe, seed: int) -> Reading:
+    """Each series by time; a window of the validation or the test part lies wholly in it."""
+    if is_builtin(recipe.train):
+        refuse_other_parts(recipe.model_copy(update={"split": DataRecipe().split}))  # by time, as anyone likes
+    found = find_windows(recipe, recipe.train, seed)
+    frame, guesses = window_frame(found, recipe)
+    own = [find_windows(recipe, file, seed) if file else None for file in (recipe.valid, recipe.test)]
+    for other in own:
+        if other is not None:
+            require_alike(other, found)
+    divided = divide(found.file, found.series, frame, recipe)
+    train = tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True))
+    notes = [*found.notes, *guesses, *divided.notes]
+    parts: list[Recreations] = []
+    for place, other in enumerate(own, start=1):
+        spans = [(ends[place - 1], ends[place]) for ends in divided.borders]
+        part = within(divided.series, frame, spans) if other is None else whole(other, frame)
+        if not len(part) and (other is not None or any(last > first for first, last in spans)):
+            raise too_short(recipe.train if other is None else other.file, frame, spans)
+        parts.append(thinned(part, notes))
+    refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
+    files = [found, *(part for part in own if part is not None)]
+    return Reading(
+        name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
+        train=train,
+        valid=parts[0],
+        test=parts[1],
+        refused=tuple(refused),
+        notes=tuple(notes),
+        fingerprint=fingerprint(files, frame, divided, len(parts[1])),
+    )
+
+
+def find_windows(recipe: DataRecipe, file: str, seed: int) -> SeriesSet:
+    """A film, or the series of a file or of a built-in set."""
+    return read_film(recipe, file) if not is_builtin(file) and is_film(file) else find_series(recipe, file, seed)
+
+
+def window_frame(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ...]]:
+    """How long a window is: a frame of a film by itself, else what the recipe says or the season suggests."""
+    if recipe.horizon:
+        raise InputError(
+            "data.horizon has no meaning for the task autoencode: nothing is forecast.",
+            found=f"data.horizon={recipe.horizon}",
+            fix="leave it out, or --task forecast",
+        )
+    notes = []
+    if recipe.look_back:
+        look_back = recipe.look_back
+    elif all(frame_shape(found.channels)):
+        look_back = 1
+    else:
+        look_back = guess_look_back(typical_length(found), 1, found.season)
+        notes.append(f"windows of {look_back} steps (data.look_back= changes it)")
+    if found.covariates:
+        notes.append(f"not read: {', '.join(found.covariates)}")
+    return Frame(look_back, 0, found.channels, (), found.step, found.season), tuple(notes)
+
+
+def within(series: Sequence[Series], frame: Frame, spans: Sequence[tuple[int, int]]) -> Recreations:
+    """All windows whose rows lie in these spans."""
+    return Recreations(Origins(series, frame, [(first + frame.look_back, last + 1) for first, last in spans]))
+
+
+def whole(found: SeriesSet, frame: Frame) -> Recreations:
+    """All windows of a file."""
+    return within(found.series, frame, [(0, len(one)) for one in found.series])
+
+
+def thinned(part: Recreations, notes: list[str]) -> Recreations:
+    """At most so many, evenly."""
+    stride = -(-len(part) // MOST)
+    if stride > 1:
+        notes.append(f"{len(part):,} windows could be recreated: every {stride}th is (at most {MOST:,})")
+    return part[::stride] if stride > 1 else part
+
+
+def ask_windows(recipe: DataRecipe, file: str, seed: int) -> Asked:
+    """Every window of another file; of a built-in set, of its test part."""
+    if is_builtin(file):
+        reading = read_windows(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
+        return Asked(reading.test, reading.notes, reading.refused)
+    found, part = another(recipe, file, seed)
+    notes = list(found.notes)
+    return Asked(thinned(part, notes), tuple(notes), found.refused)
+
+
+def open_windows(recipe: DataRecipe, file: str, seed: int) -> Opened:
+    """Every window of a file, in its order; of a built-in set, of its test part."""
+    if is_builtin(file):
+        return Opened({}, [question.source for question in ask_windows(recipe, file, seed).questions], ())
+    found, part = another(recipe, file, seed)
+    return Opened({}, [question.source for question in part], found.refused)
+
+
+def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Recreations]:
+    """Another file, and every window of it."""
+    found = find_windows(recipe, file, seed)
+    frame, _ = window_frame(found, recipe)
+    part = whole(found, frame)
+    if not len(part):
+        raise too_short(file, frame, [(0, len(one)) for one in found.series])
+    return found, part
+
+
+def too_short(file: str, frame: Frame, spans: Sequence[tuple[int, int]]) -> InputError:
+    """No window fits."""
+    longest = max((last - first for first, last in spans), default=0)
+    return InputError(
+        f"{file}: no window of {frame.look_back} rows fits in a part of the series.",
+        found=f"parts of at most {longest} rows",
+        fix=f"--set data.look_back={max(1, longest // 2)}, or larger shares by data.split",
+        settings={"data.look_back": str(max(1, longest // 2))},
+    )

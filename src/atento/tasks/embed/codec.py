@@ -1,0 +1,62 @@
+"""A vocabulary of texts and how often each of its words was seen."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from atento.data.text.levels import learn_vocabulary, load_vocabulary
+from atento.data.text.vocabulary import MARKS, Vocabulary
+from atento.errors import InputError
+from atento.spec import TokensRecipe
+from atento.tasks.seq2seq.codec import LEVEL_WORDS, prepare_text
+
+
+@dataclass(frozen=True)
+class WordCodec:
+    """Texts -> token numbers, with the count of each token in the training part."""
+
+    source: Vocabulary
+    counts: tuple[int, ...]  # one for each token, 0 for marks
+    lower: bool
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "WordCodec":
+        """Whole words unless another level is asked for."""
+        level = "word" if recipe.source == "auto" else recipe.source
+        texts = [prepare(source, lower=recipe.lower) for source, _ in pairs]
+        source = learn_vocabulary(level, texts, size=recipe.size, least_count=recipe.least_count)
+        seen = Counter(number for text in texts for number in source.encode(text))
+        counts = tuple(seen[number] if number >= len(MARKS) else 0 for number in range(len(source)))
+        if sum(count > 0 for count in counts) < 2:
+            raise InputError(
+                "there are no words to learn.",
+                found=f"{len(texts)} texts, {sum(count > 0 for count in counts)} distinct words",
+                fix="give a text of several words, or a smaller tokens.least_count",
+            )
+        note = f"text: {len(source)} {LEVEL_WORDS[level]}, {sum(counts):,} in the training part"
+        return cls(source, counts, recipe.lower, (note,))
+
+    @classmethod
+    def load(cls, saved: Mapping[str, Any]) -> "WordCodec":
+        """What `to_json` wrote."""
+        source, counts = load_vocabulary(saved.get("source")), saved.get("counts")
+        whole = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
+        if not whole or len(counts or ()) != len(source) or not isinstance(saved.get("lower"), bool):
+            raise InputError("this file does not count its words.", found=str(counts)[:80], fix="train again")
+        return cls(source, tuple(counts or ()), saved["lower"])
+
+    def to_json(self) -> dict[str, Any]:
+        """The vocabulary and the counts."""
+        return {"source": self.source.to_json(), "counts": list(self.counts), "lower": self.lower}
+
+    def read(self, text: str) -> list[int]:
+        """Token numbers."""
+        return self.source.encode(prepare(text, lower=self.lower))
+
+
+def prepare(text: str, *, lower: bool) -> str:
+    """Composed characters, small letters where asked."""
+    text = prepare_text(text)
+    return text.lower() if lower else text

@@ -1,0 +1,230 @@
+"""Series on scales of their own: mean 0 and spread 1 over the training part of each series and channel."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from atento.data.records import counted, in_words
+from atento.data.series import Past, Series, Step
+from atento.data.series.series import Numbers
+from atento.errors import InputError
+from atento.models.build.forecaster import parse_levels
+from atento.models.forecaster import SeriesSizes
+from atento.spec import Recipe, TokensRecipe
+from atento.tasks.forecast.windows import EncodedSeries, Frame, Pairs
+
+# Axes: S series, N pasts, T time, C channels, K covariates.
+
+MOST_SERIES, MOST_CHANNELS, MOST_STEPS = 10_000_000, 100_000, 10_000_000
+FLAT = 1e-12  # a spread this small beside the numbers themselves is none
+
+
+class Scales(NamedTuple):
+    """Of each series and channel; (S, C) or (N, C)."""
+
+    mean: Numbers
+    spread: Numbers  # a channel that never changes is only moved: 1
+    naive: (
+        Numbers  # the mean |y_t − y_{t−season}|: what the seasonal forecast errs by; where that is nothing, the spread
+    )
+
+    def to(self, values: Numbers) -> Numbers:
+        """(N, T, C) onto the scales."""
+        return np.asarray((values - self.mean[:, None]) / self.spread[:, None])
+
+    def back(self, values: Numbers) -> Numbers:
+        """(N, T, C, Q) off the scales."""
+        return np.asarray(values * self.spread[:, None, :, None] + self.mean[:, None, :, None])
+
+
+def scales_from(parts: Sequence[Numbers], season: int) -> Scales:
+    """Of parts (T, C), all at once: ten thousand series take no longer than one as long as all."""
+    lengths = np.array([len(part) for part in parts])
+    flat = np.concatenate(list(parts))  # (ΣT, C)
+    starts = np.cumsum(lengths) - lengths
+    mean = np.add.reduceat(flat, starts) / lengths[:, None]  # (S, C)
+    spread = np.sqrt(np.add.reduceat(np.square(flat - np.repeat(mean, lengths, axis=0)), starts) / lengths[:, None])
+    least = FLAT * np.maximum(1.0, np.abs(mean))
+    spread = np.where(spread > least, spread, 1.0)
+    naive = np.where((lengths > season)[:, None], *(mean_change(flat, lengths, starts, lag) for lag in (season, 1)))
+    return Scales(mean, spread, np.where(naive > least, naive, spread))
+
+
+def mean_change(flat: Numbers, lengths: NDArray[np.int64], starts: NDArray[np.int64], lag: int) -> Numbers:
+    """The mean of |y_t − y_{t−lag}| (S, C) within each part; nothing where a part is too short."""
+    change = np.zeros_like(flat)
+    change[lag:] = np.abs(flat[lag:] - flat[:-lag])
+    place = np.arange(len(flat)) - np.repeat(starts, lengths)
+    change[place < lag] = 0.0  # the row before it is another part's
+    return np.asarray(np.add.reduceat(change, starts) / np.maximum(1, lengths - lag)[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesCodec:
+    """Series and pasts <-> tensors on scale."""
+
+    frame: Frame
+    names: tuple[str, ...]
+    scales: Scales  # (S, C)
+    covariates: tuple[Numbers, Numbers]  # mean and spread (K,), of all series together
+    levels: tuple[float, ...] = ()  # quantiles that are forecast; none: one number
+    steps: int = 0  # of a target while training: the horizon, or how far a recursive forecaster walks; 0: the horizon
+    noise: float = 0.0  # on what is read while training, in spreads
+    pace: tuple[float, ...] = ()  # how much each channel changes in a step, in spreads
+    notes: tuple[str, ...] = ()
+    place: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def learn(cls, recipe: TokensRecipe, pairs: Pairs) -> "SeriesCodec":
+        """Scales from the training parts alone."""
+        frame = pairs[0][1]
+        scales = scales_from([series.values for series, _ in pairs], frame.season)
+        known = [series.known[: len(series)] for series, _ in pairs]
+        names = tuple(series.name for series, _ in pairs)
+        windows = sum(max(0, len(series) - frame.window + 1) for series, _ in pairs)
+        shown = in_words([repr(name) for name in frame.channels], limit=8)
+        note = (
+            f"{counted(windows, 'window')} to train, of {frame.look_back} steps and {frame.horizon} to come, "
+            f"of {counted(len(frame.channels), 'channel')} ({shown}), each on the scale of its training part"
+        )
+        pace = pace_of([series.values for series, _ in pairs], scales)
+        return cls(frame, names, scales, covariate_scale(known), pace=pace, notes=(note,), place=places(names))
+
+    def suited(self, recipe: Recipe) -> "SeriesCodec":
+        """The same, knowing its model: which quantiles, how far a target reaches, how much noise."""
+        steps = recipe.train.rollout if recipe.model.strategy == "recursive" else self.frame.horizon
+        return replace(self, levels=parse_levels(recipe.model.quantiles), steps=steps, noise=recipe.train.noise)
+
+    @classmethod
+    def load(cls, saved: Mapping[str, Any]) -> "SeriesCodec":
+        """What `to_json` wrote; anything else is refused."""
+        try:
+            return cls.parse(saved)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            found = str(error).partition("\n")[0][:80]
+            raise InputError("this file holds no scales of series.", found=found, fix="train again") from None
+
+    @classmethod
+    def parse(cls, saved: Mapping[str, Any]) -> "SeriesCodec":
+        """The same, or any of several errors."""
+        channels, covariates = texts(saved["channels"], MOST_CHANNELS), texts(saved["covariates"], MOST_CHANNELS)
+        names, (count, unit) = texts(saved["names"], MOST_SERIES), saved["step"]
+        look_back, horizon, season = (whole(saved[key], least=1) for key in ("look_back", "horizon", "season"))
+        frame = Frame(look_back, horizon, channels, covariates, Step(whole(count, least=1), str(unit)[:8]), season)
+        shape = (len(names), len(channels))
+        scales = Scales(*(numbers(saved[key], shape) for key in ("mean", "spread", "naive")))
+        known = numbers(saved["known"], (2, len(covariates)))
+        if (
+            not channels
+            or not names
+            or (scales.spread <= 0).any()
+            or (scales.naive <= 0).any()
+            or (known[1] <= 0).any()
+        ):
+            raise ValueError("a spread that is not above zero")
+        levels = parse_levels(",".join(str(float(level)) for level in saved["levels"]))
+        steps, noise = whole(saved["steps"], least=0), float(numbers([saved["noise"]], (1,))[0])
+        pace = tuple(numbers(saved["pace"], (len(channels),)).tolist())
+        return cls(frame, names, scales, (known[0], known[1]), levels, steps, noise, pace, place=places(names))
+
+    def to_json(self) -> dict[str, Any]:
+        """The frame, and the scale of each series and channel."""
+        frame = self.frame
+        return {
+            **{key: getattr(frame, key) for key in ("look_back", "horizon", "season")},
+            **{
+                "step": [frame.step.count, frame.step.unit],
+                "channels": list(frame.channels),
+                "covariates": list(frame.covariates),
+            },
+            **{"names": list(self.names), "known": [part.tolist() for part in self.covariates]},
+            **{key: part.tolist() for key, part in self.scales._asdict().items()},
+            **{"levels": list(self.levels), "steps": self.steps, "noise": self.noise, "pace": list(self.pace)},
+        }
+
+    @property
+    def sizes(self) -> SeriesSizes:
+        """What a model is built for."""
+        frame = self.frame
+        return SeriesSizes(len(frame.channels), len(frame.covariates), frame.look_back, frame.horizon)
+
+    def encode(self, pair: tuple[Series, Any]) -> EncodedSeries:
+        """A training part on scale."""
+        series = pair[0]
+        scales = self.scales_of([series])
+        values = scales.to(series.values[None])[0]
+        return EncodedSeries(tensor_of(values), tensor_of(self.scale_known(series.known[: len(series)])))
+
+    def scale_known(self, known: Numbers) -> Numbers:
+        """Covariates (..., K) on scale."""
+        mean, spread = self.covariates
+        return np.asarray((known - mean) / spread)
+
+    def scales_of(self, sources: Sequence[Past | Series]) -> Scales:
+        """(N, C) of each; of a series never seen, from the numbers given of it."""
+        found = np.array([self.place.get(name_of(source), -1) for source in sources], dtype=np.int64)
+        strange = np.flatnonzero(found < 0).tolist()
+        picked = Scales(*(part[found].copy() for part in self.scales))  # (N, C); strange ones are put in next
+        if strange:
+            own = scales_from([sources[at].values for at in strange], self.frame.season)
+            for part, numbers_ in zip(picked, own, strict=True):
+                part[strange] = numbers_
+        return picked
+
+
+def covariate_scale(parts: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
+    """Mean and spread (K,) over the training rows of all series, without putting them together."""
+    rows = sum(map(len, parts))
+    mean = np.sum([part.sum(axis=0) for part in parts], axis=0) / rows
+    spread = np.sqrt(np.sum([np.square(part - mean).sum(axis=0) for part in parts], axis=0) / rows)
+    return mean, np.where(spread > FLAT * np.maximum(1.0, np.abs(mean)), spread, 1.0)
+
+
+def pace_of(parts: Sequence[Numbers], scales: Scales) -> tuple[float, ...]:
+    """The root mean squared change (C,) from row to row, in spreads; 1 where nothing changes."""
+    sums = np.zeros(parts[0].shape[1])
+    for part, spread in zip(parts, scales.spread, strict=True):
+        sums += np.square((part[1:] - part[:-1]) / spread).sum(axis=0)
+    pace = np.sqrt(sums / max(1, sum(len(part) - 1 for part in parts)))
+    return tuple(np.where(pace > FLAT, pace, 1.0).tolist())
+
+
+def name_of(source: Past | Series) -> str:
+    """Of which series it is."""
+    return source.series if isinstance(source, Past) else source.name
+
+
+def places(names: Sequence[str]) -> dict[str, int]:
+    """Which row of the scales a series has."""
+    return {name: at for at, name in enumerate(names)}
+
+
+def tensor_of(values: Numbers) -> torch.Tensor:
+    """Scaled numbers as a model reads them."""
+    return torch.from_numpy(values).to(torch.get_default_dtype())
+
+
+def texts(saved: Any, most: int) -> tuple[str, ...]:
+    """A list of names, not too many."""
+    if not isinstance(saved, list) or len(saved) > most or not all(isinstance(name, str) for name in saved):
+        raise ValueError(f"no list of names: {str(saved)[:40]}")
+    return tuple(saved)
+
+
+def whole(saved: Any, *, least: int) -> int:
+    """A whole number, not too large."""
+    if not isinstance(saved, int) or isinstance(saved, bool) or not least <= saved <= MOST_STEPS:
+        raise ValueError(f"no number of steps: {str(saved)[:40]}")
+    return saved
+
+
+def numbers(saved: Any, shape: tuple[int, ...]) -> Numbers:
+    """Finite numbers of that shape."""
+    array = np.array(saved, dtype=np.float64).reshape(shape) if 0 in shape else np.array(saved, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f"numbers of shape {array.shape} where {shape} are due, or not finite")
+    return array

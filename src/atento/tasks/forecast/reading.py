@@ -1,0 +1,248 @@
+"""From a recipe to series, their training parts, and the forecasts that are asked of the rest.
+
+Where series end, and the table of what comes next.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atento.data.builtin.catalogue import BUILTIN, is_builtin
+from atento.data.series import Past, Series, SeriesSet, Step
+from atento.data.series.reading import read_series
+from atento.data.series.series import Times
+from atento.data.series.steps import walk
+from atento.errors import InputError
+from atento.layers.losses import median_shares
+from atento.spec import DataRecipe
+from atento.tasks.forecast.split import Divided, divide
+from atento.tasks.forecast.windows import Frame, Origins, frame_of
+from atento.tasks.task import Answer, Asked, Opened, Reading
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesEnd(Past):
+    """The end of a series: a past that knows its clock and its columns."""
+
+    last: np.datetime64 | None = None  # the time of its last row
+    step: Step = Step(1, "")  # noqa: RUF009  a value
+    channels: tuple[str, ...] = ()
+
+
+def written(times: Times) -> list[str]:
+    """As a person writes them: a date where the clock stands at midnight throughout."""
+    seconds = times.astype("datetime64[s]") if (times.astype("datetime64[s]") == times).all() else times
+    days = seconds.astype("datetime64[D]")
+    if (seconds == days).all():
+        return [str(day) for day in days]
+    return [str(one).replace("T", " ") for one in seconds]
+
+
+def tabulate(opened: Opened, answers: Sequence[Answer]) -> dict[str, list[Any]]:
+    """A long table: which series, when, and for each channel its forecast, then a column for each of its quantiles.
+
+    The forecast of a channel `y` is called `y_hat`, its quantiles `y-0.1`; other channels keep their names.
+    """
+    ends = [end for end in opened.sources if isinstance(end, SeriesEnd)]
+    table: dict[str, list[Any]] = {}
+    if any(end.series for end in ends):
+        table["unique_id"] = [end.series for end, answer in zip(ends, answers, strict=True) for _ in answer.value]
+    table["ds"] = [
+        when
+        for end, answer in zip(ends, answers, strict=True)
+        for when in (
+            written(walk(end.last, end.step, len(answer.value) + 1)[1:])
+            if end.last is not None
+            else range(end.origin, end.origin + len(answer.value))
+        )
+    ]
+    levels = dict(answers[0].chances or {}) if answers else {}
+    shares = np.asarray(median_shares(list(levels.values())))
+    for at, channel in enumerate(ends[0].channels if ends else ()):
+        point = f"{channel}_hat" if channel == "y" else channel
+        table[point] = [digits(number) for answer in answers for number in answer.value[:, at] @ shares]
+        for place, level in enumerate(levels):
+            table[f"{channel}-{level}"] = [
+                digits(number) for answer in answers for number in answer.value[:, at, place]
+            ]
+    return table
+
+
+def digits(number: float) -> float:
+    """As many digits as a forecast has."""
+    return float(f"{number:.7g}")
+
+
+MOST = 10_000  # forecasts of a test part
+
+
+def read_forecasts(recipe: DataRecipe, seed: int) -> Reading:
+    """Each series by time: what is learned from, then what is validated and tested on."""
+    found = find_series(recipe, recipe.train, seed)
+    frame, guesses = frame_of(found, recipe)
+    alike = recipe.model_copy(update=dict(found.keys))
+    own = [find_series(alike, file, seed) if file else None for file in (recipe.valid, recipe.test)]
+    divided = divide(found.file, found.series, frame, recipe)
+    train = tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True))
+    notes = [*found.notes, *guesses, *divided.notes]
+    valid = held_out(divided, frame, own[0], found, 1, notes)
+    test = held_out(divided, frame, own[1], found, 2, notes)
+    test = thinned(test, notes)
+    refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
+    return Reading(
+        name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
+        train=train,
+        valid=valid,
+        test=test,
+        refused=tuple(refused),
+        notes=tuple(notes),
+        fingerprint=fingerprint([found, *(part for part in own if part is not None)], frame, divided, len(test)),
+    )
+
+
+def find_series(recipe: DataRecipe, file: str, seed: int) -> SeriesSet:
+    """The series of a file or of a built-in set."""
+    make = BUILTIN[file].series if is_builtin(file) else None
+    return read_series(recipe, file) if make is None else make(recipe, seed)
+
+
+def held_out(
+    divided: Divided, frame: Frame, own: SeriesSet | None, main: SeriesSet, part: int, notes: list[str]
+) -> Origins:
+    """Forecasts of the rows of a part, at every row; its first pasts reach back into the part before."""
+    if own is None:
+        ends = divided.borders
+        spans = [(max(one[part - 1], frame.look_back), one[part] - frame.horizon + 1) for one in ends]
+        return Origins(divided.series, frame, spans)
+    require_alike(own, main)
+    joined, spans = [], []
+    before = {one.name: one for one in divided.series}
+    for one in own.series:
+        earlier = before.get(one.name)
+        goes_on = earlier is not None and follows(earlier, one, frame.step)
+        whole = join(earlier, one) if earlier is not None and goes_on else one
+        joined.append(whole)
+        spans.append((max(len(whole) - len(one), frame.look_back), len(whole) - frame.horizon + 1))
+    reached = sum(len(whole) > len(one) for whole, one in zip(joined, own.series, strict=True))
+    if reached:
+        notes.append(f"{own.file}: {reached:,} series go on where {main.file} ends; pasts reach back into it")
+    found = Origins(joined, frame, spans)
+    if not len(found):
+        raise InputError(
+            f"{own.file}: no series is long enough for a forecast.",
+            found=f"{longest(own)} rows at most, to read {frame.look_back} and to forecast {frame.horizon}",
+            fix="give more rows, or rows that go on where the training file ends",
+        )
+    return found
+
+
+def longest(found: SeriesSet) -> int:
+    """Rows of the longest series."""
+    return max(map(len, found.series), default=0)
+
+
+def require_alike(own: SeriesSet, main: SeriesSet) -> None:
+    """Another file has the same channels and covariates, in the same order."""
+    for what in ("channels", "covariates"):
+        if getattr(own, what) != getattr(main, what):
+            raise InputError(
+                f"{own.file}: its {what} are not those of {main.file}.",
+                found=", ".join(getattr(own, what)) or "none",
+                fix=f"give the columns {', '.join(getattr(main, what)) or 'without such'}",
+            )
+
+
+def follows(earlier: Series, later: Series, step: Step) -> bool:
+    """Whether one begins a step after the other ends."""
+    if earlier.times is None or later.times is None:
+        return False
+    return bool(walk(earlier.times[len(earlier) - 1], step, 2)[1] == later.times[0])
+
+
+def join(earlier: Series, later: Series) -> Series:
+    """One after the other."""
+    times: Times | None = None
+    if earlier.times is not None and later.times is not None:
+        times = np.concatenate([earlier.times[: len(earlier)], later.times])
+    return Series(
+        later.name,
+        np.concatenate([earlier.values, later.values]),
+        np.concatenate([earlier.known[: len(earlier)], later.known]),
+        times,
+    )
+
+
+def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> Asked:
+    """A forecast at every row of another file; of a built-in set, of its test part."""
+    if is_builtin(file):
+        reading = read_forecasts(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
+        return Asked(reading.test, reading.notes, reading.refused)
+    found = find_series(recipe, file, seed)
+    frame, _ = frame_of(found, recipe)
+    origins = Origins(found.series, frame, [(frame.look_back, len(one) - frame.horizon + 1) for one in found.series])
+    if not len(origins):
+        raise InputError(
+            f"{file}: no series is long enough for a forecast.",
+            found=f"{longest(found)} rows at most",
+            fix=f"give {frame.window} rows at least: {frame.look_back} to read and {frame.horizon} to forecast",
+        )
+    notes = list(found.notes)
+    origins = thinned(origins, notes)
+    return Asked(origins, tuple(notes), found.refused)
+
+
+def thinned(origins: Origins, notes: list[str]) -> Origins:
+    """Evenly spread forecasts, not too many; what is left out is said."""
+    stride = max(1, -(-len(origins) // MOST))
+    if stride > 1:
+        notes.append(
+            f"{len(origins):,} forecasts could be made: one in {stride} is, at equal distances (at most {MOST:,})"
+        )
+    return origins[::stride]
+
+
+def open_series(recipe: DataRecipe, file: str, seed: int) -> Opened:
+    """The end of each series of a file: what comes next is to be forecast."""
+    found = find_series(recipe, file, seed)
+    frame, _ = frame_of(found, recipe)
+    ends: list[Past] = []
+    for one in found.series:
+        if len(one) < frame.look_back:
+            name = f"series {one.name!r}" if one.name else "the series"
+            raise InputError(
+                f"{file}: {name} is too short to forecast from.",
+                found=f"{len(one)} rows",
+                fix=f"give {frame.look_back} rows at least, as many as the model reads",
+            )
+        first = len(one) - frame.look_back
+        last = None if one.times is None else one.times[len(one) - 1]
+        past = one.values[first:]
+        ends.append(
+            SeriesEnd(
+                one.name,
+                one.when(len(one) - 1),
+                past,
+                one.known[first:],
+                origin=one.start + len(one),
+                last=last,
+                step=found.step,
+                channels=found.channels,
+            )
+        )
+    return Opened({}, list(ends), found.refused)
+
+
+def fingerprint(files: Iterable[SeriesSet], frame: Frame, divided: Divided, tested: int) -> str:
+    """SHA-256 of every number, name and border."""
+    digest = hashlib.sha256(repr((frame, [tuple(ends) for ends in divided.borders], tested)).encode())
+    for found in files:
+        for one in found.series:
+            digest.update(f"{one.name}\x1f{one.values.shape}\x1e".encode("utf-8", "surrogatepass"))
+            for part in (one.values, one.known, one.times):
+                if part is not None:
+                    digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

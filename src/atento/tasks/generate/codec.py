@@ -1,0 +1,142 @@
+"""Plain text as one row of token numbers, of which nothing is lost."""
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from atento.data.text.levels import CLOSED_VOCABULARY, USES_OF_A_WORD, learn_vocabulary, load_vocabulary
+from atento.data.text.vocabulary import END, START, UNKNOWN, RunningWords, TokenList, Vocabulary, is_word
+from atento.errors import InputError
+from atento.spec import TokensRecipe, TrainRecipe
+from atento.tasks.reading.text import FEW
+
+MASK = START  # a text begins after an end, so the start mark is free to hide a token
+LEVEL_WORDS = {"char": "characters", "running": "words", "word": "words", "subword": "subwords"}
+LONG_TEXT = 5_000_000  # characters, from which on characters one by one take too long
+COMMON_WORDS = 2000  # that a blank may be filled with
+AT_ONCE = 200  # tokens written when nothing says where to stop
+
+
+@dataclass(frozen=True)
+class TextCodec:
+    """Text <-> a row of token numbers that begins with an end mark; a whole document also ends with one."""
+
+    vocabulary: Vocabulary
+    letters: int  # different characters of the training part
+    ends: bool  # whether documents are whole, or parts of one long text
+    longest: int  # tokens of the longest document, and half as many again
+    words: tuple[str, ...]  # the commonest of the training part
+    window: int = 256  # tokens that were learned at a time
+    objective: str = "next"
+    masked: float = 0.15
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "TextCodec":
+        """Level and vocabulary from the training part alone."""
+        if recipe.lower:
+            raise InputError(
+                "tokens.lower: a model of plain text must be able to write what it reads.",
+                found="tokens.lower=true",
+                fix="leave tokens.lower out",
+            )
+        texts = [source for source, _ in pairs]
+        level, reason = (recipe.source, "as asked") if recipe.source != "auto" else likely_level(texts)
+        return cls.over(learn_text_vocabulary(level, texts, recipe), pairs, reason=reason)
+
+    @classmethod
+    def over(cls, vocabulary: Vocabulary, pairs: Sequence[tuple[str, str]], *, reason: str) -> "TextCodec":
+        """With a vocabulary that is there already."""
+        texts = [source for source, _ in pairs]
+        ends = len(texts) >= FEW
+        longest = max(len(vocabulary.encode(text)) for text in texts) if ends else 0
+        counts = Counter(word for text in texts for word in RunningWords([]).cut(text) if is_word(word))
+        kind = "documents, each begun anew" if ends else "running text"
+        note = f"text: {len(vocabulary)} {LEVEL_WORDS[vocabulary.level]} ({reason}); {kind}"
+        return cls(
+            vocabulary,
+            letters=len(set().union(*texts)),
+            ends=ends,
+            longest=longest + longest // 2 + 5 if ends else AT_ONCE,
+            words=tuple(
+                word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:COMMON_WORDS]
+            ),
+            notes=(note,),
+        )
+
+    @classmethod
+    def load(cls, saved: Mapping[str, Any]) -> "TextCodec":
+        """What `to_json` wrote."""
+        plain = {key: value for key, value in saved.items() if key != "vocabulary"}
+        kinds = {"letters": int, "ends": bool, "longest": int, "window": int, "objective": str, "masked": float}
+        words = plain.pop("words", None)
+        if plain.keys() != kinds.keys() or not all(isinstance(plain[key], kind) for key, kind in kinds.items()):
+            raise InputError("the vocabulary file lacks what a text needs.", found=str(plain)[:80], fix="train again")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise InputError("the vocabulary file names no words.", found=str(words)[:80], fix="train again")
+        return cls(load_vocabulary(saved.get("vocabulary")), words=tuple(words), **plain)
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the notes."""
+        keys = ("letters", "ends", "longest", "window", "objective", "masked")
+        plain = {key: getattr(self, key) for key in keys}
+        return {"vocabulary": self.vocabulary.to_json(), "words": list(self.words), **plain}
+
+    def suited(self, recipe: TrainRecipe) -> "TextCodec":
+        """The same, knowing how its model is trained."""
+        return replace(self, window=recipe.window, objective=recipe.objective, masked=recipe.masked)
+
+    @property
+    def level(self) -> str:
+        """How text is cut."""
+        return self.vocabulary.level
+
+    def row(self, text: str, *, whole: bool = True) -> Tensor:
+        """An end mark, the tokens, and another end mark where the text is a whole document: (N,)."""
+        tokens = self.vocabulary.encode(prepare_text(text))
+        return torch.tensor([END, *tokens, *([END] if self.ends and whole else [])], dtype=torch.long)
+
+    def spelling(self, text: str, row: Tensor) -> Tensor:
+        """What the tokens of a row after its first mark still cost in nats: (N − 1,).
+
+        To say that a word is unknown does not say which: its letters follow, each as likely as any, then a sign that
+        ends them. A character never met is one and the same at every level.
+        """
+        costs = torch.zeros(len(row) - 1, dtype=torch.float64)
+        if self.level == "char" or not (row == UNKNOWN).any():
+            return costs
+        letter = math.log(self.letters + 2)  # the known ones, any other, the end
+        vocabulary = self.vocabulary
+        cut = vocabulary.cut(prepare_text(text)) if isinstance(vocabulary, TokenList) else ["?"] * len(costs)
+        for place in (row[1:] == UNKNOWN).nonzero().flatten().tolist():
+            costs[place] = (len(cut[place]) + 1) * letter
+        return costs
+
+
+def learn_text_vocabulary(level: str, texts: Sequence[str], recipe: TokensRecipe) -> Vocabulary:
+    """A vocabulary that keeps every sign; characters are all kept, however many."""
+    if level == "word":
+        return RunningWords.learn(texts, most=recipe.size, least_count=recipe.least_count)
+    return learn_vocabulary(level, texts, size=recipe.size, least_count=recipe.least_count)
+
+
+def likely_level(texts: Sequence[str]) -> tuple[str, str]:
+    """Words where they are few and often used; characters unless there are very many."""
+    total = sum(map(len, texts))
+    if total > LONG_TEXT:
+        return "subword", f"{total:,} characters, too many to read one by one"
+    words = Counter(word for text in texts for word in RunningWords([]).cut(text))
+    if len(words) <= CLOSED_VOCABULARY and sum(words.values()) >= USES_OF_A_WORD * len(words):
+        return "word", f"only {len(words)} distinct words and signs"
+    return "char", f"{len(words)} distinct words in {total:,} characters"
+
+
+def prepare_text(text: str) -> str:
+    """As training text was: composed characters."""
+    return unicodedata.normalize("NFC", text)

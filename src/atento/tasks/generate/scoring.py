@@ -1,0 +1,213 @@
+"""How likely a model finds a text, token by token: with the state it carries, or with the context it slides along.
+
+Filling blanks: a masked model reads both sides at once; a model that writes tries words and scores all of it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from atento.data.examples.batches import like_lengths
+from atento.data.text.vocabulary import END, PAD
+from atento.layers.losses import precise
+from atento.metrics.language_model import judged_text
+from atento.models.language_model import LanguageModel, MaskedModel
+from atento.recurrent.truncated import chunks
+from atento.spec import DecodeRecipe
+from atento.tasks.generate.codec import MASK, TextCodec, prepare_text
+from atento.tasks.generate.training import pad_rows, recurs
+from atento.tasks.task import Answer
+
+# Axes: B rows, T time, V vocabulary, N tokens of a text.
+
+NUMBERS_AT_ONCE = 2**23  # logits held together
+TOKENS_AT_ONCE = 16_384  # scored together
+LONGEST_WALK = 8192  # steps; a GPU's kernel refuses very long ones
+FRESH = 4  # a sliding window moves on by a quarter of itself: three quarters of it at least stand before any token
+HIDDEN_TOGETHER = 7  # one token in so many is hidden at a time, about as many as in training
+
+
+class Segment(NamedTuple):
+    """Some tokens of a row, and what stands before them."""
+
+    row: int
+    begin: int  # of the context
+    fresh: int  # the first that is scored
+    end: int
+
+
+def judge_texts(module: nn.Module, codec: TextCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Any]:
+    """For each text [log-probability, characters, words, log-probability of each of its passages]."""
+    rows = [codec.row(source) for source in sources]
+    judged = []
+    for source, row, chances in zip(sources, rows, log_probabilities(module, codec, rows), strict=True):
+        text = prepare_text(source)
+        judged.append(judged_text(text, (chances - codec.spelling(source, row)).tolist()))
+    return judged
+
+
+@torch.no_grad()
+def log_probabilities(module: nn.Module, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
+    """Of each row (N + 1,) the log-probabilities (N,) of all tokens after its first mark."""
+    if isinstance(module, MaskedModel):
+        return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens))
+    if not isinstance(module, LanguageModel):
+        raise TypeError(f"generate works with a LanguageModel or a MaskedModel, not {type(module).__name__}")
+    if recurs(module):
+        return carried(module, rows, most=NUMBERS_AT_ONCE // len(codec.vocabulary))
+    step = max(1, codec.window // FRESH)
+    return by_segments(rows, codec.window, step, lambda tokens: all_at_once(module, tokens))
+
+
+def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[Tensor]:
+    """By a state that goes through each text from its beginning to its end, at most so many steps of all at once."""
+    device, found = next(model.parameters()).device, dict[int, Tensor]()
+    lengths = [len(row) for row in rows]
+    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
+        tokens = pad_rows([rows[index] for index in indices])[0].to(device)
+        state, parts = model.decoder.start(model.begin(len(tokens))), [torch.zeros(len(tokens), 0)]
+        for steps in chunks(tokens.size(1) - 1, min(LONGEST_WALK, max(1, most // len(tokens)))):
+            features, state = model.resume(tokens[:, steps], state)
+            parts.append(said(model.decoder.to_logits(features), tokens[:, 1:][:, steps]).cpu())
+        every = torch.cat(parts, dim=1).double()
+        found.update({index: every[place, : lengths[index] - 1] for place, index in enumerate(indices)})
+    return [found[index] for index in range(len(rows))]
+
+
+def by_segments(rows: Sequence[Tensor], window: int, step: int, score: Callable[[Tensor], Tensor]) -> list[Tensor]:
+    """By a context that slides along: `score` gives of tokens (B, T + 1) the log-probabilities (B, T) of the last T."""
+    found = [torch.zeros(len(row) - 1, dtype=torch.float64) for row in rows]
+    segments = [segment for index, row in enumerate(rows) for segment in slide(index, len(row) - 1, window, step)]
+    lengths = [segment.end - segment.begin for segment in segments]
+    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
+        some = [segments[index] for index in indices]
+        tokens, _ = pad_rows([rows[one.row][one.begin : one.end + 1] for one in some])
+        for one, chances in zip(some, score(tokens).cpu().double(), strict=True):
+            found[one.row][one.fresh : one.end] = chances[one.fresh - one.begin : one.end - one.begin]
+    return found
+
+
+def slide(row: int, tokens: int, window: int, step: int) -> Iterator[Segment]:
+    """The first window is scored whole; then it moves on by a step, and what is new in it is scored."""
+    end = min(window, tokens)
+    yield Segment(row, 0, 0, end)
+    while end < tokens:
+        fresh, end = end, min(end + step, tokens)
+        yield Segment(row, end - window, fresh, end)
+
+
+def all_at_once(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Each token from those before it: (B, T + 1) -> (B, T). Padding on the right is seen by no token before it."""
+    tokens = tokens.to(next(model.parameters()).device)
+    logits = model.decoder(tokens[:, :-1], model.begin(len(tokens)))
+    return said(logits, tokens[:, 1:])
+
+
+def hidden_in_turn(model: MaskedModel, tokens: Tensor) -> Tensor:
+    """Each token from all others, a few hidden at a time: (B, T + 1) -> (B, T) (Salazar et al., 2020, eq. 1, where
+    one is hidden at a time). It is no probability of the text: it says how well blanks are filled.
+    """
+    tokens = tokens.to(next(model.parameters()).device)
+    valid = tokens != PAD
+    chances = torch.zeros(tokens.shape, dtype=torch.float64, device=tokens.device)
+    for first in range(min(HIDDEN_TOGETHER, tokens.size(1))):
+        hidden = torch.zeros_like(valid)
+        hidden[:, first::HIDDEN_TOGETHER] = True
+        hidden &= valid & (tokens != END)
+        states = model.encoder.encode(tokens.masked_fill(hidden, MASK), valid).states
+        chances[hidden] = said(model.to_logits(states[hidden]), tokens[hidden]).double()
+    return chances[:, 1:]
+
+
+def said(logits: Tensor, tokens: Tensor) -> Tensor:
+    """The log-probability of each token (...,) by its logits (..., V)."""
+    return precise(logits).log_softmax(dim=-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
+
+
+# Axes: N tokens of a text, V vocabulary.
+
+BLANK = re.compile(r"_{3,}|<blank>")
+NEAR = 160  # characters on either side that have a say in a blank
+KEPT = 60  # words that go best with what stands before a blank are tried with all that stands after it
+
+
+def has_blank(text: str) -> bool:
+    """`___` or `<blank>`."""
+    return BLANK.search(text) is not None
+
+
+@torch.no_grad()
+def fill(module: nn.Module, codec: TextCodec, text: str) -> Answer:
+    """The text with one word of the training part in each blank, the first blank first; the score is the sum of the
+    words' log-probabilities, by a model that writes that of the filled text.
+    """
+    text, words, score = prepare_text(text), list[str](), 0.0
+    while (blank := BLANK.search(text)) is not None:
+        before, after = text[: blank.start()], text[blank.end() :]
+        if isinstance(module, MaskedModel):
+            word, gained = by_masks(module, codec, before, after)
+        else:
+            word, gained = by_trying(module, codec, before, after)
+        words.append(word)
+        score += gained
+        text = before + word + after
+    if not isinstance(module, MaskedModel):
+        score = float(log_probabilities(module, codec, [codec.row(text)])[0].sum())
+    return Answer(text, score, value=words)
+
+
+def by_trying(module: nn.Module, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
+    """The word with which the text up to the next blank is likeliest."""
+    before, rest = before[-NEAR:], BLANK.split(after)[0][:NEAR]
+    words = likeliest(module, codec, before, codec.words, rest[:2])[:KEPT]  # what follows at once ends a word
+    best = likeliest(module, codec, before, [word for word, _ in words], rest)
+    return best[0]
+
+
+def likeliest(
+    module: nn.Module, codec: TextCodec, before: str, words: tuple[str, ...] | list[str], rest: str
+) -> list[tuple[str, float]]:
+    """The words with the log-probability of before + word + rest, the likeliest first."""
+    rows = [codec.row(before + word + rest, whole=False) for word in words]
+    scores = [float(chances.sum()) for chances in log_probabilities(module, codec, rows)]
+    return sorted(zip(words, scores, strict=True), key=lambda item: -item[1])
+
+
+def by_masks(module: MaskedModel, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
+    """The word whose tokens are likeliest where masks stand, as many masks as it has tokens, by the mean of them."""
+    alike = defaultdict[tuple[int, ...], list[tuple[str, list[int], Tensor]]](list)
+    for word in codec.words:
+        row, own, places = hidden_word(codec, before, word, after)
+        masked = row.clone()
+        masked[places] = MASK
+        alike[tuple(masked.tolist())].append((word, own, row))
+    found: list[tuple[float, str, float]] = []
+    device = next(module.parameters()).device
+    for tokens, some in alike.items():
+        asked = torch.tensor([tokens], device=device)
+        states = module.encoder.encode(asked, torch.ones_like(asked, dtype=torch.bool)).states[0]
+        chances = module.to_logits(states).float().log_softmax(dim=-1).cpu()  # (N, V)
+        for word, places, row in some:
+            sums = float(chances[places, row[places]].sum())
+            found.append((sums / len(places), word, sums))
+    _, word, score = max(found)
+    return word, score
+
+
+def hidden_word(codec: TextCodec, before: str, word: str, after: str) -> tuple[Tensor, list[int], list[int]]:
+    """The row of the text with that word in every blank; where its tokens stand, in the first blank and in any."""
+    pieces = [before[-NEAR:], *BLANK.split(after)]
+    text, spans = pieces[0], list[tuple[int, int]]()
+    for piece in pieces[1:]:
+        spans.append((len(text), len(text) + len(word)))
+        text += word + piece
+    everywhere = [
+        (place + 1, start < spans[0][1])  # after the first mark
+        for place, (start, end) in enumerate(codec.vocabulary.offsets(text))
+        if any(start < last and end > first for first, last in spans)
+    ]
+    return codec.row(text), [place for place, first in everywhere if first], [place for place, _ in everywhere]

@@ -1,0 +1,1 @@
+"""Kinds of input: how a source becomes tensors."""

@@ -1,0 +1,1 @@
+"""From a recipe to the three parts of a data set."""

@@ -1,0 +1,1 @@
+"""How likely a file is meant for each task."""

@@ -1,0 +1,101 @@
+"""What a file of numeric sequences is meant for: the target beside them is a number, one of few labels, or a text."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from atento.data.columns.column import Column
+from atento.data.evidence import Evidence
+from atento.data.records import in_words
+from atento.data.sequences.labelled import FOLDED
+from atento.data.tables.names import LABEL, is_named
+from atento.tasks.recognising.text import CLEAR, FAIR, HARDLY, NO, SURE, WEAK, is_score, most_varied, tags_in_step
+from atento.tasks.task import Recognition
+
+NEARLY_ALL = 0.95
+VARIED = 0.5  # of the texts are different, or more
+SEVERAL_WORDS = 3.0  # in a cell, on average: a text
+
+
+class Beside(NamedTuple):
+    """Columns of a table with number sequences: those, and the likeliest target of each kind."""
+
+    sequences: list[Column]
+    label: Column | None
+    number: Column | None
+    text: Column | None
+
+
+def look_beside(evidence: Evidence) -> Beside:
+    """What stands beside the sequences of a file."""
+    sequences = [column for column in evidence.columns if column.examples and column.share_sequences > NEARLY_ALL]
+    others = [column for column in evidence.columns if column not in sequences]
+    label = evidence.column(evidence.roles.label)
+    numbers = [column for column in others if column.share_numeric > NEARLY_ALL]
+    texts = [column for column in others if not column.is_wordless and not column.is_aside and column.examples]
+    return Beside(
+        sequences,
+        label if label in others else None,
+        most_varied(numbers) if numbers else None,
+        most_varied(texts) if texts else None,
+    )
+
+
+def label_sequences(evidence: Evidence) -> Recognition:
+    """Number sequences and one of few labels beside each: classify-series."""
+    found = look_beside(evidence)
+    if evidence.kind in FOLDED and found.label is not None:
+        said = f"{evidence.rows:,} sequences of numbers, each with one of {found.label.distinct} labels"
+        return Recognition(SURE, said)
+    if found.sequences and found.label is not None:
+        said = f"{names(found.sequences)} sequences of numbers and {found.label.name!r} one of "
+        said += f"{found.label.distinct} labels"
+        if (
+            is_score(found.label)
+            and not is_named(found.label.name, LABEL)
+            and found.label.distinct > VARIED * evidence.rows
+        ):
+            return Recognition(WEAK, f"{said}, but those are numbers, nearly all different")
+        return Recognition(SURE if len(evidence.columns) == len(found.sequences) + 1 else CLEAR, said)
+    if found.sequences:
+        return Recognition(HARDLY, f"{names(found.sequences)} sequences of numbers, but no column holds few labels")
+    if evidence.long is not None and evidence.long.label >= 0:
+        case, label = (evidence.columns[at].name for at in (evidence.long.case, evidence.long.label))
+        said = f"rows of one {case!r} are the steps of a sequence, and {label!r} is the same in all of them"
+        texts = [column for column in evidence.columns if not column.is_wordless and column.mean_words >= SEVERAL_WORDS]
+        if texts:
+            return Recognition(WEAK, f"{said}, but {texts[0].name!r} holds texts")
+        return Recognition(CLEAR if is_named(label, LABEL) else FAIR, said)
+    return Recognition(NO, "no column holds sequences of numbers")
+
+
+def estimate_sequences(evidence: Evidence) -> Recognition:
+    """A column of number sequences beside a column of numbers: estimate."""
+    found = look_beside(evidence)
+    if not found.sequences or found.number is None:
+        count = sum(column.share_numeric > NEARLY_ALL for column in evidence.columns)
+        return Recognition(
+            NO, f"{len(found.sequences)} columns of number sequences, {count} of numbers; one each is needed"
+        )
+    said = f"{names(found.sequences[:1])} sequences of numbers and {found.number.name!r} numbers"
+    if found.label is not None and found.label.distinct < VARIED * evidence.rows:
+        return Recognition(WEAK, f"{said}, but {found.label.name!r} holds one of few labels")
+    return Recognition(SURE if len(evidence.columns) == 2 else FAIR, said)
+
+
+def write_of_sequences(evidence: Evidence) -> Recognition:
+    """Number sequences and a text beside each: transcribe."""
+    found = look_beside(evidence)
+    if not found.sequences or found.text is None:
+        return Recognition(NO, "a column of number sequences and one of texts are needed")
+    said = f"{names(found.sequences)} sequences of numbers and {found.text.name!r} texts"
+    if tags_in_step(evidence):
+        return Recognition(WEAK, f"{said}, but each word has its own number")
+    if found.label is not None and found.text.share_distinct < VARIED:
+        return Recognition(WEAK, f"{said}, but those are few, and come again as labels do")
+    return Recognition(SURE if len(evidence.columns) == len(found.sequences) + 1 else FAIR, said)
+
+
+def names(columns: Sequence[Column]) -> str:
+    """`column 'a' holds`, `columns 'a' and 'b' hold`."""
+    several = len(columns) > 1
+    return f"column{'s' * several} {in_words([repr(column.name) for column in columns])} hold{'s' * (not several)}"

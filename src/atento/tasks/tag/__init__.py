@@ -1,0 +1,1 @@
+"""The task that gives each word a tag."""

@@ -1,0 +1,1 @@
+"""Attention weights in the terminal, as an image and as a page."""

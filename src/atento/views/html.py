@@ -1,0 +1,105 @@
+"""HTML and SVG as text that data cannot break: whatever is not Markup already is escaped.
+
+The frame of every page: one file, nothing fetched, no script or style but ours.
+"""
+
+import html
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+
+CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+VOID = {"link", "meta"}  # elements without an end tag
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+
+def escape(content: object) -> Markup:
+    """Text as HTML; Markup stays as it is."""
+    if isinstance(content, Markup):
+        return content
+    text = str(content).encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair fits in no file
+    return Markup(html.escape(CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)))
+
+
+def tag(name: str, /, *inside: object, **attributes: object) -> Markup:
+    """One element: `tag("td", "a < b", class_="number")`; attributes that are None or False are left out."""
+    opening = "".join(
+        f" {attribute_name(key)}" + ("" if value is True else f'="{attribute_value(value)}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in VOID:
+        return Markup(f"<{name}{opening}>")
+    return Markup(f"<{name}{opening}>{joined(*inside)}</{name}>")
+
+
+def joined(*parts: object) -> Markup:
+    """Several parts as one."""
+    return Markup("".join(escape(part) for part in parts))
+
+
+def attribute_name(key: str) -> str:
+    """`class_` -> class, `aria_label` -> aria-label."""
+    return key.rstrip("_").replace("_", "-")
+
+
+def attribute_value(value: object) -> str:
+    """Numbers with two digits at most, text escaped."""
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return escape(value)
+
+
+def embed(data: object, *, name: str) -> Markup:
+    """Data for a script of the page; no character in it can end the element."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII only, so U+2028 is an escape already
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
+
+
+SCRIPTS = ("viewer.js", "regions.js", "gallery.js")  # one module, in this order
+STYLES = "report.css"
+
+
+def document(title: str, *body: object) -> str:
+    """A whole page. Its policy names the hashes of our own script and style, so nothing else ever runs."""
+    style = asset(STYLES)
+    script = "\n".join(asset(name) for name in SCRIPTS)
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{fingerprint(script)}'",
+            f"style-src '{fingerprint(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("link", rel="icon", href="data:,"),  # or a browser would ask a server for one
+        tag("style", Markup(style)),
+    )
+    inside = joined(*body, tag("script", Markup(script), type="module"))
+    return f"<!doctype html>\n{tag('html', head, tag('body', inside), lang='en')}\n"
+
+
+def asset(name: str) -> str:
+    """The text of a file that stands beside this one."""
+    return files("atento.views").joinpath(name).read_text(encoding="utf-8")
+
+
+def fingerprint(text: str) -> str:
+    """The hash by which a content security policy knows a script."""
+    return "sha256-" + b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")

@@ -1,0 +1,71 @@
+"""The kernel against v · tanh(q + k), written out."""
+
+import pytest
+import torch
+
+from atento.attention.fast import kernels
+from atento.attention.fast.kernels import additive_scores
+
+BATCH, QUERIES, KEYS, HIDDEN = 5, 3, 7, 11
+
+
+@pytest.fixture
+def parts():
+    torch.manual_seed(1)
+    shapes = [(BATCH, QUERIES, HIDDEN), (BATCH, KEYS, HIDDEN), (HIDDEN,)]
+    return [torch.randn(*shape, requires_grad=True) for shape in shapes]
+
+
+def formula(query, key, weight):
+    mixed = torch.tanh(query.unsqueeze(-2) + key.unsqueeze(-3))  # (..., Q, K, H)
+    return (mixed * weight).sum(-1)
+
+
+def same(actual, expected, leaves):
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
+    upstream = torch.randn_like(expected)
+    gradients = torch.autograd.grad(expected, leaves, upstream)
+    torch.testing.assert_close(torch.autograd.grad(actual, leaves, upstream), gradients, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 100])
+def test_any_slicing_of_the_batch(monkeypatch, parts, rows):
+    monkeypatch.setattr(kernels, "SLICE", rows * QUERIES * KEYS * HIDDEN)
+    worked_on = [len(squashed) for _, squashed in kernels.batch_slices(*(part.detach() for part in parts[:2]))]
+    assert worked_on[0] == min(rows, BATCH)
+    assert sum(worked_on) == BATCH
+    same(additive_scores(*parts), formula(*parts), parts)
+
+
+def test_a_slice_smaller_than_one_row(monkeypatch, parts):
+    monkeypatch.setattr(kernels, "SLICE", 1)
+    same(additive_scores(*parts), formula(*parts), parts)
+    assert torch.autograd.gradcheck(additive_scores, [part[:2] if part.dim() > 1 else part for part in parts])
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3)])
+def test_any_leading_axes(lead):
+    query, key = torch.randn(*lead, QUERIES, HIDDEN), torch.randn(*lead, KEYS, HIDDEN)
+    weight = torch.randn(HIDDEN)
+    leaves = [part.requires_grad_() for part in (query, key, weight)]
+    same(additive_scores(*leaves), formula(*leaves), leaves)
+
+
+def test_axes_that_broadcast():
+    leaves = [torch.randn(2, 1, QUERIES, HIDDEN), torch.randn(3, KEYS, HIDDEN), torch.randn(HIDDEN)]
+    leaves = [part.requires_grad_() for part in leaves]
+    same(additive_scores(*leaves), formula(*leaves), leaves)
+
+
+def test_memory_laid_out_otherwise():
+    query = torch.randn(QUERIES, HIDDEN, BATCH).permute(2, 0, 1).requires_grad_()
+    key = torch.randn(HIDDEN, BATCH, KEYS).permute(1, 2, 0).requires_grad_()
+    weight = torch.randn(2 * HIDDEN)[::2].requires_grad_()
+    same(additive_scores(query, key, weight), formula(query, key, weight), [query, key, weight])
+
+
+def test_large_scores_stay_finite(parts):
+    query, key, weight = (1e4 * part for part in parts)
+    scores = additive_scores(query, key, weight)
+    torch.testing.assert_close(scores, formula(query, key, weight), rtol=1e-12, atol=1e-8)
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(scores.sum(), parts))

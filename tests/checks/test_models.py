@@ -1,0 +1,47 @@
+"""Contracts of matchers: all kinds keep them, and one that lets padding in is caught."""
+
+import pytest
+import torch
+
+import atento
+from atento.models.build.matcher import build_matcher
+from atento.models.heads import LabelHead
+from atento.models.matcher import Both
+from atento.spec import ModelRecipe
+
+NAMES = [
+    "gru",
+    "lstm+additive",
+    "gru+dot+co",
+    "lstm+additive+sparsemax+co",
+    "transformer+co",
+    "transformer+local+co",
+    "gru+dot+local+co",
+]
+
+
+def build(name):
+    torch.manual_seed(0)
+    return build_matcher(ModelRecipe(name=name, hidden=8, heads=2, reach=1), 11, LabelHead, 3)
+
+
+@pytest.mark.spec("X01")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_matcher_keeps_its_contracts(name):
+    found = atento.check(build(name))
+    assert found, found
+    assert {"padding content", "padding amount", "neighbours", "nothing real", "gradients at padding"} <= {
+        finding.contract for finding in found
+    }
+
+
+def test_a_matcher_that_averages_over_padding_is_caught(monkeypatch):
+    module = build("gru")
+
+    def careless(self, batch):
+        encode = self.encoder.embedding
+        return Both(encode(batch.first).mean(1), encode(batch.second).mean(1))
+
+    monkeypatch.setattr(type(module), "sum_up", careless)
+    broken = {finding.contract for finding in atento.check(module).broken}
+    assert {"padding content", "padding amount"} <= broken

@@ -1,0 +1,95 @@
+"""Which column is what: ids, counters and what stands still are no channels; names in many languages."""
+
+import numpy as np
+import pytest
+from tests.data.series.series_files import DAYS, DRIFT, ROWS, WAVE, table
+
+from atento.data.series.columns import find_cast, told
+from atento.data.series.numbers import Sheet
+from atento.data.series.time_columns import SERIES, TIME, goes_by
+from atento.data.tables.table import read_table
+from atento.spec import DataRecipe
+
+half = ROWS // 2
+
+
+def cast_of(folder, text, **keys):
+    path = folder / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    sheet = Sheet(read_table(str(path)))
+    return sheet, find_cast(sheet, DataRecipe(**keys))
+
+
+def named(sheet, columns):
+    return [sheet.name(at) for at in columns]
+
+
+def test_what_stands_still_in_each_series_is_no_channel(tmp_path):
+    text = table(
+        "store,day,size,sales", np.repeat(["a", "b"], half), [*DAYS[:half]] * 2, np.repeat([40, 70], half), WAVE
+    )
+    sheet, cast = cast_of(tmp_path, text)
+    assert named(sheet, cast.channels) == ["sales"]
+    assert named(sheet, cast.unused) == ["size"]
+    assert named(sheet, cast_of(tmp_path, text, target="size,sales")[1].channels) == ["size", "sales"]
+
+
+@pytest.mark.parametrize("name", ["No", "index", "Unnamed: 0", ""])
+def test_a_column_that_counts_rows_is_no_channel(name, tmp_path):
+    sheet, cast = cast_of(tmp_path, table(f"{name},date,v", range(5, ROWS + 5), DAYS, WAVE))
+    assert named(sheet, cast.channels) == ["v"]
+    assert cast.counters == (0,)
+    assert cast.unused == ()
+    counts = cast_of(tmp_path, table("level,date,v", range(ROWS), DAYS, WAVE))[1]
+    assert counts.channels == (0, 2)
+
+
+def test_numbers_that_name_series(tmp_path):
+    runs = [*range(half)] * 2
+    for name in ("run", "sensor_id", "storeId", "Tienda"):
+        sheet, cast = cast_of(tmp_path, table(f"{name},step,x", np.repeat([3, 9], half), runs, WAVE))
+        assert (named(sheet, cast.series), named(sheet, cast.time), named(sheet, cast.channels)) == (
+            [name],
+            ["step"],
+            ["x"],
+        )
+
+
+def test_a_name_without_times_parts_blocks_of_rows(tmp_path):
+    sheet, cast = cast_of(tmp_path, table("track,x,y", np.repeat(["p", "q"], half), WAVE, DRIFT))
+    assert (named(sheet, cast.series), cast.time, named(sheet, cast.channels)) == (["track"], (), ["x", "y"])
+    turns = cast_of(tmp_path, table("weekday,x,y", ["Mo", "Di"] * half, WAVE, DRIFT))[1]
+    assert turns.series == ()
+
+
+def test_of_several_dates_the_one_named_as_times_are(tmp_path):
+    sheet, cast = cast_of(tmp_path, table("shipped,order date,v", DAYS + 3, DAYS, WAVE))
+    assert named(sheet, cast.time) == ["order date"]
+    assert named(sheet, cast.unused) == ["shipped"]
+
+
+def test_every_guess_is_said_with_its_key(tmp_path):
+    text = table("unique_id,ds,y,note", np.repeat(["a", "b"], half), [*DAYS[:half]] * 2, WAVE, ["x"] * ROWS)
+    sheet, cast = cast_of(tmp_path, text)
+    said = "\n".join(told(sheet, cast, DataRecipe()))
+    for key in ("time", "series", "target", "known"):
+        assert f"--set data.{key}=" in said
+    keys = {"time": "ds", "series": "unique_id", "target": "y", "known": "note"}
+    assert told(*cast_of(tmp_path, text, **keys), DataRecipe(**keys)) == []
+
+
+@pytest.mark.parametrize(
+    "name, known",
+    [
+        *[(name, TIME) for name in ("Order Date", "fecha", "Zeitstempel", "année", "日期", "timeStamp")],
+        *[(name, SERIES) for name in ("unique_id", "StoreID", "storeId", "Tienda 2", "товар")],
+    ],
+)
+def test_names_in_many_languages(name, known):
+    assert goes_by(name, known)
+
+
+def test_other_names_are_not_mistaken():
+    assert not any(
+        goes_by(name, TIME | SERIES) for name in ("x", "HUFL", "Temperature", "sales", "updated", "identity")
+    )

@@ -1,0 +1,105 @@
+"""Times in every usual form, against Python's own calendar; what is no time is said to be none."""
+
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+
+from atento.data.series.timestamps import MONTHS, NO_ZONE, are_stamps, read_stamps
+
+COUNT = 211
+MOMENTS = [datetime(1952, 2, 28, 23, 7, 9) + timedelta(days=97 * at, minutes=1013 * at) for at in range(COUNT)]
+FORMS = {
+    "%Y-%m-%d %H:%M:%S": "s",
+    "%Y-%m-%dT%H:%M:%S": "s",
+    "%Y/%m/%d %H:%M": "m",
+    "%Y%m%dT%H%M%S": "s",
+    "%Y-%m-%d": "D",
+    "%Y.%m.%d": "D",
+    "%d.%m.%Y %H:%M": "m",
+    "%d-%b-%Y": "D",
+    "%d %B %Y": "D",
+    "%B %d, %Y": "D",
+    "%Y-%m": "M",
+    "%b %Y": "M",
+    "%Y %B": "M",
+    "%m/%Y": "M",
+    "%Y-%m-%d %I:%M %p": "m",
+    "%G-W%V-%u": "D",
+    "%GW%V": "W",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_time_that_python_wrote(form):
+    found = read_stamps([moment.strftime(form) for moment in MOMENTS])
+    exact = np.array(MOMENTS, dtype="datetime64[us]")
+    if FORMS[form] == "W":
+        monday = [moment.date() - timedelta(days=moment.weekday()) for moment in MOMENTS]
+        exact = np.array(monday, dtype="datetime64[us]")
+    else:
+        exact = exact.astype(f"datetime64[{FORMS[form]}]").astype("datetime64[us]")
+    assert found.good.all()
+    np.testing.assert_array_equal(found.local.astype("datetime64[us]"), exact)
+    assert (found.offset == NO_ZONE).all()
+
+
+@pytest.mark.parametrize("form", ["%d/%m/%Y", "%d-%m-%y", "%d/%m/%Y %H:%M:%S"])
+def test_days_and_months_are_read_both_ways(form):
+    since = [moment for moment in MOMENTS if moment.year >= 1970]
+    found = read_stamps([moment.strftime(form) for moment in since])
+    other = read_stamps(
+        [moment.strftime(form.replace("%d", "%x").replace("%m", "%d").replace("%x", "%m")) for moment in since]
+    )
+    assert found.slashed.all()
+    np.testing.assert_array_equal(found.local, other.other)
+    days = np.array(since, dtype="datetime64[D]")
+    np.testing.assert_array_equal(found.local.astype("datetime64[us]").astype("datetime64[D]"), days)
+    assert (found.other_good == [moment.day <= 12 for moment in since]).all()
+    assert found.short == ("%y" in form)
+
+
+@pytest.mark.parametrize("minutes", [0, 120, -330, 845])
+def test_zones(minutes):
+    zone = timezone(timedelta(minutes=minutes))
+    written = [moment.replace(tzinfo=zone).isoformat() for moment in MOMENTS]
+    found = read_stamps(written)
+    assert (found.offset == minutes).all()
+    instants = [int(moment.replace(tzinfo=zone).timestamp()) for moment in MOMENTS]
+    np.testing.assert_array_equal(found.local // 10**6 - 60 * found.offset, instants)
+    assert (read_stamps([moment.isoformat() + "Z" for moment in MOMENTS]).offset == 0).all()
+
+
+def test_fractions_quarters_and_midnight_at_the_end_of_a_day():
+    found = read_stamps(
+        ["2020-01-01 00:00:00.5", "2020-01-01T00:00:00,000123999", "2020Q3", "Q4 2020", "2020-03-31 24:00"]
+    )
+    expected = ["2020-01-01T00:00:00.5", "2020-01-01T00:00:00.000123", "2020-07-01", "2020-10-01", "2020-04-01"]
+    np.testing.assert_array_equal(found.local.astype("datetime64[us]"), np.array(expected, dtype="datetime64[us]"))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *["", "x", "2020-13-01", "2021-02-29", "2020-00-10", "2020-01-01 25:00", "2020-01-01 10:61", "12", "12.5"],
+        *["2020-01-01 24:01", "2020Q5", "2019-W53", "2020-W00", "32 Jan 2020", "Foo 2020", "2020-01-01 13:00 PM"],
+        "x" * 90_000,
+    ],
+)
+def test_what_is_no_time(cell):
+    found = read_stamps(["2020-01-01", cell])
+    assert found.good.tolist() == [True, False]
+    assert not are_stamps([cell], 0.5)
+
+
+def test_many_forms_in_one_column_each_by_itself():
+    cells = ["2020-01-02", "3 Feb 2020", "no", "2020-03-04 05:06", "2020Q2", "maybe", "20200405T060708"]
+    found = read_stamps(cells)
+    alone = [read_stamps([cell]) for cell in cells]
+    assert found.good.tolist() == [one.good[0] for one in alone]
+    np.testing.assert_array_equal(found.local[found.good], [one.local[0] for one in alone if one.good[0]])
+
+
+def test_names_of_months():
+    assert [MONTHS[name] for name in ("january", "ene", "märz", "août", "dic", "giugno")] == [1, 1, 3, 8, 12, 6]
+    assert "jui" not in MONTHS or not MONTHS["jui"]  # juin and juillet both begin so

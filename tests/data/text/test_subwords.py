@@ -1,0 +1,41 @@
+import pytest
+
+from atento.data.text.subwords import SPACE, Subwords
+from atento.data.text.vocabulary import MARKS
+from atento.errors import InputError
+
+TEXTS = ["low lower lowest", "new newer newest", "wide wider widest"] * 7
+
+
+def learn(most):
+    return Subwords.learn(TEXTS, most=most, least_count=1)
+
+
+def test_frequent_pieces_grow_with_the_vocabulary():
+    small, large = learn(17), learn(200)
+    assert len(small) == 17
+    assert len(small.encode("lowest newer")) > len(large.encode("lowest newer"))
+    assert large.pieces(large.encode("low new")) == [f"{SPACE}low", f"{SPACE}new"]
+
+
+def test_a_new_word_is_made_of_known_pieces():
+    vocabulary = learn(60)
+    numbers = vocabulary.encode("newst widew")
+    assert min(numbers) >= len(MARKS)
+    assert vocabulary.decode(numbers) == "newst widew"
+    assert "".join(vocabulary.pieces(numbers)) == f"{SPACE}newst{SPACE}widew"
+
+
+def test_the_marks_come_first():
+    vocabulary = learn(60)
+    assert vocabulary.pieces(range(len(MARKS))) == list(MARKS)
+
+
+def test_spaces_within_a_text_are_kept():
+    vocabulary = learn(60)
+    assert vocabulary.decode(vocabulary.encode("low  new")) == "low  new"
+
+
+def test_anything_else_is_refused():
+    with pytest.raises(InputError, match="not a subword vocabulary"):
+        Subwords.from_text("{}")

@@ -1,0 +1,58 @@
+import pytest
+
+from atento.data.text.vocabulary import JOIN, MARKS, UNKNOWN, Characters, Words
+from atento.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "text, tokens",
+    [
+        ("forty-three", ["forty", "￭-￭", "three"]),
+        ("Go now, please.", ["Go", "now", "￭,", "please", "￭."]),
+        ("¿Quién?", ["¿￭", "Quién", "￭?"]),
+        ("a - b", ["a", "-", "b"]),
+        ("(a) b", ["(￭", "a", "￭)", "b"]),
+        ("wait...", ["wait", "￭.", "￭.", "￭."]),
+        ("snake_case 3rd", ["snake_case", "3rd"]),
+        ("a￭b", ["a", "￭_￭_￭", "b"]),
+    ],
+)
+def test_words_remember_where_no_space_was(text, tokens):
+    words = Words([])
+    assert words.cut(text) == tokens
+    assert words.join(tokens) == text
+
+
+def test_white_space_becomes_one_space():
+    words = Words([])
+    assert words.join(words.cut("  a \t b\n\nc ")) == "a b c"
+
+
+def test_a_join_sign_with_nothing_beside_it_is_not_written():
+    assert Words([]).join(["￭.", "a", "¿￭"]) == ". a ¿"
+
+
+def test_the_commonest_tokens_are_kept_ties_in_alphabetical_order():
+    texts = ["b b b a a c", "d a c"]
+    assert Words.learn(texts, most=3, least_count=1).tokens[len(MARKS) :] == ("a", "b", "c")
+    assert Words.learn(texts, most=100, least_count=2).tokens[len(MARKS) :] == ("a", "b", "c")
+    rare = Words.learn(texts, most=100, least_count=3)
+    assert rare.encode("a c d") == [len(MARKS), UNKNOWN, UNKNOWN]
+
+
+def test_characters_are_characters():
+    characters = Characters.learn(["ab￭"], most=100, least_count=1)
+    numbers = characters.encode("b￭a")
+    assert characters.pieces(numbers) == ["b", JOIN, "a"]
+    assert characters.decode(numbers) == "b￭a"
+
+
+def test_pieces_are_what_a_person_reads():
+    words = Words.learn(["forty-three ￭ ."], most=100, least_count=1)
+    assert words.pieces(words.encode("forty-three ￭")) == ["forty", "-", "three", JOIN]
+    assert words.pieces([0, 1, 2, 3]) == list(MARKS)
+
+
+def test_a_token_twice_is_refused():
+    with pytest.raises(InputError, match="twice"):
+        Words(["a", "b", "a"])

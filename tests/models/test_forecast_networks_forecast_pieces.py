@@ -1,0 +1,60 @@
+"""Pieces of windows and horizons, cut by hand."""
+
+import pytest
+import torch
+
+from atento.models.forecast_networks import Asking, Reading, Writing
+from atento.models.forecaster import SeriesSizes
+
+ROWS, PAST, HORIZON, CHANNELS, COVARIATES, SIZE = 3, 13, 11, 2, 5, 7
+SIZES = SeriesSizes(CHANNELS, COVARIATES, PAST, HORIZON)
+
+
+@pytest.mark.parametrize(
+    "patch, stride, starts", [(5, 5, [-2, 3, 8]), (4, 3, [0, 3, 6, 9]), (13, 13, [0]), (1, 1, [*range(13)])]
+)
+def test_pieces_of_the_past_end_with_it(patch, stride, starts):
+    """What a first piece lacks is zeros; each piece is channel by channel, its steps in order."""
+    reading = Reading(SIZES, patch, SIZE, stride=stride)
+    past, known = torch.randn(ROWS, PAST, CHANNELS), torch.randn(ROWS, PAST, COVARIATES)
+    found = reading(past, known)
+    assert found.shape == (ROWS, len(starts), SIZE)
+    assert reading.pieces == len(starts)
+    numbers = torch.cat([past, known], dim=-1)
+    for row in range(ROWS):
+        for place, start in enumerate(starts):
+            piece = [
+                numbers[row, time, feature] if time >= 0 else torch.tensor(0.0)
+                for feature in range(CHANNELS + COVARIATES)
+                for time in range(start, start + patch)
+            ]
+            expected = reading.map.weight @ torch.stack(piece) + reading.map.bias
+            torch.testing.assert_close(found[row, place], expected, rtol=0, atol=1e-12)
+
+
+def test_questions_know_their_place_and_what_is_known_of_it():
+    asking = Asking(SIZES, 4, SIZE)
+    known = torch.randn(ROWS, HORIZON, COVARIATES)
+    found = asking(known)
+    for row in range(ROWS):
+        for place in range(3):
+            piece = [
+                known[row, time, feature] if time < HORIZON else torch.tensor(0.0)
+                for time in range(4 * place, 4 * place + 4)
+                for feature in range(COVARIATES)
+            ]
+            expected = asking.places[place] + asking.map.weight @ torch.stack(piece)
+            torch.testing.assert_close(found[row, place], expected, rtol=0, atol=1e-12)
+    bare = Asking(SIZES._replace(covariates=0), 4, SIZE)
+    assert torch.equal(bare(known[..., :0])[1], bare.places)
+
+
+def test_what_is_written_beyond_the_horizon_is_left_out():
+    writing = Writing(SIZES, 4, SIZE, quantiles=3)
+    torch.nn.init.normal_(writing.map.weight)
+    features = torch.randn(ROWS, 3, SIZE)
+    found = writing(features)
+    assert found.shape == (ROWS, HORIZON, CHANNELS, 3)
+    for time in range(HORIZON):
+        steps = (features[:, time // 4] @ writing.map.weight.mT).view(ROWS, 4, CHANNELS, 3)
+        torch.testing.assert_close(found[:, time], steps[:, time % 4], rtol=0, atol=1e-12)

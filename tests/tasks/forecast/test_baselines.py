@@ -1,0 +1,143 @@
+"""Simple forecasters of whole series: by hand, against scikit-learn's ridge, and against one another."""
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+from sklearn.linear_model import Ridge
+from tests.tasks.hand_series import series
+
+from atento.data.series import Past, Step
+from atento.errors import InputError
+from atento.tasks.forecast import baselines
+from atento.tasks.forecast.baselines import (
+    BASELINES,
+    RIDGES,
+    STRONGER,
+    SeriesRegression,
+    autoregression,
+    drift,
+    last_value,
+    likelier_channels,
+    ridge,
+    seasonal,
+)
+from atento.tasks.forecast.windows import Frame
+
+FRAME = Frame(4, 3, ("a", "b"), (), Step(1, "h"), 2)
+
+
+def past(values, name=""):
+    values = np.asarray(values, dtype=np.float64)
+    return Past(name, "", values, np.zeros((len(values) + 3, 0)))
+
+
+@pytest.mark.spec("B04")
+@pytest.mark.parametrize(
+    "make, expected",
+    [(last_value, [7, 7, 7]), (seasonal, [2, 7, 2]), (drift, [9, 11, 13])],
+    ids=["last value", "seasonal", "drift"],
+)
+def test_by_hand_whatever_the_scale(make, expected):
+    """After 1 4 2 7, with a season of two; the second channel is a thousand times as loud and turned round."""
+    window = np.array([1.0, 4, 2, 7])
+    model = make().fit([series(np.random.default_rng(0).normal(size=(30, 2)), "s")], [FRAME])
+    for name in ("s", "never seen"):
+        (found,) = model.predict([past(np.stack([window, 50 - 1000 * window], axis=1), name)])
+        assert found.shape == (3, 2, 1)
+        np.testing.assert_allclose(found[:, 0, 0], expected, rtol=1e-5)
+        np.testing.assert_allclose(found[:, 1, 0], 50 - 1000 * np.array(expected), rtol=1e-5)
+
+
+def rows_of(values, frame, *, anchored, joint):
+    windows = sliding_window_view(values, frame.window, axis=0).swapaxes(1, 2)  # (N, W, C)
+    level = windows[:, frame.look_back - 1 : frame.look_back] if anchored else 0.0
+    moved = windows - level
+    x, y = moved[:, : frame.look_back], moved[:, frame.look_back :]
+    if joint:
+        return x.reshape(len(x), -1), y.reshape(len(y), -1)
+    return (np.concatenate([part[:, :, channel] for channel in range(2)]) for part in (x, y))
+
+
+@pytest.mark.spec("B04")
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("anchored", [False, True])
+def test_weights_are_scikit_learn_s(monkeypatch, anchored, joint):
+    """The ridge that errs least on the last fifth, then all windows; rows come a few at a time."""
+    monkeypatch.setattr(baselines, "AT_ONCE", 100)
+    chance = np.random.default_rng(1)
+    values = chance.normal(size=(61, 2)).cumsum(axis=0)
+    model = SeriesRegression(anchored=anchored, joint=joint).fit([series(values)], [FRAME])
+    scaled = (values - values.mean(axis=0)) / values.std(axis=0)
+    windows, cut = len(values) - FRAME.window + 1, round(0.8 * (len(values) - FRAME.window + 1))
+
+    def fitted(last, ridge):
+        x, y = rows_of(scaled[: last + FRAME.window - 1], FRAME, anchored=anchored, joint=joint)
+        moved = x if anchored else x - x.mean(axis=0)
+        alpha = ridge * np.square(moved).sum() / x.shape[1]
+        return Ridge(alpha=alpha, fit_intercept=not anchored, solver="cholesky").fit(x, y)
+
+    late = [*rows_of(scaled[cut:], FRAME, anchored=anchored, joint=joint)]
+    few = (*RIDGES, *STRONGER) if joint else RIDGES  # 44 rows for 8 weights, or 88 for 4
+    errors = [np.square(fitted(cut, ridge).predict(late[0]) - late[1]).mean() for ridge in few]
+    assert model.held_out == pytest.approx(min(errors), rel=1e-6)
+    best = fitted(windows, few[int(np.argmin(errors))])
+    np.testing.assert_allclose(model.weights.T, best.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.bias, best.intercept_ if not anchored else 0, rtol=1e-6, atol=1e-8)
+    asked = values[20:24]
+    x = (asked - values.mean(axis=0)) / values.std(axis=0)
+    level = x[-1:] if anchored else 0.0
+    moved = x - level
+    said = best.predict(moved.reshape(1, -1))[0].reshape(3, 2) if joint else best.predict(moved.T).T
+    expected = (said + level) * values.std(axis=0) + values.mean(axis=0)
+    np.testing.assert_allclose(model.predict([past(asked)])[0][..., 0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_sine_is_forecast_by_weighted_sums():
+    values = 5 + np.sin(0.3 * np.arange(300))[:, None]
+    frame = Frame(8, 20, ("a",), (), Step(1, "h"), 1)
+    for make in (ridge, autoregression):
+        model = make().fit([series(values[:200])], [frame])
+        (found,) = model.predict([Past("", "", values[240:248], np.zeros((28, 0)))])
+        np.testing.assert_allclose(found[:, 0, 0], values[248:268, 0], atol=2e-3)
+
+
+def test_series_of_any_scale_teach_one_another():
+    """Two series of one law, one a thousand times as loud: as good on either as on its own."""
+    chance = np.random.default_rng(0)
+    quiet = np.sin(0.4 * np.arange(60)) + 0.01 * chance.normal(size=60)
+    loud = 1000 * np.sin(0.4 * np.arange(60) + 1) + 7
+    frame = Frame(6, 3, ("a",), (), Step(1, "h"), 1)
+    model = ridge().fit([series(quiet, "q"), series(loud, "l")], [frame, frame])
+    for name, truth in (("q", quiet), ("l", loud)):
+        (found,) = model.predict([Past(name, "", truth[30:36, None], np.zeros((9, 0)))])
+        assert np.abs(found[:, 0, 0] - truth[36:39]).max() < 0.1 * truth.std()
+
+
+def test_channels_are_read_together_where_one_tells_the_other():
+    chance = np.random.default_rng(0)
+    leader = chance.normal(size=401)
+    follower = np.roll(leader, 1)
+    frame = Frame(4, 1, ("a", "b"), (), Step(1, "h"), 1)
+    assert likelier_channels([(series(np.stack([leader, follower], axis=1)[1:]), frame)]) == "joint"
+    apart = chance.normal(size=(60, 2)).cumsum(axis=0)
+    assert likelier_channels([(series(apart), frame)]) == "each"
+    assert likelier_channels([(series(leader), frame._replace(channels=("a",)))]) == "each"
+
+
+def test_many_windows_cost_no_more_than_a_bound(monkeypatch):
+    monkeypatch.setattr(baselines, "PRODUCTS", 16 * 2 * 50)
+    model = SeriesRegression()
+    parts = [np.random.default_rng(0).normal(size=(1000, 2))]
+    assert sum(len(x) for x, _ in model.rows(parts, FRAME)) <= 2 * 56
+
+
+def test_what_cannot_be_done_is_said():
+    for make in BASELINES:
+        with pytest.raises(InputError, match="has not learned yet"):
+            make().predict([past(np.zeros((4, 2)))])
+        model = make().fit([series(np.random.default_rng(0).normal(size=(9, 2)))], [FRAME])
+        assert model.predict([]) == []
+        assert np.isfinite(model.predict([past(np.ones((4, 2)))])[0]).all()
+    long = seasonal().fit([series(np.zeros((30, 2)))], [FRAME._replace(season=9)])
+    with pytest.raises(InputError, match="a whole season in each window"):
+        long.predict([past(np.zeros((4, 2)))])

@@ -1,0 +1,100 @@
+"""A forecaster begins where ridge regression ends."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import Ridge
+
+from atento.data.series import Series, Step
+from atento.spec import Recipe, TokensRecipe
+from atento.tasks.forecast.baselines import RIDGES
+from atento.tasks.forecast.closed_form import MOST, start_at_ridge
+from atento.tasks.forecast.codec import SeriesCodec
+from atento.tasks.forecast.forecast import build
+from atento.tasks.forecast.windows import Frame
+
+ROWS, PAST, HORIZON, CHANNELS = 190, 11, 5, 3
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    chance = np.random.default_rng(0)
+    frame = Frame(PAST, HORIZON, ("a", "b", "c"), (), Step(1, "h"), 7)
+    values = np.sin(np.arange(ROWS)[:, None] / np.array([2.0, 3.0, 5.0])) + 0.1 * chance.normal(size=(ROWS, CHANNELS))
+    return [(Series("", values * np.array([1.0, 10.0, 0.1]) + 4.0, np.zeros((ROWS, 0))), frame)]
+
+
+def built(name, pairs, **choices):
+    recipe = Recipe().with_values({"model.name": name, "model.hidden": 8, **choices})
+    codec = SeriesCodec.learn(TokensRecipe(), pairs).suited(recipe)
+    return build(recipe.model, codec), codec
+
+
+@pytest.mark.spec("B04")
+@pytest.mark.parametrize("channels", ["each", "joint"])
+@pytest.mark.parametrize("name", ["linear", "gru", "lstm+additive", "transformer+patches"])
+def test_the_first_forecast_is_the_one_of_scikit_learn(name, channels, pairs):
+    """Ridge on windows less their last value, its strength the one of those tried that errs least on the last fifth."""
+    module, codec = built(name, pairs, **{"model.channels": channels})
+    assert "ridge regression" in start_at_ridge(module, codec, pairs)
+    values = pairs[0][0].values
+    scaled = (values - values.mean(axis=0)) / values.std(axis=0)
+    windows = np.lib.stride_tricks.sliding_window_view(scaled, PAST + HORIZON, axis=0).swapaxes(1, 2)
+    moved = windows - windows[:, PAST - 1 : PAST]
+    if channels == "each":
+        moved = moved.swapaxes(1, 2).reshape(-1, PAST + HORIZON, 1)
+    past, future = moved[:, :PAST].reshape(len(moved), -1), moved[:, PAST:].reshape(len(moved), -1)
+    border = round(0.8 * len(windows)) * (CHANNELS if channels == "each" else 1)
+
+    def solved(strength, rows):
+        alpha = strength * np.square(past[rows]).sum() / past.shape[1]
+        return Ridge(alpha=alpha, fit_intercept=False, solver="cholesky").fit(past[rows], future[rows])
+
+    errors = [
+        np.square(solved(strength, slice(0, border)).predict(past[border:]) - future[border:]).mean()
+        for strength in RIDGES
+    ]
+    theirs = solved(RIDGES[int(np.argmin(errors))], slice(None)).predict(past)
+    expected = theirs.reshape(len(windows), CHANNELS, HORIZON).swapaxes(1, 2) if channels == "each" else None
+    expected = theirs.reshape(len(windows), HORIZON, CHANNELS) if expected is None else expected
+    given = torch.tensor(windows[:, :PAST].copy(), dtype=torch.float32)
+    with torch.no_grad():
+        found = module.eval().point(module(given, torch.zeros(len(given), PAST + HORIZON, 0)))
+    np.testing.assert_allclose(found.numpy(), expected + windows[:, PAST - 1 : PAST], atol=2e-4)
+
+
+@pytest.mark.parametrize(
+    "name, choices",
+    [("gru", {"model.highway": False}), ("linear", {"model.anchor": "mean"}), ("linear", {"model.anchor": "none"})],
+)
+def test_what_has_no_such_sums_begins_as_it_was_built(name, choices, pairs):
+    module, codec = built(name, pairs, **choices)
+    before = [weight.clone() for weight in module.parameters()]
+    assert start_at_ridge(module, codec, pairs) == ""
+    assert all(torch.equal(one, other) for one, other in zip(before, module.parameters(), strict=True))
+
+
+def test_a_window_that_is_too_wide_to_solve_is_left_to_training(pairs):
+    wide = [(pairs[0][0], pairs[0][1]._replace(look_back=1 + MOST // CHANNELS))]
+    module, codec = built("linear", wide, **{"model.channels": "joint"})
+    assert start_at_ridge(module, codec, wide) == ""
+
+
+@pytest.mark.spec("K08")
+@pytest.mark.parametrize("channels", ["each", "joint"])
+@pytest.mark.parametrize("name", ["linear", "gru"])
+def test_quantiles_begin_as_far_apart_as_the_errors_of_ridge(name, channels, pairs):
+    """Before anything is learned, as many numbers lie within them as their levels say, at every step ahead."""
+    module, codec = built(name, pairs, **{"model.channels": channels, "model.quantiles": "0.1,0.5,0.9"})
+    assert "quantiles" in start_at_ridge(module, codec, pairs)
+    values = pairs[0][0].values
+    scaled = torch.tensor((values - values.mean(axis=0)) / values.std(axis=0), dtype=torch.float32)
+    windows = scaled.unfold(0, PAST + HORIZON, 1).transpose(1, 2)  # (N, P + H, C)
+    past, came = windows[:, :PAST], windows[:, PAST:]
+    with torch.no_grad():
+        said = module.eval()(past, past.new_zeros(len(past), PAST + HORIZON, 0))
+    inside = (said[..., 0] <= came) & (came <= said[..., -1])
+    axes = (0, 2) if channels == "each" else (0,)
+    assert inside.float().mean(dim=axes).sub(0.8).abs().max() < 0.02
+    below = (came <= said[..., 1]).float().mean(dim=axes)
+    assert below.sub(0.5).abs().max() < 0.02

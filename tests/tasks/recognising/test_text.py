@@ -1,0 +1,98 @@
+"""Files of many shapes get the task that they are meant for, with no option."""
+
+import pytest
+from tests.tasks.shapes import SHAPES
+
+from atento.data.evidence import gather
+from atento.spec import DataRecipe
+from atento.tasks.catalogue import LIKELY, TASKS, recognise
+from atento.tasks.recognising import sequences, text
+from atento.tasks.recognising.text import ORDER, heed, ranked
+from atento.tasks.task import Recognition
+
+RECOGNISERS = {
+    "classify": text.label_texts,
+    "label": text.label_sets,
+    "tag": text.tag_words,
+    "translate": text.translate_texts,
+    "match": text.match_texts,
+    "generate": text.plain_text,
+    "estimate": sequences.estimate_sequences,
+}
+FILES = [(task, shape) for task, shapes in SHAPES.items() for shape in shapes]
+
+
+def guess(source: str, **named: str) -> dict[str, Recognition]:
+    evidence = gather(source, **named)
+    return recognise(evidence)
+
+
+@pytest.mark.parametrize("task, shape", FILES, ids=[f"{task or 'none'}: {shape}" for task, shape in FILES])
+def test_every_shape_gets_its_task(task, shape, tmp_path):
+    guesses = guess(SHAPES[task][shape](tmp_path))
+    best, runner_up = list(guesses)[:2]
+    if not task:
+        assert guesses[best].likelihood < LIKELY
+        return
+    assert best == task, guesses
+    assert guesses[best].likelihood >= LIKELY
+    assert guesses[best].likelihood - guesses[runner_up].likelihood >= 0.1, "no close call"
+    assert all(guess.reason and 0 <= guess.likelihood <= 1 for guess in guesses.values())
+
+
+@pytest.mark.parametrize("task", [task for task in SHAPES if task])
+def test_every_shape_is_read_whole(task, tmp_path):
+    """As the task reads it, with no option: nothing is refused, and no header is taken for a row."""
+    for number, (shape, make) in enumerate(SHAPES[task].items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        read = TASKS[task].read(DataRecipe(train=make(folder)), 0)
+        texts = {text for pair in read.train for text in pair if isinstance(text, str)}
+        assert read.refused == (), shape
+        assert read.test, shape
+        assert not texts & {"text", "label", "source", "name", "título", "Quality", "words", "frase", "avis"}, shape
+
+
+def test_of_two_as_likely_the_one_that_asks_more_goes_first():
+    even = {name: Recognition(0.9, "why") for name in reversed(ORDER)}
+    assert list(ranked(even)) == list(ORDER)
+    assert list(ranked({**even, "generate": Recognition(0.91, "surer"), "embed": Recognition(0.9, "new")})) == [
+        "generate",
+        *ORDER[:-1],
+        "embed",
+    ]
+
+
+def test_a_column_that_is_named_rules_tasks_out(tmp_path):
+    source = SHAPES["match"]["entailment"](tmp_path)
+    data = DataRecipe(label="entailment_judgment")
+    left = heed(guess(source), data)
+    ruled_out = {name for name, one in left.items() if "data.label" in one.reason}
+    assert ruled_out >= {"translate", "generate", "estimate", "forecast", "caption"}
+    assert not ruled_out & {"classify", "label", "tag", "match", "classify-series", "classify-pictures"}
+    left = heed(guess(source), DataRecipe(target="sentence_B"))
+    ruled_out = {name for name, one in left.items() if "data.target" in one.reason}
+    assert ruled_out >= {"tag", "label", "classify", "generate", "classify-series", "classify-pictures"}
+    assert not ruled_out & {"translate", "match", "forecast", "caption", "transcribe"}
+    assert heed(guess(source), DataRecipe()) == guess(source)
+
+
+def test_named_columns_are_what_is_judged(tmp_path):
+    """Two columns could be the label: without a name the last one is, by name the one that was named."""
+    path = tmp_path / "r.csv"
+    lines = [f"some words {n} here,{'ab'[n % 2]},{','.join('xyz'[: n % 3 + 1])}" for n in range(60)]
+    rows = [line.split(",", 2) for line in lines]
+    path.write_text("text,kind,topics\n" + "".join(f'{one},{two},"{three}"\n' for one, two, three in rows))
+    assert next(iter(guess(str(path)))) == "label"
+    assert next(iter(guess(str(path), label="kind"))) == "classify"
+    assert next(iter(guess(str(path), label="topics"))) == "label"
+    assert gather(str(path), source="kind").roles.text == 1
+
+
+def test_a_task_that_is_not_registered_is_no_obstacle(tmp_path, monkeypatch):
+    evidence = gather(SHAPES["classify"]["few rows"](tmp_path))
+    assert next(iter(recognise(evidence))) == "classify"
+    monkeypatch.delitem(TASKS, "classify")
+    left = recognise(evidence)
+    assert "classify" not in left
+    assert max(one.likelihood for one in left.values()) < LIKELY

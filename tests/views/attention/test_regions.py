@@ -1,0 +1,142 @@
+"""Attention over a picture: what is drawn equals the weights, in a terminal, in a file and in a real browser."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from atento.errors import InputError
+from atento.views.attention.page import render_alignment
+from atento.views.attention.regions import (
+    VEIL,
+    maps_of,
+    of_a_picture,
+    pixels_of,
+    regions_picture,
+    shade_regions,
+    veiled,
+)
+
+ROWS, COLUMNS, SIDE = 2, 3, 12
+WORDS = ["a", "red", "circle", "<end>"]
+
+
+def as_uri(pixels):
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, format="PNG")
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+@pytest.fixture
+def pixels():
+    return np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
+
+
+@pytest.fixture
+def alignment(pixels):
+    weights = np.random.default_rng(1).dirichlet([0.4] * (ROWS * COLUMNS), size=(2, 3, len(WORDS)))  # (L, H, O, R)
+    return {
+        "source": [f"{row}·{column}" for row in range(ROWS) for column in range(COLUMNS)],
+        "output": WORDS,
+        "weights": weights.tolist(),
+        "text": "a red circle",
+        "reference": "a red star",
+        "correct": False,
+        "model": "conv/lstm+additive",
+        "picture": as_uri(pixels),
+        "grid": [ROWS, COLUMNS],
+    }
+
+
+def test_maps_are_the_mean_of_the_heads_row_by_row(alignment):
+    expected = np.asarray(alignment["weights"])[-1].mean(axis=0)
+    found = maps_of(alignment)
+    assert found.shape == (len(WORDS), ROWS, COLUMNS)
+    for word in range(len(WORDS)):
+        for row in range(ROWS):
+            for column in range(COLUMNS):
+                assert found[word, row, column] == expected[word, row * COLUMNS + column]
+
+
+@pytest.mark.parametrize("bright", [False, True])
+def test_the_veil_lifts_with_each_region_s_weight(alignment, pixels, bright):
+    """Pixel by pixel: the region that holds it, and how much of it is left; white on dark, black on bright."""
+    weights = maps_of(alignment)[1]
+    pixels = pixels // 2 + (127 if bright else 0)
+    found = veiled(pixels / 255, weights)
+    for y in range(SIDE):
+        for x in range(SIDE):
+            weight = weights[y * ROWS // SIDE, x * COLUMNS // SIDE]
+            hidden = VEIL * (1 - weight / weights.max())
+            expected = pixels[y, x] / 255 * (1 - hidden) + (0 if bright else hidden)
+            np.testing.assert_allclose(found[y, x], expected, atol=1e-12)
+
+
+def test_a_file_shows_the_picture_and_each_word(alignment, tmp_path):
+    first, second = (regions_picture(alignment, tmp_path / name) for name in ("one.png", "two.png"))
+    assert first.read_bytes() == second.read_bytes()
+    with Image.open(first) as drawn:
+        assert drawn.width > drawn.height > 100
+    assert "circle" in regions_picture(alignment, tmp_path / "one.svg").read_text()
+
+
+def test_a_terminal_shows_a_block_a_word(alignment):
+    alignment["weights"] = np.eye(ROWS * COLUMNS)[None, None, [0, 4, 2, 5]].tolist()
+    lines = shade_regions(alignment, width=30).splitlines()
+    assert lines[0].split() == ["a", "red", "circle"]
+    assert lines[1] == "██····   ······   ····██"
+    assert lines[2] == "······   ··██··   ······"
+    assert lines[4:7] == ["<end>", "······", "····██"]
+    assert lines[-1].startswith("░ ≥ 0.05  ▒ ≥ 0.25")
+    assert max(map(len, lines)) <= 30
+
+
+def test_a_page_shows_the_picture_as_each_word_looked_at_it(alignment, pixels, open_page):
+    """The brightness of a region's middle, read back from the browser's canvas."""
+    page = open_page(render_alignment(alignment))
+    page.wait_for_function("document.querySelectorAll('.region-panel canvas')[3]?.getAttribute('aria-label')")
+    said = [f"{word} {map_.max():.2f}" for word, map_ in zip(WORDS, maps_of(alignment), strict=True)]
+    assert page.locator(".region-panel figcaption").all_inner_texts() == said
+    assert page.locator("h1").inner_text() == "a picture → a red circle"
+    assert page.locator("img.read-picture").count() == 1
+    maps = maps_of(alignment)
+    for word, region in ((1, 4), (2, 0)):
+        row, column = divmod(region, COLUMNS)
+        y, x = (2 * row + 1) * SIDE // (2 * ROWS), (2 * column + 1) * SIDE // (2 * COLUMNS)
+        shown = page.evaluate(
+            """([word, x, y]) => {
+                const canvas = document.querySelectorAll('.region-panel canvas')[word];
+                const at = (place) => Math.round((place + 0.5) * canvas.width / 12);
+                const copy = new OffscreenCanvas(canvas.width, canvas.height);
+                const context = copy.getContext('2d', { willReadFrequently: true });
+                context.drawImage(canvas, 0, 0);
+                return [...context.getImageData(at(x), at(y), 1, 1).data].slice(0, 3);
+            }""",
+            [word, x, y],
+        )
+        hidden = VEIL * (1 - maps[word, row, column] / maps[word].max())
+        expected = pixels[y, x] * (1 - hidden) + (255 * hidden if pixels.mean() < 127.5 else 0)
+        np.testing.assert_allclose(shown, expected, atol=3)
+    page.locator(".region-panel canvas").nth(1).hover(position={"x": 3, "y": 3})
+    assert page.locator(".attention-readout").inner_text() == f"{maps[1, 0, 0]:.3f} for “red” on row 1, column 1"
+
+
+def test_heads_can_be_chosen(alignment, open_page):
+    page = open_page(render_alignment(alignment))
+    page.wait_for_function("document.querySelector('.region-panel canvas')?.getAttribute('aria-label')")
+    page.select_option("select[name=head]", "2")
+    page.select_option("select[name=layer]", "0")
+    page.locator(".region-panel canvas").nth(2).hover(position={"x": 130, "y": 130})
+    expected = alignment["weights"][0][2][2][5]
+    assert page.locator(".attention-readout strong").inner_text() == f"{expected:.3f}"
+
+
+def test_what_does_not_fit(alignment):
+    with pytest.raises(InputError, match=r"2 × 2 regions, weights over 6"):
+        maps_of({**alignment, "grid": [2, 2]})
+    for picture in ("data:image/png;base64,AAAA", "nonsense!", as_uri(np.zeros((4, 4, 3), np.uint8))[:60]):
+        with pytest.raises(InputError, match="must be a PNG"):
+            pixels_of({**alignment, "picture": picture})
+    assert not of_a_picture({**alignment, "picture": ""})

@@ -1,0 +1,45 @@
+import pytest
+
+from atento.views import wording
+
+
+@pytest.mark.parametrize(
+    "say, value, words",
+    [
+        (wording.score, 0.98749, "0.987"),
+        (wording.score, 34.21, "34.2"),
+        (wording.score, -3.2, "−3.200"),
+        (wording.score, None, "–"),
+        (wording.score, float("nan"), "–"),
+        (wording.change, -0.59, "−0.590"),
+        (wording.change, 0.02, "+0.020"),
+        (wording.change, 0.0, "±0.000"),
+        (wording.whole, 325923, "325,923"),
+        (wording.rate, 1540.4, "1,540"),
+        (wording.rate, 12.54, "12.5"),
+        (wording.rate, None, "–"),
+        (wording.duration, 60.2, "60.2 s"),
+        (wording.duration, 300.0, "5.0 min"),
+        (wording.duration, 9000.0, "2.5 h"),
+        (wording.duration, None, "–"),
+        (wording.round_duration, 60.0, "60 s"),
+        (wording.round_duration, None, ""),
+        (wording.memory, 612.4, "612 MB"),
+        (wording.memory, 12595.2, "12.3 GB"),
+    ],
+)
+def test_numbers_in_words(say, value, words):
+    assert say(value) == words
+
+
+def test_counting_and_shortening():
+    assert wording.counted(1, "model") == "1 model"
+    assert wording.counted(2000, "example") == "2,000 examples"
+    assert wording.shortened("abcdef", 4) == "abc…"
+    assert wording.shortened("abcd", 4) == "abcd"
+
+
+def test_what_is_lost_without_a_teacher():
+    found = {"forced": {"tokens": 0.9911, "exact": 0.953}, "free": {"tokens": 0.9842, "exact": 0.931}}
+    words = "0.991 of tokens right after the true ones, 0.984 after its own (exact 0.953, 0.931)"
+    assert wording.exposure(found) == words
