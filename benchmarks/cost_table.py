@@ -34,7 +34,7 @@ from atento.attention import (
     Strided,
     Window,
 )
-from atento.recurrent import Elman, Stack
+from atento.recurrent import ElmanCell, Stack
 
 SIZE, THIN = 64, 2
 LENGTHS = (1024, 2304, 4096)  # squares, so that √n is a stride
@@ -61,7 +61,7 @@ class Kind(NamedTuple):
 
 def recurrent(length: int, size: int) -> Reader:
     """A plain recurrent network reads the values."""
-    stack = Stack(Elman, size, size)
+    stack = Stack(ElmanCell, size, size)
     return lambda query, key, value: stack(value).outputs
 
 

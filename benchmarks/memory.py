@@ -14,9 +14,9 @@ from pathlib import Path
 
 import atento
 from atento.metrics.estimates import MSE
-from atento.metrics.text import EXACT
+from atento.metrics.text import EXACT_MATCH
 from atento.spec import DataRecipe
-from atento.tasks.catalogue import find_task
+from atento.tasks.finding import find_task
 
 MODELS = ("rnn", "lstm", "gru", "lstm+additive", "transformer")
 CURVES = {"adding": (25, 50, 100, 200), "copy": (5, 10, 20, 40), "recall": (2, 4, 8, 16)}
@@ -36,7 +36,7 @@ def constant_guess(probe: str, length: int) -> float:
     references = [question.references for question in reading.test]
     if probe == "adding":
         return MSE.value([str(statistics.fmean(map(float, targets)))] * len(references), references)
-    return EXACT.value([Counter(targets).most_common(1)[0][0]] * len(references), references)
+    return EXACT_MATCH.value([Counter(targets).most_common(1)[0][0]] * len(references), references)
 
 
 def curves(budget: str) -> None:

@@ -27,7 +27,7 @@ def learn(name: str, *, budget: str | None = None, settings: Mapping[str, Any] |
         run = atento.fit(name, budget=budget, settings=settings or {}, device="cpu", out=Path(folder) / "run")
         value = run.metrics["scores"][metric][0]
         bundle = run.predictor.bundle
-        smaller = next(one for one in bundle.task.metrics(bundle.codec) if one.name == metric).smaller_is_better
+        smaller = next(one for one in bundle.task.judging.metrics(bundle.codec) if one.name == metric).smaller_is_better
         model, task = run.recipe.model.name, run.recipe.task
     passed = value <= mark if smaller else value >= mark
     line = f"{name:18}{task:19}{model:24}{metric:18}{value:8.3f}{mark:8.3f}{time.perf_counter() - began:9.0f}"

@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 
 from atento.attention.presets import Composition
 from atento.layers.losses import token_cross_entropy
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
-from atento.models.build.transformer import transformer_body
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.transformer import transformer_body
 from atento.models.translator import TranslationBatch
 from atento.spec import Recipe
-from atento.training.optimisers import OPTIMISERS
-from atento.training.recorder import Observed, Recorder, edges
+from atento.training.optimizers import OPTIMIZERS
+from atento.training.recorder import OptimizerStep, Recorder, bin_edges
 from atento.training.schedules import learning_rate
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -35,9 +35,9 @@ LAST = 20  # steps whose mean is the final loss
 DEPTHS = (4, 8, 16, 32, 64)
 
 CHOSEN = (
-    "The losses are as they came, at one rate for all five. That rate and that depth were chosen where the ways differ "
-    "within these few steps; elsewhere they may not: with 6 + 6 layers, a constant rate of 0.002 and 300 steps, "
-    "post-norm ended alike with warm-up (1.41, 1.47) and without (1.43, 1.48), though without it the gradients shrank "
+    "All five use the same learning rate. The rate and the depth were chosen so that the results differ within these "
+    "few steps; elsewhere they may not: with 6 + 6 layers, a constant rate of 0.002 and 300 steps, post-norm ended "
+    "with the same loss with warm-up (1.41, 1.47) and without (1.43, 1.48), although the gradients without it shrank "
     "as they do here."
 )
 
@@ -49,7 +49,7 @@ COMMON = {
     "model.feed_forward": 64,
     "model.dropout": 0.0,
     "model.init": "xavier",
-    "train.optimiser": "adam",
+    "train.optimizer": "adam",
     "train.lr": 3e-3,
     "train.beta2": 0.999,
     "train.steps": STEPS,
@@ -73,7 +73,7 @@ CASES = {
         "#e08e2b",
         {"model.norm": "post", "train.warmup_shape": "linear", "train.warmup": WARMUP},
     ),
-    "radam": Case("post-norm, RAdam", "#7d5ba6", {"model.norm": "post", "train.optimiser": "radam"}),
+    "radam": Case("post-norm, RAdam", "#7d5ba6", {"model.norm": "post", "train.optimizer": "radam"}),
     "pre": Case("pre-norm, no warm-up", "#2a7ab0", {"model.norm": "pre"}),
     "fixup": Case("T-Fixup, no norm, no warm-up", "#2e8b57", {"model.norm": "none", "model.init": "t-fixup"}),
 }
@@ -83,7 +83,7 @@ class Training(NamedTuple):
     """What one run showed."""
 
     losses: list[float]
-    seen: list[Observed]
+    seen: list[OptimizerStep]
 
     @property
     def final(self) -> float:
@@ -100,26 +100,26 @@ def reversing(seed: int) -> TranslationBatch:
 
 
 def train(case: Case, seed: int) -> Training:
-    """The library's model, optimiser and schedule; its recorder watches the first steps."""
+    """The library's model, optimizer and schedule; its recorder watches the first steps."""
     torch.manual_seed(seed)
     recipe = Recipe().with_values({**COMMON, **case.values})
     model = build_translator(recipe.model, Vocabularies(FIRST + LETTERS, FIRST + LETTERS))
-    optimiser, recorder = OPTIMISERS[recipe.train.optimiser](model, recipe.train), Recorder(model)
+    optimizer, recorder = OPTIMIZERS[recipe.train.optimizer](model, recipe.train), Recorder(model)
     losses = []
     for step in range(1, STEPS + 1):
         batch = reversing(STEPS * seed + step)
         loss = token_cross_entropy(model(batch), batch.target[batch.target_valid]).mean
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        for group in optimiser.param_groups:
+        for group in optimizer.param_groups:
             group["lr"] = learning_rate(recipe, step, (step - 1) / STEPS)
         if step <= WATCHED:
-            with recorder.watch():
-                optimiser.step()
+            with recorder.record():
+                optimizer.step()
         else:
-            optimiser.step()
+            optimizer.step()
         losses.append(loss.item())
-    return Training(losses, recorder.seen)
+    return Training(losses, recorder.steps)
 
 
 def last_gradients(order: str, depth: int, seed: int) -> list[float]:
@@ -173,12 +173,12 @@ def draw(runs: dict[str, list[Training]], depths: dict[str, list[float]], path: 
     figure.savefig(path, dpi=110)
 
 
-def draw_histogram(axes, seen: list[Observed], what: str):
+def draw_histogram(axes, seen: list[OptimizerStep], what: str):
     """Each step a column; the line is the median."""
     counts = np.array([getattr(one, what).counts for one in seen], dtype=float).T
     shares = counts / np.maximum(counts.sum(axis=0), 1)
     steps = np.arange(len(seen) + 1) + 0.5
-    image = axes.pcolormesh(steps, edges(), shares, cmap="Blues", norm=PowerNorm(0.6, vmin=0, vmax=0.3))
+    image = axes.pcolormesh(steps, bin_edges(), shares, cmap="Blues", norm=PowerNorm(0.6, vmin=0, vmax=0.3))
     medians = [math.log10(max(getattr(one, what).median, 1e-12)) for one in seen]
     axes.plot(range(1, len(seen) + 1), medians, color="#c0392b", linewidth=1.2)
     return image
@@ -232,9 +232,10 @@ def page(runs: dict[str, list[Training]], depths: dict[str, list[float]], *, min
     lines = [
         "# Why warm-up",
         "",
-        f"A Transformer of 4 + 4 layers, width 64, writes strings of {LENGTH} letters backwards, trained in five ways: "
-        f"{STEPS} steps of Adam (β₂ = .999), a rate of {COMMON['train.lr']:g} that falls in a line to zero, Xavier "
-        f"weights unless said, {SEEDS} seeds. Written on {date.today().isoformat()} in {minutes:.0f} minutes by",
+        f"A Transformer of 4 + 4 layers, width 64, learns to reverse strings of {LENGTH} letters. It is trained in "
+        f"five ways with {STEPS} steps of Adam (β₂ = .999), a learning rate of {COMMON['train.lr']:g} that decays "
+        f"linearly to zero, Xavier initialization unless stated otherwise, and {SEEDS} seeds. This page was written on "
+        f"{date.today().isoformat()} in {minutes:.0f} minutes by",
         "",
         "```",
         "python benchmarks/why_warmup.py",
@@ -242,10 +243,10 @@ def page(runs: dict[str, list[Training]], depths: dict[str, list[float]], *, min
         "",
         "![Histograms of gradients and updates, losses, and gradient norm against depth](images/why-warmup.png)",
         "",
-        "Above: how large the gradients and the updates of all weights are at each of the first steps (seed 0; the "
-        "line is the median). Below: the losses, and the gradient of the last layer before training.",
+        "Top: histograms of the absolute gradients and updates of all weights at each of the first steps (seed 0; the "
+        "line is the median). Bottom: the losses, and the gradient norm of the last layer before training.",
         "",
-        f"| | final loss of each seed (guessing: {GUESSING:.2f}) | mean | median gradient at step 1, 10, 100 | "
+        f"| | final loss of each seed (uniform guess: {GUESSING:.2f}) | mean | median gradient at step 1, 10, 100 | "
         "median update at step 1, 10, 100 |",
         "|---|---|---|---|---|",
     ]
@@ -259,7 +260,7 @@ def page(runs: dict[str, list[Training]], depths: dict[str, list[float]], *, min
     for order, norms in depths.items():
         row = " | ".join(f"{norm:.2f}" for norm in norms)
         lines.append(f"| {order}-norm | {row} | {power(slope(norms))} |")
-    lines += ["", "## What the literature says, and what is seen here", ""]
+    lines += ["", "## Claims of the literature, and results here", ""]
     lines += [f"- {claim} **{verdict}.** {found}" for claim, verdict, found in findings(runs, finals, depths)]
     return "\n".join([*lines, "", CHOSEN, ""])
 
@@ -286,13 +287,13 @@ def findings(
     }
     return [
         (
-            "At initialisation the gradient near the output stays level with depth in post-norm and falls as 1/√L in "
-            "pre-norm (Xiong et al., 2020).",
+            "At initialization the gradient near the output does not depend on the depth in post-norm and falls as "
+            "1/√L in pre-norm (Xiong et al., 2020).",
             said(abs(post) < 0.1 and abs(pre + 0.5) < 0.1),
             f"Here: {power(post)} and {power(pre)}.",
         ),
         (
-            "Without warm-up Adam's first steps leave gradients that are far smaller; a warm-up prevents it "
+            "Without warm-up the gradients become far smaller within Adam's first steps; a warm-up prevents it "
             "(Liu et al., 2020, fig. 2).",
             said(kept["post"] < 0.1 * kept["warm"]),
             f"At step 20 the median gradient of post-norm is {kept['post']:.0%} of that at step 1 without warm-up, "
@@ -304,12 +305,12 @@ def findings(
             compared(finals, "warm", "post"),
         ),
         (
-            "RAdam does without (Liu et al., 2020).",
+            "RAdam needs no warm-up (Liu et al., 2020).",
             without(finals, "radam"),
             compared(finals, "radam", "warm"),
         ),
         (
-            "Pre-norm needs none (Xiong et al., 2020).",
+            "Pre-norm needs no warm-up (Xiong et al., 2020).",
             without(finals, "pre"),
             compared(finals, "pre", "warm"),
         ),
@@ -328,7 +329,7 @@ def said(holds: bool) -> str:
 def without(finals: dict[str, list[float]], name: str) -> str:
     """Whether a way without warm-up is better than plain post-norm, and no worse than post-norm with one."""
     if lower(finals[name], finals["post"]) and lower(finals["warm"], finals[name]):
-        return "In part: far better than nothing, yet behind a warm-up"
+        return "In part: far better than no warm-up, but worse than a warm-up"
     return said(lower(finals[name], finals["post"]))
 
 

@@ -60,8 +60,8 @@ def judge(asked: Any, system: System) -> int:
     print(f"{system.name}: {len(train)} rows to learn from, {len(starts)} runs of {starts.shape[1] - GIVEN} steps")
     figures = [Figure("last value", [tell(system, "last value", train, starts, repeat_last)], baseline=True)]
     for simple in (Polynomial(degree=2), Polynomial(degree=3), Polynomial(degree=5, delays=1), Reservoir()):
-        simple.learn_from([train])
-        figures.append(Figure(simple.name, [tell(system, simple.name, train, starts, simple.extend)], baseline=True))
+        simple.fit([train])
+        figures.append(Figure(simple.name, [tell(system, simple.name, train, starts, simple.rollout)], baseline=True))
     for model in asked.models.split(",") if asked.models else MODELS:
         values = []
         for seed in range(asked.seeds):
@@ -115,7 +115,7 @@ def tell(system: System, name: str, train: Numbers, starts: Numbers, go_on: Any)
     weather = climate(go_on(starts[:1, :GIVEN], CLIMATE)[0], train)
     off = ", ".join(f"{place:.2f}" for place in weather.histogram)
     print(f"  {name:26} {found}")
-    print(f"  {'':26} free for {CLIMATE} steps: {weather.fate}; in wrong places {off} of the time", flush=True)
+    print(f"  {'':26} free for {CLIMATE} steps: {weather.outcome}; in wrong places {off} of the time", flush=True)
     return found.median
 
 

@@ -6,7 +6,7 @@ python benchmarks/quality/cmudict_g2p.py FOLDER
 from standing import Target, arguments, on_gpu, settle
 from translating import Outcome, figures, outcomes
 
-from atento.metrics.text import EXACT, SYMBOL_ERROR
+from atento.metrics.text import EXACT_MATCH, SYMBOL_ERROR
 
 PUBLISHED = "Transformer 0.302, Phonetisaurus 0.339 (test part of another split)"
 ON_CUDA = {
@@ -21,7 +21,7 @@ ON_CUDA = {
 
 def word_error(outcome: Outcome) -> float:
     """Outputs that differ from every variant."""
-    return 1 - EXACT.value(outcome.outputs, outcome.references)
+    return 1 - EXACT_MATCH.value(outcome.outputs, outcome.references)
 
 
 def phone_error(outcome: Outcome) -> float:

@@ -66,7 +66,7 @@ def baselines(run: Any) -> list[Figure]:
     sources = [question.source for question in reading.test]
     references = [question.references for question in reading.test]
     codec = learn_codec(FORECAST, run.recipe, reading.train)
-    metric = next(metric for metric in FORECAST.metrics(codec) if metric.name == "mse").on(sources)
+    metric = next(metric for metric in FORECAST.metrics(codec) if metric.name == "mse").for_sources(sources)
     figures = []
     for make in FORECAST.baselines:
         model = make().fit(*zip(*reading.train, strict=True))

@@ -23,7 +23,7 @@ def main() -> None:
         "data.label": "2",
         "data.separator": ",",
         "data.split": "90/10/0",
-        "data.beside": "no",
+        "data.siblings": "no",
     }
     figures = simple("label", data, metric="macro_f1")
     for model in chosen(options, ["transformer"]):

@@ -55,7 +55,7 @@ def main() -> None:
     rows = reviews(options.folder / "movie_reviews.zip")
     values: dict[str, list[float]] = {}
     for fold in range(min(options.seeds, FOLDS)):
-        data = folds_of(rows, options.out / "movie-reviews", fold) | {"data.beside": "no", "data.source": "text"}
+        data = folds_of(rows, options.out / "movie-reviews", fold) | {"data.siblings": "no", "data.source": "text"}
         data["data.label"] = "label"
         for figure in simple("classify", data, metric="accuracy"):
             values.setdefault(figure.model, []).extend(figure.values)

@@ -11,7 +11,7 @@ PUBLISHED = "RNN 28.1, Transformer 36.5 (test part, lower case, greedy)"
 ON_CUDA = {
     "model.hidden": 512,
     "model.dropout": 0.3,
-    "tokens.size": 6000,
+    "tokens.vocab_size": 6000,
     "train.batch_tokens": 2048,
     "train.lr": 1.5e-3,
     "train.patience": 12,

@@ -18,10 +18,10 @@ from standing import Figure, Target, arguments, settle
 import atento
 from atento.data.builtin.scenes import SIDE, named_in
 from atento.data.images.drawing import COLOURS, KINDS
-from atento.metrics.alignment import regions_in, share_in
-from atento.metrics.text import EXACT
+from atento.metrics.alignment import regions_in_box, weight_in_box
+from atento.metrics.text import EXACT_MATCH
 from atento.spec import parse_settings
-from atento.tasks.seq2seq.caption import CAPTION
+from atento.tasks.catalogue import CAPTION
 
 SOFT, HARD = "conv/lstm+additive", "conv/lstm+additive+hard-half"
 LEAST_SHARE = 0.8
@@ -60,9 +60,9 @@ def main() -> None:
             values.append(run.metrics["scores"]["exact"][0])
             said = {key: run.metrics[key] for key in ("steps", "epochs", "seconds", "device", "threads")}
             print(name, json.dumps({**said, "seed": seed, "scores": run.metrics["scores"]}), flush=True)
-        reading = CAPTION.read(run.recipe.data, run.recipe.split_seed)
+        reading = CAPTION.reading.read(run.recipe.data, run.recipe.split_seed)
         if not figures:
-            figures += [simple(make, reading) for make in CAPTION.baselines]
+            figures += [simple(make, reading) for make in CAPTION.judging.baselines]
         figures.append(Figure(name, values))
         shares = shares_of(run, reading.test)
         if shares is not None:
@@ -88,8 +88,8 @@ def shares_of(run: Any, questions: Any) -> Shares | None:
             at += word == "a"  # each name begins so
             kept = colour if word in COLOURS else kind if word in KINDS else size if word in SIZES else None
             if kept is not None:
-                kept.append(share_in(row, shapes[at].box, found.grid, SIDE))
-                uniform.append(float(regions_in(shapes[at].box, found.grid, SIDE).mean()))
+                kept.append(weight_in_box(row, shapes[at].box, found.grid, SIDE))
+                uniform.append(float(regions_in_box(shapes[at].box, found.grid, SIDE).mean()))
     if not captions:
         return Shares(0.0, 0.0, 0.0, 0.0, 0)
     means = [float(np.mean(some)) for some in (colour, kind, [*colour, *kind, *size], uniform)]
@@ -100,7 +100,9 @@ def simple(make: Callable[[], Any], reading: Any) -> Figure:
     """A simple model on the same parts."""
     model = make().fit(*zip(*reading.train, strict=True))
     outputs = model.predict([question.source for question in reading.test])
-    return Figure(model.name, [EXACT.value(outputs, [question.references for question in reading.test])], baseline=True)
+    return Figure(
+        model.name, [EXACT_MATCH.value(outputs, [question.references for question in reading.test])], baseline=True
+    )
 
 
 def settle_all(figures: list[Figure], looked: dict[str, Shares]) -> None:

@@ -12,7 +12,7 @@ from standing import Figure, Target, arguments, on_gpu, settle
 import atento
 from atento.metrics.labels import ACCURACY
 from atento.spec import parse_settings
-from atento.tasks.classify.two_texts import MATCH
+from atento.tasks.catalogue import MATCH
 
 PUBLISHED = "0.846 best of SemEval 2014 with outside knowledge, majority 0.567 (test part)"
 TOWERS = "lstm+additive"  # the best of them
@@ -32,7 +32,7 @@ def main() -> None:
         "data.target": "sentence_B",
         "data.label": "entailment_judgment",
         "data.split": "92/8/0",
-        "data.beside": "no",
+        "data.siblings": "no",
     }
     settings = {**data, **parse_settings(options.set)}
     seeds = options.seeds or (SEEDS_ON_CUDA if cuda else 1)
@@ -59,7 +59,7 @@ def main() -> None:
             said = {key: run.metrics[key] for key in ("steps", "epochs", "seconds", "device", "threads")}
             print(name, json.dumps({**said, "seed": seed, "scores": run.metrics["scores"]}), flush=True)
         if not figures:
-            figures += [simple(make, run.recipe.data, run.recipe.split_seed) for make in MATCH.baselines]
+            figures += [simple(make, run.recipe.data, run.recipe.split_seed) for make in MATCH.judging.baselines]
         figures.append(Figure(name, values))
     means = {figure.model: figure.mean for figure in figures if not figure.baseline}
     ahead = max(means.values()) - means[TOWERS] if TOWERS in means else None
@@ -72,7 +72,7 @@ def main() -> None:
 
 def simple(make: Callable[[], Any], data: Any, seed: int) -> Figure:
     """A simple model on the same parts."""
-    reading = MATCH.read(data, seed)
+    reading = MATCH.reading.read(data, seed)
     model = make().fit(*zip(*reading.train, strict=True))
     outputs = model.predict([question.source for question in reading.test])
     value = ACCURACY.value(outputs, [question.references for question in reading.test])

@@ -6,7 +6,7 @@ python benchmarks/quality/sigmorphon_spanish.py FOLDER
 from standing import Target, arguments, on_gpu, settle
 from translating import Outcome, figures, outcomes
 
-from atento.metrics.text import EDITS, EXACT
+from atento.metrics.text import EDITS, EXACT_MATCH
 
 PUBLISHED = "best system 0.953, baseline 0.778 (means over 52 languages, test part)"
 ON_CUDA = {
@@ -20,7 +20,7 @@ ON_CUDA = {
 
 def exact(outcome: Outcome) -> float:
     """Forms that are wholly right."""
-    return EXACT.value(outcome.outputs, outcome.references)
+    return EXACT_MATCH.value(outcome.outputs, outcome.references)
 
 
 def edits(outcome: Outcome) -> float:

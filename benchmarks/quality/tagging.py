@@ -13,7 +13,7 @@ from standing import Figure, on_gpu
 import atento
 from atento.metrics.metric import Metric
 from atento.spec import parse_settings
-from atento.tasks.tag.tag import TAG
+from atento.tasks.catalogue import TAG
 
 
 def figures(
@@ -26,7 +26,7 @@ def figures(
     on_cuda: Mapping[str, Any],
 ) -> list[Figure]:
     """The simple baselines, then each model over its seeds; on a GPU with the values of `on_cuda`, said aloud."""
-    settings = {**data, "data.beside": "no"}
+    settings = {**data, "data.siblings": "no"}
     if on_gpu(options):
         settings.update(on_cuda)
         print("on a GPU:", ", ".join(f"{key}={value}" for key, value in on_cuda.items()))
@@ -57,7 +57,7 @@ def figures(
 
 def simple(metric: Metric, run: Any) -> list[Figure]:
     """The task's baselines on the same parts."""
-    reading = TAG.read(run.recipe.data, run.recipe.split_seed)
+    reading = TAG.reading.read(run.recipe.data, run.recipe.split_seed)
     sources, references = zip(*reading.test, strict=True)
-    learned = [make().fit(*zip(*reading.train, strict=True)) for make in TAG.baselines]
+    learned = [make().fit(*zip(*reading.train, strict=True)) for make in TAG.judging.baselines]
     return [Figure(one.name, [metric.value(one.predict(sources), references)], baseline=True) for one in learned]

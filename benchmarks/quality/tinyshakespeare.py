@@ -13,19 +13,19 @@ from typing import Any
 from standing import Figure, Target, arguments, on_gpu, settle
 
 import atento
-from atento.baselines.ngrams import CharacterCounts
+from atento.baselines.ngrams import CharacterNGram
 from atento.spec import parse_duration, parse_settings
 
 PROTOCOL = {"data.split": "90/10/0", "tokens.source": "char", "train.validations": 15}
 LONG_WAY = {"train.batch_tokens": 4096, "train.precision": "fp32", "train.warmup": 200, "train.lr": 5e-3}
 WIDE = {
-    "train.window": 256,
+    "train.sequence_length": 256,
     "train.batch_tokens": 16384,
     "train.weight_decay": 0.1,
     "train.lr": 1e-3,
     "model.positions": "rotary",
 }
-MEAN = {"train.average": 0.998}
+MEAN = {"train.ema": 0.998}
 LARGE = {"model.layers": 6, "model.hidden": 384, "model.heads": 6}
 ON_A_GPU: dict[str, list[dict[str, Any]]] = {
     "lstm": [
@@ -42,7 +42,7 @@ ON_A_GPU: dict[str, list[dict[str, Any]]] = {
         {**LONG_WAY, "model.layers": 2, "model.hidden": 640, "model.dropout": 0.5, "train.epochs": 28, **MEAN},
     ],
     "transformer": [
-        {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 34, "train.lr": 2e-3, "train.average": 0.99},
+        {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 34, "train.lr": 2e-3, "train.ema": 0.99},
         {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 40},
         {**WIDE, **LARGE, "model.dropout": 0.3, "train.epochs": 40, "model.positions": "sinusoidal"},
         {**WIDE, "model.layers": 4, "model.hidden": 256, "model.dropout": 0.2, "train.epochs": 40, **MEAN},
@@ -58,7 +58,7 @@ def main() -> None:
     target = Target("nats a character", 1.4697 if gpu else 1.65, PUBLISHED, smaller_is_better=True, strict=True)
     text = (asked.folder / "input.txt").read_text(encoding="utf-8")
     border = int(len(text) * 0.9)
-    nats, characters, *_ = CharacterCounts().fit([text[:border]], [""]).predict([text[border:]])[0]
+    nats, characters, *_ = CharacterNGram().fit([text[:border]], [""]).predict([text[border:]])[0]
     counts = Figure("5-gram", [-nats / characters], baseline=True)
     found: dict[str, list[Figure]] = {}
     for model in asked.models.split(",") if asked.models else ("lstm", "transformer") if gpu else ("lstm",):

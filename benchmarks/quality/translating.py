@@ -14,7 +14,7 @@ from standing import Figure, on_gpu
 
 import atento
 from atento.spec import parse_settings
-from atento.tasks.seq2seq.translate import TRANSLATE
+from atento.tasks.catalogue import TRANSLATE
 
 
 class Outcome(NamedTuple):
@@ -35,7 +35,7 @@ def outcomes(
     on_cuda: Mapping[str, Any],
 ) -> list[Outcome]:
     """The simple baselines, then each model from each seed; on a GPU with the values of `on_cuda`, said aloud."""
-    settings = {**data, "data.split": "98/2/0", "data.beside": "no"}
+    settings = {**data, "data.split": "98/2/0", "data.siblings": "no"}
     if on_gpu(options):
         settings.update(on_cuda)
         print("on a GPU:", ", ".join(f"{key}={value}" for key, value in on_cuda.items()))
@@ -64,11 +64,11 @@ def outcomes(
 
 def simple(data: Any, seed: int) -> list[Outcome]:
     """The task's baselines on the same parts."""
-    reading = TRANSLATE.read(data, seed)
+    reading = TRANSLATE.reading.read(data, seed)
     sources, targets = zip(*reading.train, strict=True)
     asked = [question.source for question in reading.test]
     references = [list(question.references) for question in reading.test]
-    fitted = [make().fit(sources, targets) for make in TRANSLATE.baselines]
+    fitted = [make().fit(sources, targets) for make in TRANSLATE.judging.baselines]
     return [Outcome(model.name, list(model.predict(asked)), references, baseline=True) for model in fitted]
 
 

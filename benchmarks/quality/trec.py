@@ -20,7 +20,7 @@ def main() -> None:
         "data.train": str(options.folder / "TREC.train.txt"),
         "data.test": str(options.folder / "TREC.test.txt"),
         "data.split": "90/10/0",
-        "data.beside": "no",
+        "data.siblings": "no",
     }
     figures = simple("classify", data, metric="accuracy")
     if cuda:

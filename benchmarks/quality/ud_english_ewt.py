@@ -19,7 +19,7 @@ ON_CUDA: dict[str, Any] = {
     "model.dropout": 0.5,
     "train.batch_tokens": 1500,
     "train.lr": 2e-3,
-    "train.average": 0.999,
+    "train.ema": 0.999,
 }
 
 

@@ -4,22 +4,83 @@
 >>> run = atento.fit("numbers", model="lstm+additive", budget="60s")  # doctest: +SKIP
 >>> run.predict(["dreiundvierzig"])  # doctest: +SKIP
 ['forty-three']
+
+The commands stand here as functions: fit, compare, tune, backtest, inspect, recipe, check, load. The parts stand in
+packages: attention, recurrent, blocks, layers, models, decoding, metrics, baselines, data, estimators …
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from atento.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from atento.api import Backtest, Board, Run, Tuning, backtest, check, compare, fit, gradient_flow, load, tune
+    from atento.api import (
+        Backtest,
+        Board,
+        Evaluation,
+        ExplainedRecipe,
+        Inspection,
+        Run,
+        Tuning,
+        backtest,
+        check,
+        compare,
+        fit,
+        gradient_flow,
+        inspect,
+        load,
+        recipe,
+        tune,
+    )
 
-__all__ = ["Backtest", "Board", "Run", "Tuning", "backtest", "check", "compare", "fit", "gradient_flow", "load", "tune"]
+__all__ = [
+    "Backtest",
+    "Board",
+    "Evaluation",
+    "ExplainedRecipe",
+    "Inspection",
+    "Run",
+    "Tuning",
+    "backtest",
+    "check",
+    "compare",
+    "fit",
+    "gradient_flow",
+    "inspect",
+    "load",
+    "recipe",
+    "tune",
+]
+PACKAGES = (
+    "attention",
+    "baselines",
+    "blocks",
+    "checks",
+    "data",
+    "decoding",
+    "errors",
+    "estimators",
+    "layers",
+    "metrics",
+    "models",
+    "recurrent",
+    "spec",
+    "tasks",
+    "training",
+    "views",
+)
 
 
 def __getattr__(name: str) -> Any:
-    """`import atento` is instant: torch comes with the first real use."""
+    """`import atento` is instant: torch is imported with the first real use."""
     if name in __all__:
-        from atento import api
-
-        return getattr(api, name)
+        return getattr(import_module("atento.api"), name)
+    if name in PACKAGES:
+        return import_module(f"atento.{name}")
     raise AttributeError(f"module 'atento' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Every public name, so that completion finds them."""
+    return sorted([*__all__, *PACKAGES, "__version__"])

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from atento.errors import InputError, MachineError
 from atento.spec import Recipe, read_recipe
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import Reading, Task
+from atento.tasks.task import Dataset, Task
 
 FORMAT = 1
 WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD = (
@@ -41,9 +41,9 @@ class Bundle(NamedTuple):
     module: nn.Module
     metrics: dict[str, Any]
 
-    def read(self) -> Reading:
+    def read(self) -> Dataset:
         """The data that the model was trained on, in the same parts."""
-        return self.task.read(self.recipe.data, self.recipe.split_seed)
+        return self.task.reading.read(self.recipe.data, self.recipe.split_seed)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -103,12 +103,12 @@ def load_bundle(folder: Path) -> Bundle:
         raise damaged(folder, RECIPE, f"task = {recipe.task!r}")
     task = TASKS[recipe.task]
     with blaming(folder, VOCABULARY):
-        codec = task.load(read_json(folder, VOCABULARY))
+        codec = task.learning.load(read_json(folder, VOCABULARY))
     weights = read_weights(folder)
     with blaming(folder, RECIPE), torch.device("meta"):  # shapes alone: a false recipe costs no memory
-        sketch = task.build(recipe.model, codec)
+        sketch = task.learning.build(recipe.model, codec)
     require_fit(sketch, weights, where=str(folder / WEIGHTS))
-    module = task.build(recipe.model, codec)
+    module = task.learning.build(recipe.model, codec)
     module.load_state_dict(weights)
     return Bundle(folder, task, recipe, codec, module.eval(), read_json(folder, METRICS))
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+__all__ = ["AtentoError", "InputError", "Interrupted", "MachineError", "RunError"]
+
 NO_SETTINGS: Mapping[str, str] = {}
 
 

@@ -1,4 +1,4 @@
-"""A trained model at work: what the command line, a server and Python users all ask."""
+"""A trained model at work: answers, attention weights and scores, for the command line and for Python."""
 
 import time
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import torch
 
 from atento.bundle import Bundle, load_bundle
-from atento.metrics.bootstrap import examine
+from atento.metrics.bootstrap import evaluate_runs
 from atento.spec import DecodeRecipe
-from atento.tasks.task import Alignment, Answer, Question, bands_of, judged
+from atento.tasks.task import Alignment, Answer, EvaluationExample, bands_of, judged
 
 
 class Judged(NamedTuple):
-    """What the metrics took of a model's answer, and the answer as a person reads it."""
+    """An answer as metrics take it, and as a person reads it."""
 
     output: Any
     text: str
@@ -36,15 +36,15 @@ class Predictor:
     def answer(self, sources: Sequence[Any], *, decode: DecodeRecipe | None = None) -> list[Answer]:
         """An answer for each source, with its log-probability."""
         recipe = decode or self.bundle.recipe.decode
-        return self.bundle.task.answer(self.module, self.bundle.codec, sources, recipe)
+        return self.bundle.task.answering.answer(self.module, self.bundle.codec, sources, recipe)
 
     def look(self, source: Any, *, decode: DecodeRecipe | None = None) -> Alignment:
-        """The answer, and where the model looked while writing it."""
+        """The answer, and what the model attended to."""
         recipe = decode or self.bundle.recipe.decode
-        return self.bundle.task.look(self.module, self.bundle.codec, source, recipe)
+        return self.bundle.task.answering.look(self.module, self.bundle.codec, source, recipe)
 
     def examine(
-        self, questions: Sequence[Question], *, decode: DecodeRecipe | None = None
+        self, questions: Sequence[EvaluationExample], *, decode: DecodeRecipe | None = None
     ) -> tuple[dict[str, Any], list[Judged]]:
         """Every metric with its interval, quality against length, speed, and what was judged."""
         task, codec = self.bundle.task, self.bundle.codec
@@ -53,10 +53,10 @@ class Predictor:
         outputs, answers = judged(task, self.module, codec, sources, decode or self.bundle.recipe.decode)
         took = time.perf_counter() - started
         references = [question.references for question in questions]
-        found = examine(task.metrics(codec), sources, [outputs], references, bands=bands_of(task, codec))
+        found = evaluate_runs(task.judging.metrics(codec), sources, [outputs], references, bands=bands_of(task, codec))
         found["predictions_per_second"] = len(questions) / max(took, 1e-9)
-        if task.exposure is not None and answers is not None:
-            found["exposure"] = task.exposure(self.module, codec, questions, answers)
+        if task.judging.exposure is not None and answers is not None:
+            found["exposure"] = task.judging.exposure(self.module, codec, questions, answers)
         if answers is None:
             return found, [Judged(output, str(output), None) for output in outputs]
         return found, [Judged(answer.judged, answer.text, answer.score) for answer in answers]

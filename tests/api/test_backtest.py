@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.api.backtest import cut_folds, means_of
+from atento.api.backtest import OriginRow, cut_folds, means_of
 from atento.api.recipes import assemble
 from atento.errors import InputError
 
@@ -43,10 +43,10 @@ def test_a_backtest_that_cannot_be_is_refused(tmp_path):
 
 def test_means_over_origins_by_hand():
     rows = [
-        {"model": model, "baseline": False, "origin": at, "value": value, "scores": {"mse": value}}
+        OriginRow(model, baseline=False, origin=at, forecasts=7, value=value, scores={"mse": value})
         for model, values in {"a": (1.0, 4.0), "b": (2.0, 2.0)}.items()
         for at, value in enumerate(values, start=1)
     ]
     first, second = means_of(rows)
-    assert (first["value"], first["best"], second["value"], second["best"]) == (2.5, 1, 2.0, 1)
-    assert first["spread"] == pytest.approx(np.std([1, 4], ddof=1)) and second["spread"] == 0
+    assert (first.value, first.best, second.value, second.best) == (2.5, 1, 2.0, 1)
+    assert first.std == pytest.approx(np.std([1, 4], ddof=1)) and second.std == 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atento
-from atento.api.explain_series import first_past, free_runs, look_at_phase
+from atento.api.explain_series import first_past
 from atento.data.dynamics import lorenz, trajectory
 from atento.errors import InputError
 
@@ -42,13 +42,13 @@ def circle(tmp_path_factory):
 def test_a_free_run_goes_on_from_its_own_output(circle):
     run, rows = circle
     ahead = 60  # two turns, twelve times as far as it was trained to look
-    found = free_runs(run, rows[None, 800:810], ahead)[0]
+    found = run.free_runs(rows[None, 800:810], ahead)[0]
     assert found.shape == (ahead, 2)
     angles = 0.2 * np.arange(810, 810 + ahead)
     known = np.stack([2 * np.cos(angles), 5 * np.sin(angles)], axis=1)
     assert np.abs(found - known).max() < 0.25
-    one = free_runs(run, rows[None, 800:810], 1)[0, 0]
-    again = free_runs(run, np.concatenate([rows[800:810], one[None]])[None], ahead - 1)[0]
+    one = run.free_runs(rows[None, 800:810], 1)[0, 0]
+    again = run.free_runs(np.concatenate([rows[800:810], one[None]])[None], ahead - 1)[0]
     np.testing.assert_allclose(found[1:], again, rtol=1e-4, atol=1e-4)
 
 
@@ -71,7 +71,7 @@ def test_several_steps_at_once_are_learned_and_run_on(circle, tmp_path):
     assert run.module.horizon == 7
     angles = 0.2 * np.arange(810, 831)
     known = np.stack([2 * np.cos(angles), 5 * np.sin(angles)], axis=1)
-    found = free_runs(run, rows[None, 800:810], 21)[0]  # three passes
+    found = run.free_runs(rows[None, 800:810], 21)[0]  # three passes
     assert np.abs(found[:7] - known[:7]).max() < 0.15
     assert np.abs(found - known).max() < 0.5
 
@@ -79,18 +79,18 @@ def test_several_steps_at_once_are_learned_and_run_on(circle, tmp_path):
 @pytest.mark.spec("D06")
 def test_the_portrait_begins_where_the_test_part_does(circle):
     run, rows = circle
-    view = look_at_phase(run, steps=40)
-    assert view["channels"] == ["x", "y"]
-    np.testing.assert_allclose(view["planes"][0]["true"], rows[680:720], atol=1e-3)
-    np.testing.assert_allclose(view["beside"][0]["true"][:5], rows[810:815, 0], atol=1e-3)
-    np.testing.assert_allclose(view["beside"][0]["generated"], rows[810:850, 0], atol=0.2)
-    assert view["fate"] == "stays on the attractor"
+    view = run.phase(steps=40)
+    assert view.channels == ["x", "y"]
+    np.testing.assert_allclose(view.planes[0].true, rows[680:720], atol=1e-3)
+    np.testing.assert_allclose(view.times[0].true[:5], rows[810:815, 0], atol=1e-3)
+    np.testing.assert_allclose(view.times[0].generated, rows[810:850, 0], atol=0.2)
+    assert view.outcome == "stays on the attractor"
 
 
 def test_without_held_out_rows_it_begins_at_the_end(circle):
     run, rows = circle
     bundle = run.predictor.bundle
-    reading = bundle.task.read(bundle.recipe.data, 0)
+    reading = bundle.task.reading.read(bundle.recipe.data, 0)
     past, follows = first_past((), [series for series, _ in reading.train], bundle.codec)
     np.testing.assert_allclose(past.values, rows[719:720], atol=1e-8)
     assert follows.shape == (0, 2)
@@ -99,6 +99,6 @@ def test_without_held_out_rows_it_begins_at_the_end(circle):
 def test_what_cannot_run_free_is_named(circle):
     run, rows = circle
     with pytest.raises(InputError, match="runs, rows, channels"):
-        free_runs(run, rows, 5)
+        run.free_runs(rows, 5)
     with pytest.raises(InputError, match="2 channels"):
-        free_runs(run, lorenz(20)[None], 5)
+        run.free_runs(lorenz(20)[None], 5)

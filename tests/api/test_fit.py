@@ -29,6 +29,31 @@ def plain(fit):
     return fit()
 
 
+def test_a_run_is_used_from_python(plain, tiny_pairs, tmp_path):
+    found = plain.evaluate(tiny_pairs)
+    assert found.examples == 240 and found.value == found.scores[found.metric][0]
+    assert found.to_json()["file"] == str(tiny_pairs) and found.notes
+    table = plain.predict_file(tiny_pairs, out=tmp_path / "answers.csv")
+    assert plain.predict(tiny_pairs) == table["prediction"] and (tmp_path / "answers.csv").exists()
+    assert plain.check()
+    assert [matrix.to_json()["title"] for matrix in plain.trace("abcd")]
+    assert plain.explain("abcd").to_json()["text"] == plain.predict("abcd")[0]
+    assert plain.report(tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_labels_that_training_never_met_are_told(tmp_path):
+    texts = [f"{'good day' if n % 2 else 'bad night'} {n}" for n in range(60)]
+    rows = [f"{text}\t{'yes' if 'good' in text else 'no'}" for text in texts]
+    (tmp_path / "train.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "other.tsv").write_text(
+        "\n".join(["text\tlabel", *rows[:8], "odd day\tnever"]) + "\n", encoding="utf-8"
+    )
+    run = atento.fit(tmp_path / "train.tsv", task="classify", model="gru", settings=SMALL, out=tmp_path / "run")
+    found = run.evaluate(tmp_path / "other.tsv")
+    assert found.examples == 9
+    assert any("1 label in" in note and "was never seen in training: never" in note for note in found.notes)
+
+
 def weights(run):
     return torch.cat([tensor.flatten() for tensor in run.module.state_dict().values()])
 
@@ -38,7 +63,7 @@ def test_a_run_predicts_looks_and_is_loaded_again(plain):
     answers = plain.predict(sources)
     assert len(answers) == 3
     assert plain.predict("abcd") == answers[:1]
-    assert plain.look("abcd").text == answers[0]
+    assert plain.explain("abcd").text == answers[0]
     again = atento.load(plain.folder)
     assert again.predict(sources) == answers
     assert again.metrics == plain.metrics
@@ -74,7 +99,7 @@ def test_one_seed_one_model(fit, plain):
     "settings",
     [
         {"train__label_smoothing": 0.2},
-        {"train__optimiser": "adam"},
+        {"train__optimizer": "adam"},
         {"train__precision": "bf16"},
         {"train__clip": 0.01},
         {"train__decay": "cosine"},
@@ -123,7 +148,7 @@ def test_a_letter_of_the_test_part_alone_is_unknown(tiny_pairs, tmp_path):
     held.write_text("abz\tz b a\n")
     files = {"data.valid": str(held), "data.test": str(held)}
     run = atento.fit(tiny_pairs, model="gru+dot", settings={**SMALL, **files}, out=tmp_path / "run")
-    assert run.predictor.bundle.codec.source.encode("abz")[-1] == UNKNOWN
+    assert run.predictor.bundle.codec.input.encode("abz")[-1] == UNKNOWN
     assert run.metrics["examples"] == 1
     (line,) = (run.folder / "predictions.jsonl").read_text().splitlines()
     assert json.loads(line)["references"] == ["z b a"]
@@ -139,7 +164,9 @@ def test_what_is_not_there(tmp_path):
         _ = atento.fitt
 
 
-@pytest.mark.parametrize("settings", [{"train.truncate": 8}, {"model.attend": "previous"}, {"model.handover": "input"}])
+@pytest.mark.parametrize(
+    "settings", [{"train.bptt_steps": 8}, {"model.attend": "bahdanau"}, {"model.context": "input"}]
+)
 def test_what_has_no_meaning_for_a_model_leaves_no_folder(tiny_pairs, tmp_path, settings):
     with pytest.raises(InputError, match="has no meaning here"):
         atento.fit(tiny_pairs, model="transformer", settings=settings, out=tmp_path / "run")

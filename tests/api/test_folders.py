@@ -106,11 +106,11 @@ def test_without_limits_there_is_a_budget_and_it_is_said(tiny_pairs, tmp_path, m
 def test_the_doctor_finds_this_machine_well_and_survives_what_is_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = examine()
-    assert all(entry["ok"] for entry in found), found
-    assert {"python", "torch", "disk", "atomic writes here"} <= {entry["name"] for entry in found}
+    assert all(probe.ok for probe in found), found
+    assert {"python", "torch", "disk", "atomic writes here"} <= {probe.name for probe in found}
     assert not list(tmp_path.iterdir())
     broken = probe_one("probe", lambda: 1 / 0, fix="mend it")
-    assert broken == {"name": "probe", "ok": False, "found": "ZeroDivisionError: division by zero", "fix": "mend it"}
+    assert broken == ("probe", False, "ZeroDivisionError: division by zero", "mend it")
 
 
 def test_inspect_lists_what_is_wrong_and_what_to_type(tmp_path):
@@ -118,10 +118,10 @@ def test_inspect_lists_what_is_wrong_and_what_to_type(tmp_path):
     good = "".join(f"w{n} b\tc d{n}\n" for n in range(60))
     path.write_text(good + "w1 b\tc d1\nno tab\n" + "e f\n" * 30)
     found = inspect(str(path))
-    assert (found["rows"], found["refused"], found["task"]) == (61, 31, "translate")
-    assert found["problems"][0]["where"].startswith("p.tsv:62:7: ")
-    assert len(found["problems"]) + found["more_problems"] == 33, "31 rows, one that repeats, and few to test on"
-    assert found["next"][0].endswith("--set data.bad_rows=skip")
+    assert (found.rows, found.refused, found.task) == (61, 31, "translate")
+    assert found.problems[0].where.startswith("p.tsv:62:7: ")
+    assert len(found.problems) + found.more_problems == 33, "31 rows, one that repeats, and few to test on"
+    assert found.next[0].endswith("--set data.bad_rows=skip")
     path.write_text("x\ty\n" + "1.5\t2.5\n" * 9)
     found = inspect(str(path))
-    assert found["task"] is None
+    assert found.task is None

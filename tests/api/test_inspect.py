@@ -56,7 +56,7 @@ FAULTS = {
     a_gap: {"data.gaps": "linear"},
     an_empty_cell: {"data.gaps": "linear"},
     another_order: {"data.order": "sort"},
-    a_twin: {"data.twins": "first"},
+    a_twin: {"data.duplicates": "first"},
     a_long_past: {"data.look_back": "23"},  # half of the 50 rows to train on, less the horizon
     a_number_missing_in_each: {"data.gaps": "linear"},
     no_label: {"data.label": "of what"},
@@ -67,7 +67,7 @@ FAULTS = {
 def test_an_error_carries_the_settings_that_its_fix_names(fault, tmp_path):
     task, recipe = fault(tmp_path)
     with pytest.raises(InputError) as told:
-        TASKS[task].read(recipe, 0)
+        TASKS[task].reading.read(recipe, 0)
     assert told.value.settings == FAULTS[fault]
     assert all(f"--set {key}={value}" in told.value.fix for key, value in FAULTS[fault].items())
 
@@ -83,12 +83,12 @@ def test_what_mends_a_file_is_tried_and_proposed(tmp_path):
 
     def read(recipe, seed):
         if recipe.gaps != "linear":
-            raise InputError("first.", fix="try --set data.twins=mean", settings={"data.gaps": "linear"})
+            raise InputError("first.", fix="try --set data.duplicates=mean", settings={"data.gaps": "linear"})
         if recipe.order != "sort":
             raise InputError("second.", fix="sort it", settings={"data.order": "sort"})
-        return whole.read(recipe, seed)
+        return whole.reading.read(recipe, seed)
 
-    data, stopped, mend = read_mended(replace(whole, read=read), {"data.train": path})
+    data, stopped, mend = read_mended(replace(whole, reading=replace(whole.reading, read=read)), {"data.train": path})
     assert [error.problem for error in stopped] == ["first.", "second."]
     assert mend == {"data.gaps": "linear", "data.order": "sort"}
     assert len(data.reading.test) > 0
@@ -97,12 +97,12 @@ def test_what_mends_a_file_is_tried_and_proposed(tmp_path):
         raise InputError("never.", settings={"data.gaps": "linear"})
 
     with pytest.raises(InputError, match=r"never\."):
-        read_mended(replace(whole, read=never), {"data.train": path})
+        read_mended(replace(whole, reading=replace(whole.reading, read=never)), {"data.train": path})
 
 
 def test_the_command_holds_them_as_they_are_typed(tmp_path):
     path = a_gap(tmp_path)[1].train
     found = inspect(path)
     typed = f"{shlex.quote(path)} --set data.gaps=linear"
-    assert found["next"] == [f"atento compare {typed}", f"atento train {typed}"]
-    assert found["problems"][0]["command"] == found["next"][0]
+    assert found.next == [f"atento compare {typed}", f"atento train {typed}"]
+    assert found.problems[0].command == found.next[0]

@@ -13,7 +13,7 @@ from atento.api.prepare import prepare, read_data
 from atento.api.recipes import assemble, gather_values
 from atento.data.tables import table
 from atento.spec import DataRecipe
-from atento.tasks import catalogue
+from atento.tasks import finding
 from atento.tasks.catalogue import TASKS
 
 WORDS = ["the", "film", "was", "very", "good", "bad", "story", "and", "plot", "not"]
@@ -31,7 +31,7 @@ def texts(tmp_path):
 @pytest.fixture
 def looks(monkeypatch):
     """How often each file is parsed, and how often a task is guessed from one."""
-    counts, read, gather = Counter(), table.read_records, catalogue.gather
+    counts, read, gather = Counter(), table.read_records, finding.gather
 
     def counted_read(text, file, *others):
         counts[file] += 1
@@ -42,7 +42,7 @@ def looks(monkeypatch):
         return gather(*arguments, **options)
 
     monkeypatch.setattr(table, "read_records", counted_read)
-    monkeypatch.setattr(catalogue, "gather", counted_gather)
+    monkeypatch.setattr(finding, "gather", counted_gather)
     return counts
 
 
@@ -55,7 +55,7 @@ def test_fit_parses_a_file_once(task, texts, looks, tmp_path):
 @pytest.mark.parametrize("task", ["auto", "classify"])
 def test_compare_parses_a_file_once_for_all_models(task, texts, looks, tmp_path):
     board = atento.compare(texts, task=task, models=["rnn", "gru"], settings=SMALL, out=tmp_path / "board")
-    assert [row["failed"] for row in board.rows if not row["baseline"]] == ["", ""]
+    assert [row.failed for row in board.rows if not row.baseline] == ["", ""]
     assert looks == {"texts.csv": 1, "guesses": 1}
 
 
@@ -73,7 +73,7 @@ def test_inspect_and_a_backtest_parse_a_file_once(looks, tmp_path):
     path = tmp_path / "days.csv"
     path.write_text("\n".join(["ds,y", *rows]) + "\n", encoding="utf-8")
     inspect = importlib.import_module("atento.api.inspect").inspect
-    assert inspect(str(path))["next"][1].endswith("--set data.gaps=linear")  # it is read again with what mends it
+    assert inspect(str(path)).next[1].endswith("--set data.gaps=linear")  # it is read again with what mends it
     assert looks["days.csv"] == 1
     settings = {**SMALL, "data.gaps": "linear", "data.horizon": 2, "data.look_back": 14}
     atento.api.backtest(path, models=["linear"], origins=2, refit=True, settings=settings, out=tmp_path / "back")
@@ -87,7 +87,7 @@ def test_a_task_is_what_its_name_says_once_the_file_was_looked_at(tmp_path):
         str(tmp_path / "waves.csv"), task="classify", model="auto", settings=(), seed=None, budget=None
     )
     assert assemble(values).task.name == "classify-series"
-    assert catalogue.find_task("classify-series", DataRecipe(train="nowhere.csv")) == (TASKS["classify-series"], "")
+    assert finding.find_task("classify-series", DataRecipe(train="nowhere.csv")) == (TASKS["classify-series"], "")
 
 
 def test_a_trial_begins_with_the_weights_that_fit_begins_with(texts, tmp_path, monkeypatch):

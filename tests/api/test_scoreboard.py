@@ -1,10 +1,13 @@
 """Who won, who tied; a simple model that wins is named the winner."""
 
+from dataclasses import replace
+
 import pytest
 
 from atento.api.scoreboard import judge
-from atento.metrics.bootstrap import interval
-from atento.metrics.text import EXACT
+from atento.metrics.bootstrap import bootstrap_interval
+from atento.metrics.text import EXACT_MATCH
+from atento.views.report.board import Row
 
 REFERENCES = [("right",)] * 400
 
@@ -12,15 +15,15 @@ REFERENCES = [("right",)] * 400
 def row(model, right, *, baseline=False, parameters=1000, rate=50.0, lengths=(), failed=""):
     """A row, and the outputs behind it: so many right answers of 400."""
     outputs = ["right"] * right + ["wrong"] * (400 - right)
-    value, low, high = interval(EXACT, outputs, REFERENCES)
-    made = {"model": model, "baseline": baseline, "parameters": parameters, "failed": failed, "lengths": list(lengths)}
-    return {**made, "value": value, "low": low, "high": high, "predictions_per_second": rate}, outputs
+    value, low, high = bootstrap_interval(EXACT_MATCH, [outputs], REFERENCES)
+    made = Row(model=model, baseline=baseline, parameters=parameters, failed=failed, lengths=list(lengths))
+    return replace(made, value=value, low=low, high=high, predictions_per_second=rate), outputs
 
 
 def verdict(*made):
     rows = [one for one, _ in made]
-    outputs = {one["model"]: [texts] for one, texts in made if not one["failed"]}
-    return rows, judge(rows, outputs, REFERENCES, EXACT)
+    outputs = {one.model: [texts] for one, texts in made if not one.failed}
+    return rows, judge(rows, outputs, REFERENCES, EXACT_MATCH)
 
 
 def test_a_clear_winner():
@@ -29,7 +32,7 @@ def test_a_clear_winner():
     assert "lstm is best: exact 0.950" in found["verdict"][0]
     assert "no other comes within its reach" in found["verdict"][0]
     assert "The simple baseline nearest reaches 0.250" in " ".join(found["verdict"])
-    assert [one["tied"] for one in rows] == [False, False, True]
+    assert [one.tied for one in rows] == [False, False, True]
 
 
 def test_several_baselines_share_a_sentence_best_first():
@@ -62,8 +65,8 @@ def test_at_equal_value_the_simple_one_wins():
 
 def test_models_that_stayed_in_closed_form_are_named():
     simple, (still, ends), (moved, other) = row("ridge", 200, baseline=True), row("gru", 200), row("rnn", 230)
-    still |= {"curve": [{"step": 0}, {"step": 9}], "best_step": 0}
-    moved |= {"curve": [{"step": 0}, {"step": 9}], "best_step": 9}
+    still.curve = moved.curve = [{"step": 0}, {"step": 9}]
+    still.best_step, moved.best_step = 0, 9
     _, found = verdict(simple, (still, ends), (moved, other))
     said = [sentence for sentence in found["verdict"] if "closed form" in sentence]
     assert said == ["gru stayed where it began, in closed form: no step of training was better by more than chance."]
@@ -72,8 +75,8 @@ def test_models_that_stayed_in_closed_form_are_named():
 def test_a_failed_row_takes_no_part():
     rows, found = verdict(row("lstm", 400, failed="exit code 4: training diverged"), row("gru", 100))
     assert found["winner"] == "gru"
-    assert rows[0]["failed"] == "exit code 4: training diverged"
-    assert "tied" not in rows[0]
+    assert rows[0].failed == "exit code 4: training diverged"
+    assert not rows[0].tied
 
 
 def test_when_all_failed_nobody_won():
@@ -100,8 +103,8 @@ def test_where_attention_is_worse_on_long_sources_that_is_no_tie():
 def test_of_labels_nothing_is_said_of_long_sources():
     band = {"label": "40–60", "value": 0.5, "low": 0.4, "high": 0.6}
     rows = [row("lstm", 200, lengths=[band]), row("lstm+dot", 380, lengths=[band])]
-    outputs = {one["model"]: [texts] for one, texts in rows}
-    said = judge([one for one, _ in rows], outputs, REFERENCES, EXACT, writes=False)["verdict"]
+    outputs = {one.model: [texts] for one, texts in rows}
+    said = judge([one for one, _ in rows], outputs, REFERENCES, EXACT_MATCH, writes=False)["verdict"]
     assert not any("longest third" in sentence for sentence in said)
 
 

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[2] / "src" / "atento"
 
 LEVELS = [
@@ -21,6 +23,25 @@ LEVELS = [
 ]
 HEIGHT = {part: len(LEVELS) - level for level, parts in enumerate(LEVELS) for part in parts}
 ENTRANCES = {"__init__", "__main__"}  # the package's own doors may open on anything
+# The rooms of a package, sub-folders or single modules: each may import from those after it. "." are all other modules.
+ROOMS = {
+    "data": [
+        "evidence",
+        "builtin",
+        "dynamics",
+        "images",
+        "sequences",
+        "series",
+        "examples",
+        "sources",
+        "columns",
+        "tables",
+        "text",
+        "files",
+        ".",
+    ],
+    "models": ["builders", "diagnostics", ".", "backbones", "summaries", "protocols", "names"],
+}
 
 
 def part_of(path: Path) -> str:
@@ -44,6 +65,28 @@ def violations(part: str, text: str) -> list[str]:
     return [other for other in imported_parts(text) if other != part and HEIGHT[other] >= HEIGHT[part]]
 
 
+def imported_modules(text: str) -> set[str]:
+    """Every module of atento that a module imports, anywhere in it, by its dotted name."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return {name for name in names if name.startswith("atento.")}
+
+
+def room_of(package: str, inside: str) -> str:
+    """The room of a package that holds a module, by the first part of its name in the package."""
+    return inside if inside in ROOMS[package] else "."
+
+
+def room_violations(package: str, room: str, text: str) -> list[str]:
+    rooms = ROOMS[package]
+    found = {name.split(".")[2] for name in imported_modules(text) if name.startswith(f"atento.{package}.")}
+    return sorted(other for other in {room_of(package, one) for one in found} if rooms.index(other) < rooms.index(room))
+
+
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if part_of(path) not in ENTRANCES)
 
 
@@ -57,7 +100,32 @@ def test_imports_go_down_only():
 
 
 def test_an_upward_or_sideways_import_is_seen():
-    assert violations("attention", "from atento.models.build.encoder_decoder import build_encoder") == ["models"]
-    assert violations("data", "def late():\n    import atento.models.build.encoder_decoder") == ["models"]
+    assert violations("attention", "from atento.models.builders.encoder_decoder import build_encoder") == ["models"]
+    assert violations("data", "def late():\n    import atento.models.builders.encoder_decoder") == ["models"]
     assert violations("layers", "from atento import api") == ["api"]
     assert not violations("models", "from atento.attention import Attention")
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_import_one_way_only(package):
+    folders = {path.name for path in (SOURCE / package).iterdir() if path.is_dir() and path.name != "__pycache__"}
+    modules = {path.stem for path in (SOURCE / package).glob("*.py")}
+    assert folders | {"."} <= set(ROOMS[package]) <= folders | modules | {"."}
+    found = {}
+    for path in (SOURCE / package).rglob("*.py"):
+        inside = path.relative_to(SOURCE / package).parts
+        if inside != ("__init__.py",):
+            found["/".join(inside)] = room_violations(
+                package, room_of(package, inside[0].removesuffix(".py")), path.read_text("utf-8")
+            )
+    assert not {name: rooms for name, rooms in found.items() if rooms}
+
+
+def test_an_import_from_a_higher_room_is_seen():
+    assert room_violations("data", "tables", "from atento.data.examples.pairs import Pair") == ["examples"]
+    assert room_violations("data", "files", "def late():\n    from atento.data import tables") == ["tables"]
+    assert room_violations("data", ".", "import atento.data.files.opening") == ["files"]
+    assert not room_violations("data", "tables", "from atento.data.records import Refusal")
+    assert room_violations("models", "backbones", "from atento.models.classifier import Classifier") == ["."]
+    assert room_violations("models", ".", "from atento.models.builders import build_encoder") == ["builders"]
+    assert not room_violations("models", "backbones", "from atento.models.protocols import Encoder")

@@ -19,6 +19,7 @@ FROZEN = {
     "check": "--json",
     "report": "--out --json",
     "inspect": "--json",
+    "recipe": "--model --task --set --budget --device --all --json",
     "runs": "--json",
     "data": "--count --json",
     "models": "--json",

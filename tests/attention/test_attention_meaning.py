@@ -39,9 +39,9 @@ PAIR = Opposed(ScaledDot(), Similarity(minus_manhattan))
     [
         (KERNEL, Softmax(), "stands for exp(score) already", "Proportional"),
         (Kernel(RandomFeatures(3)), Sparsemax(), "divided by its sum", "Proportional"),
-        (KERNEL, Hard(), "nothing else goes on top", "Proportional"),
+        (KERNEL, Hard(), "only be divided by its sum", "Proportional"),
         (KERNEL, DeAttention(), "never negative", "another score"),
-        (Dot(), Proportional(), "never negative, and this score gives any number", "Kernel"),
+        (Dot(), Proportional(), "this score gives any number", "Kernel"),
         (Additive(3, 3, hidden_size=3), Proportional(), "gives any number", "Softmax"),
         (ScaledDot(), DeAttention(), "needs two matrices", "Opposed"),
         (PAIR, Softmax(), "gives two matrices", "DeAttention"),
@@ -64,10 +64,10 @@ def test_no_meaning(score, distribution, why, way_out):
     ids=["alibi", "right", "left", "mask"],
 )
 def test_a_bias_has_no_meaning_for_proportions(extent):
-    with pytest.raises(InputError, match="a bias is added to scores before an exponential"):
+    with pytest.raises(InputError, match="added to scores before an exponential"):
         Attention(KERNEL, Proportional(), extent)
-    with pytest.raises(InputError, match="a bias is added"):
-        Attention(KERNEL, Proportional(), Everything()).through(extent)
+    with pytest.raises(InputError, match="is added to scores"):
+        Attention(KERNEL, Proportional(), Everything()).with_extent(extent)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_goes_together_is_put_together(score, distribution, extent):
 
 def test_another_extent_keeps_score_and_distribution():
     whole = Attention(Additive(7, 7, hidden_size=3), Sparsemax(), Everything())
-    causal = whole.through(Causal())
+    causal = whole.with_extent(Causal())
     assert (causal.score, causal.distribution) == (whole.score, whole.distribution)
     items = torch.randn(2, 5, 7)
     assert (causal.weights(items, items).triu(1) == 0).all()

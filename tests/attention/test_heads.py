@@ -20,7 +20,7 @@ from atento.attention import (
     Window,
 )
 from atento.errors import InputError
-from atento.layers.positions import Rotary
+from atento.layers import Rotary
 
 BATCH, QUERIES, KEYS, HEADS, HEAD_SIZE = 2, 5, 7, 3, 11
 SIZE = HEADS * HEAD_SIZE
@@ -190,7 +190,7 @@ def test_heads_of_parts_that_know_them_by_place():
     every = module.weights(items, items)
     few = module.weights(items, items, heads=slice(2, 3), rows=slice(1, 4))
     torch.testing.assert_close(few, every[:, 2:, 1:4], rtol=0, atol=1e-13)
-    torch.testing.assert_close(every, module.share(items, module.prepare(items)), rtol=0, atol=1e-13)
+    torch.testing.assert_close(every, module.weights_from(items, module.prepare(items)), rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -223,21 +223,23 @@ def test_what_padding_holds_reaches_neither_outputs_nor_weights(nothing):
 
 
 def test_heads_must_fit():
-    with pytest.raises(InputError, match="heads that fit: 1, 3, 11"):
+    with pytest.raises(InputError, match="MultiHead: heads must divide size") as caught:
         MultiHead(SIZE, 4, Attention(ScaledDot(), Softmax(), Everything()))
+    assert caught.value.found == "heads=4, size=33"
+    assert caught.value.fix == "heads that fit: 1, 3, 11"
 
 
 def test_what_torch_cannot_hold_is_refused():
-    with pytest.raises(InputError, match="no such composition"):
+    with pytest.raises(InputError, match="cannot compute this composition"):
         MultiHead(SIZE, HEADS, Attention(ScaledDot(), Sparsemax(), Everything())).to_torch()
-    with pytest.raises(InputError, match="no such composition"):
+    with pytest.raises(InputError, match="cannot compute this composition"):
         standard(source_size=SOURCE_SIZE).to_torch()
-    with pytest.raises(InputError, match="no such composition"):
+    with pytest.raises(InputError, match="cannot compute this composition"):
         MultiHead(12, 2, Attention(ScaledDot(), Softmax(), Everything()), rotary=Rotary(6)).to_torch()
 
 
 @pytest.mark.parametrize("options", [{"bias": False}, {"kdim": 5}, {"add_bias_kv": True}, {"add_zero_attn": True}])
 def test_what_we_cannot_hold_is_refused(options):
-    with pytest.raises(InputError, match="from_torch reads") as caught:
+    with pytest.raises(InputError, match="from_torch needs") as caught:
         MultiHead.from_torch(nn.MultiheadAttention(SIZE, HEADS, **options))
     assert str(next(iter(options))) in caught.value.found + caught.value.fix

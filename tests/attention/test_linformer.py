@@ -1,4 +1,4 @@
-"""Keys and values pressed together along time."""
+"""Keys and values projected along time."""
 
 import math
 
@@ -11,20 +11,20 @@ from atento.attention import (
     Everything,
     General,
     Linformer,
+    Location,
     MultiHead,
     ScaledDot,
     Softmax,
     Sparsemax,
     Window,
 )
-from atento.attention.scores.learned import Location
 from atento.errors import InputError
 
-BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE, LONGEST, PRESSED = 2, 5, 7, 3, 11, 13, 4
+BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE, LONGEST, RANK = 2, 5, 7, 3, 11, 13, 4
 
 
-def made(*, shared=False, longest=LONGEST, size=PRESSED):
-    return Linformer(Attention(ScaledDot(), Softmax(), Everything()), longest, size, shared=shared)
+def made(*, shared=False, max_length=LONGEST, rank=RANK):
+    return Linformer(Attention(ScaledDot(), Softmax(), Everything()), max_length, rank, shared=shared)
 
 
 def some_items(queries=QUERIES):
@@ -41,7 +41,7 @@ def test_the_paper_s_formula(shared, padded, queries):
     linformer, (query, key, value) = made(shared=shared), some_items(queries)
     valid = torch.tensor([[True, True, True, False, True, False, False], [True] * 7]) if padded else None
     real = torch.ones(BATCH, KEYS, 1) if valid is None else valid.unsqueeze(-1)
-    first, second = linformer.mix_keys[:, :KEYS], linformer.mix_values[:, :KEYS]
+    first, second = linformer.project_keys[:, :KEYS], linformer.project_values[:, :KEYS]
     mixed_keys, mixed_values = first @ (key * real), second @ (value * real)
     shares = (query @ mixed_keys.mT / SIZE**0.5).softmax(-1)
     expected = shares @ mixed_values
@@ -88,7 +88,7 @@ def test_a_row_without_a_real_key_gives_zeros_and_finite_gradients(queries):
 def test_it_stands_where_an_attention_stands():
     """In heads, with any score and distribution, prepared once and asked often."""
     inner = Attention(General(SIZE, SIZE), Sparsemax(), Everything())
-    heads = MultiHead(4 * SIZE, 4, Linformer(inner, LONGEST, PRESSED))
+    heads = MultiHead(4 * SIZE, 4, Linformer(inner, LONGEST, RANK))
     query, source = torch.randn(BATCH, QUERIES, 12), torch.randn(BATCH, KEYS, 12)
     valid = torch.arange(KEYS) < torch.tensor([[7], [3]])
     whole, prepared = heads(query, source, valid=valid), heads.prepare(source, valid=valid)
@@ -98,15 +98,15 @@ def test_it_stands_where_an_attention_stands():
     weights = heads.weights(query, source, valid=valid)
     assert weights.shape == (BATCH, 4, QUERIES, KEYS)
     torch.testing.assert_close(heads.weights(query, source, valid=valid, heads=slice(1, 3)), weights[:, 1:3])
-    with pytest.raises(InputError, match="no such composition"):
+    with pytest.raises(InputError, match="cannot compute this composition"):
         MultiHead(4 * SIZE, 4, made()).to_torch()
 
 
 def test_more_keys_than_places_are_refused():
-    linformer, key = made(longest=5), torch.randn(1, 6, SIZE)
-    with pytest.raises(InputError, match="6 keys, longest=5") as caught:
+    linformer, key = made(max_length=5), torch.randn(1, 6, SIZE)
+    with pytest.raises(InputError, match="6 keys, max_length=5") as caught:
         linformer(key, key, key)
-    assert "longest=6" in caught.value.fix
+    assert "max_length=6" in caught.value.fix
     for valid in ([True] * 5 + [False], [False] + [True] * 5):  # five real ones fit
         assert linformer(key, key, key, valid=torch.tensor([valid])).isfinite().all()
 
@@ -122,13 +122,13 @@ def test_more_keys_than_places_are_refused():
     ids=["causal", "window", "location"],
 )
 def test_a_mixture_has_no_position(attention):
-    with pytest.raises(InputError, match="no mixture has a position") as caught:
-        Linformer(attention(), LONGEST, PRESSED)
+    with pytest.raises(InputError, match="may depend on positions") as caught:
+        Linformer(attention(), LONGEST, RANK)
     assert "Kernel" in caught.value.fix
 
 
-@pytest.mark.parametrize("sizes, found", [((0, 4), "longest=0"), ((4, 0), "size=0")])
-def test_sizes_that_press_nothing_are_refused(sizes, found):
+@pytest.mark.parametrize("sizes, found", [((0, 4), "max_length=0"), ((4, 0), "rank=0")])
+def test_sizes_below_one_are_refused(sizes, found):
     with pytest.raises(InputError, match=found):
         Linformer(Attention(ScaledDot(), Softmax(), Everything()), *sizes)
-    assert "size=4" in repr(made())
+    assert "rank=4" in repr(made())

@@ -3,8 +3,19 @@ import math
 import pytest
 import torch
 
-from atento.attention import Additive, Causal, Everything, ScaledDot, Softmax, Sparsemax, Window
-from atento.attention.presets import TABLES, Composition, Sizes, compose
+from atento.attention import (
+    Additive,
+    Causal,
+    Composition,
+    Everything,
+    ScaledDot,
+    Sizes,
+    Softmax,
+    Sparsemax,
+    Window,
+    compose,
+)
+from atento.attention.presets import TABLES
 from atento.errors import InputError
 
 
@@ -69,7 +80,7 @@ def test_alpha_is_named_or_learned_a_head():
 
 
 def test_location_has_as_many_places_as_the_longest_sequence():
-    assert Composition("location").build(Sizes(5, 7, longest=11)).score.longest == 11
+    assert Composition("location").build(Sizes(5, 7, max_length=11)).score.max_length == 11
 
 
 def test_a_wrong_name_is_answered_with_the_nearest():

@@ -7,8 +7,20 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from atento.attention import Attention, Causal, Everything, General, MultiHead, ScaledDot, Softmax, Sparsemax, Window
-from atento.attention.weights import Look, Summary, measure, summarise
+from atento.attention import (
+    Attention,
+    AttentionCall,
+    Causal,
+    Everything,
+    General,
+    MultiHead,
+    ScaledDot,
+    Softmax,
+    Sparsemax,
+    WeightSummary,
+    Window,
+    summarize_weights,
+)
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, HEADS, HEAD_SIZE, TOP = 2, 5, 7, 3, 11, 2
@@ -40,7 +52,7 @@ def by_loops(weights, valid, at):
         zeros = sum(weight == 0 for weight, is_real in zip(row, real, strict=True) if is_real) / max(sum(real), 1)
         outside = sum(sorted(shares)[:-TOP])
         found[(slice(None), *place)] = torch.tensor([entropy, distance, zeros, outside])
-    return Summary(*found)
+    return WeightSummary(*found)
 
 
 @pytest.mark.spec("X02")
@@ -52,7 +64,7 @@ def test_each_number_by_its_definition():
     weights[1, 2, 3] *= -1  # weights of either sign count by their size
     weights[1, 0] *= 0.3  # and need not sum to 1
     at = torch.tensor([0, 3, 4, 9, 2])
-    found = measure(weights, VALID.unsqueeze(1), query_at=at, top=TOP)
+    found = summarize_weights(weights, VALID.unsqueeze(1), query_at=at, top=TOP)
     torch.testing.assert_close(found, by_loops(weights, VALID, at), rtol=0, atol=1e-13)
     assert (found.zeros > 0).any()
 
@@ -60,7 +72,7 @@ def test_each_number_by_its_definition():
 @pytest.mark.spec("X02")
 def test_numbers_known_beforehand():
     alike, one = torch.full((1, KEYS), 1 / KEYS), torch.eye(KEYS)[4:5]
-    found = measure(torch.cat([alike, one]), None, query_at=torch.tensor([3, 1]), top=TOP)
+    found = summarize_weights(torch.cat([alike, one]), None, query_at=torch.tensor([3, 1]), top=TOP)
     torch.testing.assert_close(found.entropy, torch.tensor([math.log(7), 0]))
     torch.testing.assert_close(found.distance, torch.tensor([12 / 7, 3]))  # 3 + 2 + 1 + 0 + 1 + 2 + 3; from 1 to 4
     torch.testing.assert_close(found.zeros, torch.tensor([0, 6 / 7]))
@@ -83,11 +95,11 @@ def test_blocks_of_rows_are_the_slow_path_s_rows(attention, block):
     prepared = module.prepare(source, valid=VALID)
     weights = module.weights(query, source, valid=VALID)
     expected = by_loops(weights.detach(), VALID, torch.arange(QUERIES))
-    found = summarise(module, query, prepared, block=block, top=TOP)
+    found = AttentionCall(module, query, prepared).summary(block=block, top=TOP)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)
     assert not found.entropy.requires_grad
-    part = summarise(module, query, prepared, rows=slice(1, 4), heads=slice(1, 3), block=block, top=TOP)
-    torch.testing.assert_close(part, Summary(*(number[:, 1:3, 1:4] for number in expected)), rtol=0, atol=1e-13)
+    part = AttentionCall(module, query, prepared).summary(rows=slice(1, 4), heads=slice(1, 3), block=block, top=TOP)
+    torch.testing.assert_close(part, WeightSummary(*(number[:, 1:3, 1:4] for number in expected)), rtol=0, atol=1e-13)
 
 
 @pytest.mark.spec("X02")
@@ -97,16 +109,16 @@ def test_the_whole_matrix_is_never_there(asked):
     long, block = 199, 40
     module = MultiHead(SIZE, HEADS, Attention(ScaledDot(), Softmax(), Everything()))
     items = torch.randn(1, long, SIZE)
-    look = Look(module, items, module.prepare(items))
+    call = AttentionCall(module, items, module.prepare(items))
     with Sizes() as sizes:
         if asked == "summary":
-            look.summary(block=block)
+            call.summary(block=block)
         else:
-            look.weights(rows=slice(0, block), heads=slice(1, 2))
+            call.weights(rows=slice(0, block), heads=slice(1, 2))
     rows = block * long * (HEADS if asked == "summary" else 1)
     assert sizes.largest <= max(rows, items.numel())
     with Sizes() as sizes:
-        look.weights()
+        call.weights()
     assert sizes.largest == HEADS * long * long  # what would be seen
 
 
@@ -114,5 +126,5 @@ def test_what_does_not_fit_is_named():
     attention, items = Attention(ScaledDot(), Softmax(), Everything()), torch.randn(1, KEYS, SIZE)
     prepared = attention.prepare(items, items)
     with pytest.raises(InputError, match="block must be positive"):
-        summarise(attention, items, prepared, block=0)
-    assert summarise(attention, items, prepared, rows=slice(0, 0)).entropy.shape == (1, 0)
+        AttentionCall(attention, items, prepared).summary(block=0)
+    assert AttentionCall(attention, items, prepared).summary(rows=slice(0, 0)).entropy.shape == (1, 1, 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.baselines.frequent import Majority, MajorityLabels, MostFrequentTag
+from atento.baselines.frequent import Majority, MajorityLabelSet, MostFrequentTag
 from atento.errors import InputError
 
 
@@ -48,7 +48,7 @@ def test_empty_sequences_teach_nothing_and_break_nothing():
 @pytest.mark.spec("B04")
 def test_the_most_frequent_set_of_labels_by_hand():
     labels = [["a", "b"], ["b", "a"], ["c"], ["b"], []]
-    usual = MajorityLabels().fit(["x"] * 5, labels)
+    usual = MajorityLabelSet().fit(["x"] * 5, labels)
     assert usual.predict(["y", "z"]) == [["b", "a"]] * 2, "the likeliest first: b three times, a twice"
     assert usual.rank(["y"]) == [(["b", "a"], ["b", "a", "c"])]
-    assert MajorityLabels().fit(["x"] * 3, [[], [], ["a"]]).predict(["y"]) == [[]]
+    assert MajorityLabelSet().fit(["x"] * 3, [[], [], ["a"]]).predict(["y"]) == [[]]

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from atento.baselines.ngrams import CharacterCounts
+from atento.baselines.ngrams import CharacterNGram
 from atento.errors import InputError
 
 D = 0.75
@@ -44,7 +44,7 @@ def by_formula(texts, text, order, *, whole):
 def test_as_the_formula_says(order, count):
     chance = random.Random(order)
     texts = ["".join(chance.choices("aabc d", k=chance.randint(1, 41))) for _ in range(count)]
-    model = CharacterCounts(order).fit(texts, [""] * count)
+    model = CharacterNGram(order).fit(texts, [""] * count)
     for text in ("abcabd dcb", "a", "never: aXb", texts[0]):
         expected = by_formula(texts, text, order, whole=count >= 20)
         assert model.log_probabilities(text).tolist() == pytest.approx(expected, abs=1e-12)
@@ -54,7 +54,7 @@ def test_as_the_formula_says(order, count):
 @pytest.mark.parametrize("count", [1, 31])
 def test_all_that_may_follow_shares_one(count):
     """The letters, any other character and, where texts are whole, the end: probabilities of what comes next."""
-    model = CharacterCounts(3).fit(["abac abca"] * count, [""] * count)
+    model = CharacterNGram(3).fit(["abac abca"] * count, [""] * count)
     for begin in ("", "a", "ab", "zz", "abz"):
         total = sum(math.exp(model.log_probabilities(begin + letter)[len(begin)]) for letter in "abc ?")
         if count > 1:
@@ -65,7 +65,7 @@ def test_all_that_may_follow_shares_one(count):
 def test_what_is_judged():
     """Text of 2500 characters: as many nats as its characters cost, in as many equal passages as it has thousands."""
     text = "ab" * 1250
-    model = CharacterCounts(2).fit([text], [""])
+    model = CharacterNGram(2).fit([text], [""])
     ((nats, characters, words, passages),) = model.predict([text])
     assert (characters, words, len(passages)) == (2500, 1, 2)
     assert nats == pytest.approx(model.log_probabilities(text).sum())
@@ -74,10 +74,10 @@ def test_what_is_judged():
 
 
 def test_names_and_refusals():
-    assert CharacterCounts().name == "5-gram"
-    assert CharacterCounts(1).name == "unigram"
+    assert CharacterNGram().name == "5-gram"
+    assert CharacterNGram(1).name == "unigram"
     for order, discount in ((0, 0.5), (2, 0.0), (2, 1.0)):
         with pytest.raises(InputError):
-            CharacterCounts(order, discount=discount)
+            CharacterNGram(order, discount=discount)
     with pytest.raises(InputError):
-        CharacterCounts().predict(["a"])
+        CharacterNGram().predict(["a"])

@@ -5,7 +5,6 @@ import pytest
 
 from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
 from atento.errors import InputError
-from atento.metrics.forecasts import mean_squared_error
 
 WINDOW, NEXT = [1.0, 4.0, 2.0, 7.0], [0.0, 0.0, 0.0]  # the targets tell only how far to look
 
@@ -50,7 +49,7 @@ def test_each_is_perfect_on_what_it_was_made_for():
     for kind, values in series.items():
         windows, ends = [values[at : at + 11] for at in range(20)], [values[at + 11 : at + 18] for at in range(20)]
         for model in (LastValue(), Seasonal(5), Drift()):
-            errors[kind, model.name] = mean_squared_error(model.fit(windows, ends).predict(windows), ends)
+            errors[kind, model.name] = np.square(np.subtract(model.fit(windows, ends).predict(windows), ends)).mean()
     assert errors["last-value", "last-value"] == 0
     assert errors["seasonal", "seasonal"] < 1e-25 < 0.1 < errors["seasonal", "last-value"]
     assert errors["drift", "drift"] < 1e-25 < 1 < errors["drift", "seasonal"]

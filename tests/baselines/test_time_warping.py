@@ -6,12 +6,12 @@ import pytest
 from atento.baselines.time_warping import (
     BANDS,
     Candidates,
-    NearestWarped,
+    DTWNearest,
+    band_radius,
+    dtw_distances,
     lower_bounds,
     nearest,
-    radius,
-    spread_out,
-    warped_distances,
+    stratified_sample,
 )
 from atento.data.tables.number_lists import require_numbers
 
@@ -43,7 +43,7 @@ def test_distances_are_those_of_the_recursion(walks, band):
     known = Candidates.of(walks)
     for query in walks[:7]:
         expected = [brute(query, other, band) for other in walks]
-        np.testing.assert_allclose(warped_distances(query, known, band), expected, rtol=1e-12)
+        np.testing.assert_allclose(dtw_distances(query, known, band), expected, rtol=1e-12)
         assert (lower_bounds(query, known, band) <= np.array(expected) + 1e-9).all()
 
 
@@ -75,7 +75,7 @@ def test_what_shifts_in_time_is_near_only_where_time_is_warped():
     ]
     texts = [" ".join(f"{number:.4f}" for number in row) for row, _ in rows]
     targets = [name for _, name in rows]
-    model = NearestWarped(require_numbers).fit(texts[::3], targets[::3])
+    model = DTWNearest(require_numbers).fit(texts[::3], targets[::3])
     assert model.band > 0
     assert model.summary.endswith(f"band {model.band:.0%}")
     assert model.predict(texts[1::3]) == targets[1::3]
@@ -83,18 +83,18 @@ def test_what_shifts_in_time_is_near_only_where_time_is_warped():
 
 def test_every_label_has_its_share_of_a_sample():
     targets = ["a"] * 90 + ["b"] * 10
-    chosen = [targets[place] for place in spread_out(targets, 20)]
+    chosen = [targets[place] for place in stratified_sample(targets, 20)]
     assert (chosen.count("a"), chosen.count("b")) == (18, 2)
-    assert spread_out(targets, 200).tolist() == list(range(100))
-    assert radius(10, np.array([10, 14]), 0.1).tolist() == [1, 4]
+    assert stratified_sample(targets, 200).tolist() == list(range(100))
+    assert band_radius(10, np.array([10, 14]), 0.1).tolist() == [1, 4]
     assert BANDS[0] == 0.0
 
 
 def test_a_large_training_part_is_sampled_and_a_long_sequence_shortened_which_is_said(monkeypatch):
-    monkeypatch.setattr("atento.baselines.time_warping.MOST_CELLS", 100)
-    monkeypatch.setattr("atento.baselines.time_warping.LONGEST", 5)
+    monkeypatch.setattr("atento.baselines.time_warping.MAX_CELLS", 100)
+    monkeypatch.setattr("atento.baselines.time_warping.MAX_LENGTH", 5)
     texts = [" ".join(str(n % 2 + step / 10) for step in range(12)) for n in range(60)]
-    model = NearestWarped(require_numbers).fit(texts, ["even" if n % 2 == 0 else "odd" for n in range(60)])
+    model = DTWNearest(require_numbers).fit(texts, ["even" if n % 2 == 0 else "odd" for n in range(60)])
     assert "means of 3 steps" in model.summary
     assert "of 60 training sequences" in model.summary
     assert model.predict(texts[:2]) == ["even", "odd"]

@@ -10,7 +10,7 @@ from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, 
 from atento.attention.extents.extents import Extent, View
 from atento.attention.scores.learned import FeatureBased, Location
 from atento.blocks import AreaAttention
-from atento.blocks.area import mean_of, means, means_and_spreads, spread_of, spreads, sums
+from atento.blocks.area import mean_of, means, means_and_stds, std_of, stds, sums
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE, LARGEST, HIDDEN = 2, 3, 7, 5, 11, 3, 13
@@ -31,7 +31,7 @@ def mean(area):
     return sum(area) / len(area)
 
 
-def spread(area):
+def std(area):
     return (sum((item - mean(area)).square() for item in area) / len(area)).sqrt()
 
 
@@ -41,14 +41,14 @@ def test_features_of_every_area():
     values = torch.randn(KEYS, SIZE)
     areas = [area_of(values, *place) for place in PLACES]
     assert len(areas) == 7 + 6 + 5
-    for features, formula in ((means, mean), (spreads, spread), (sums, sum)):
+    for features, formula in ((means, mean), (stds, std), (sums, sum)):
         torch.testing.assert_close(features(values, LARGEST), torch.stack([formula(area) for area in areas]))
     torch.testing.assert_close(means(values[:2], LARGEST), torch.stack([*values[:2], mean(values[:2])]))  # few items
 
 
 def test_the_spread_of_equal_items_has_a_gradient():
     values = torch.ones(KEYS, SIZE, requires_grad=True)
-    (gradient,) = torch.autograd.grad(spreads(values, LARGEST).sum(), values)
+    (gradient,) = torch.autograd.grad(stds(values, LARGEST).sum(), values)
     assert (gradient == 0).all()
 
 
@@ -57,13 +57,13 @@ def scaled_dot(query, keys, _):
 
 
 def feature_based(query, keys, score):
-    """v · tanh(W₁ mean + W₂ spread + b): the query is not asked; a single item has no spread."""
+    """v · tanh(W₁ mean + W₂ std + b): the query is not asked; a single item has no std."""
     first, second = score.project_first, score.project_second
     bent = [
         torch.tanh(
             first.weight @ mean(area)
             + first.bias
-            + (second.weight @ spread(area) if len(area) > 1 else torch.zeros(HIDDEN))
+            + (second.weight @ std(area) if len(area) > 1 else torch.zeros(HIDDEN))
         )
         for area in keys
     ]
@@ -73,9 +73,9 @@ def feature_based(query, keys, score):
 def over_areas(kind, distribution=None, extent=None):
     if kind is scaled_dot:
         return AreaAttention(Attention(ScaledDot(), distribution or Softmax(), extent or Everything()), largest=LARGEST)
-    score = FeatureBased(2 * SIZE, HIDDEN, first=mean_of, second=spread_of)
+    score = FeatureBased(2 * SIZE, HIDDEN, first=mean_of, second=std_of)
     attention = Attention(score, distribution or Softmax(), extent or Everything())
-    return AreaAttention(attention, largest=LARGEST, features=means_and_spreads)
+    return AreaAttention(attention, largest=LARGEST, features=means_and_stds)
 
 
 @pytest.mark.spec("A11")
@@ -166,5 +166,5 @@ def test_what_does_not_fit_is_named():
     assert caught.value.found == "key (2, 6, 5), value (2, 7, 11)"
     with pytest.raises(InputError, match="key must have the shape"):
         module.weights(query, key[0, 0])
-    with pytest.raises(InputError, match="asks where a key stands"):
+    with pytest.raises(InputError, match="depends on the position of a key"):
         AreaAttention(Attention(Location(SIZE, KEYS), Softmax(), Everything()), largest=2)

@@ -67,12 +67,12 @@ def test_parallel(padded):
             for n, other in regions
         }
         by_first = softmax(
-            module.judge_first.weight[0]
+            module.score_first.weight[0]
             @ torch.tanh(to_first @ item + sum(affinity[t, n] * (to_second @ other) for n, other in regions))
             for t, item in questions
         )
         by_second = softmax(
-            module.judge_second.weight[0]
+            module.score_second.weight[0]
             @ torch.tanh(to_second @ other + sum(affinity[t, n] * (to_first @ item) for t, item in questions))
             for n, other in regions
         )
@@ -156,7 +156,7 @@ def test_the_affinity_is_any_score():
 def test_parts_that_do_not_go_together_are_refused():
     with pytest.raises(InputError, match="de-attention needs two matrices"):
         parallel(DeAttention())
-    with pytest.raises(InputError, match="the affinity is one matrix"):
+    with pytest.raises(InputError, match="affinity must give one matrix"):
         parallel(affinity=Opposed(Dot(), Similarity(minus_manhattan)))
 
 

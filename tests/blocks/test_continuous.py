@@ -70,7 +70,7 @@ def test_it_is_the_limit_of_the_discrete_one(density, discrete, scale):
 def test_the_parabola_ends():
     """Weight up to a = (3σ²/2)^⅓ from the mean, none beyond."""
     mean, variance = torch.tensor(0.4), torch.tensor(0.02)
-    reach = ParabolaDensity().reach(variance).item()
+    reach = ParabolaDensity().half_width(variance).item()
     assert reach == pytest.approx(0.03 ** (1 / 3))
     place = 0.4 + reach * torch.tensor([-5.0, -1.001, -0.999, 0.0, 0.999, 1.001, 5.0])
     assert (ParabolaDensity()(place, mean, variance) > 0).tolist() == [False, False, True, True, True, False, False]
@@ -92,9 +92,9 @@ def test_what_is_expected_of_the_basis(density, mean, deviation):
         return torch.cat(wide)
 
     expected = integral(density, mean.item(), variance.item(), functions)
-    torch.testing.assert_close(density.expect(basis, mean, variance).detach(), expected, rtol=1e-9, atol=1e-10)
+    torch.testing.assert_close(density.expectation(basis, mean, variance).detach(), expected, rtol=1e-9, atol=1e-10)
     torch.testing.assert_close(basis(torch.tensor(0.37)), functions(0.37))
-    assert torch.autograd.gradcheck(lambda *moments: density.expect(basis, *moments), (mean, variance))
+    assert torch.autograd.gradcheck(lambda *moments: density.expectation(basis, *moments), (mean, variance))
 
 
 @pytest.mark.spec("A18")
@@ -102,9 +102,9 @@ def test_far_from_the_basis_nothing_is_left_in_single_precision():
     """Differences of almost equal numbers must not look like weight."""
     basis = GaussianBasis(CENTRES, (0.02,)).float()
     for density in (GaussianDensity(), ParabolaDensity()):
-        expected = density.expect(basis, torch.tensor(0.0).float(), torch.tensor(1e-6).float())
+        expected = density.expectation(basis, torch.tensor(0.0).float(), torch.tensor(1e-6).float())
         assert (expected[3:].abs() < 1e-6).all()
-        exact = density.expect(GaussianBasis(CENTRES, (0.02,)), torch.tensor(0.0), torch.tensor(1e-6))
+        exact = density.expectation(GaussianBasis(CENTRES, (0.02,)), torch.tensor(0.0), torch.tensor(1e-6))
         torch.testing.assert_close(expected.double(), exact, rtol=0, atol=1e-4)  # of 20 at the centre
 
 
@@ -183,7 +183,7 @@ def test_it_looks_at_an_interval():
     module.attention = Attention(ByPlace(), Sparsemax(), Everything())
     moments = module.moments(torch.zeros(1, 1, 1), marks)
     assert moments.mean.item() == pytest.approx(20.5 / 31)
-    reach = module.density.reach(moments.variance).item()
+    reach = module.density.half_width(moments.variance).item()
     density = module.density(torch.arange(1, 32) / 31, moments.mean.squeeze(), moments.variance.squeeze())
     assert (density[19:21] > 0).all() and (density[: int(31 * (20.5 / 31 - reach)) - 1] == 0).all()
     assert reach < 0.1
@@ -202,7 +202,7 @@ class Signed(Distribution):
 
     non_negative = False
 
-    def normalise(self, scores, *_):
+    def normalize(self, scores, *_):
         return scores.tanh()
 
 
@@ -217,9 +217,9 @@ def test_what_does_not_fit_is_named():
         GaussianBasis(3, (0.1, 0.0))
     with pytest.raises(InputError, match="count must be positive"):
         GaussianBasis(0, (0.1,))
-    with pytest.raises(InputError, match="narrowest must be above 0") as caught:
-        continuous(GaussianDensity(), narrowest=0.0)
-    assert caught.value.found == "narrowest=0.0"
+    with pytest.raises(InputError, match="min_std must be above 0") as caught:
+        continuous(GaussianDensity(), min_std=0.0)
+    assert caught.value.found == "min_std=0.0"
     with pytest.raises(InputError, match="key and value must have the same items"):
         continuous(GaussianDensity())(query, key[:, 1:], value)
     with pytest.raises(InputError, match="valid says of each item of value"):

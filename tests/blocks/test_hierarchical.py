@@ -4,10 +4,16 @@ import pytest
 import torch
 
 from atento.attention import Additive, Attention, Everything, MultiHead, ScaledDot, Softmax
-from atento.blocks import AttentionPooling, ByItself, EncoderLayer, Hierarchical, RecurrentReader
+from atento.blocks import (
+    AttentionPooling,
+    HierarchicalAttention,
+    IdentityEncoder,
+    StackEncoder,
+    TransformerEncoderLayer,
+)
 from atento.errors import InputError
 from atento.layers.feed_forward import FeedForward
-from atento.recurrent import GRU
+from atento.recurrent import GRUCell
 from atento.recurrent.stack import Stack
 
 BATCH, SENTENCES, WORDS, SIZE, QUERY_SIZE, HIDDEN = 2, 3, 5, 6, 7, 11
@@ -21,15 +27,17 @@ def pooling(size):
 
 
 def gru(size):
-    return RecurrentReader(Stack(GRU, size, SIZE // 2, bidirectional=True))
+    return StackEncoder(Stack(GRUCell, size, SIZE // 2, bidirectional=True))
 
 
 def layer(size):
     heads = MultiHead(size, 2, Attention(ScaledDot(), Softmax(), Everything()))
-    return EncoderLayer(heads, FeedForward(size, HIDDEN))
+    return TransformerEncoderLayer(heads, FeedForward(size, HIDDEN))
 
 
-readers = pytest.mark.parametrize("reader", [lambda size: ByItself(), gru, layer], ids=["none", "gru", "transformer"])
+encoders = pytest.mark.parametrize(
+    "encoder", [lambda size: IdentityEncoder(), gru, layer], ids=["none", "gru", "transformer"]
+)
 
 
 def document():
@@ -51,18 +59,18 @@ def summed_up(pooling, items):
 
 
 @pytest.mark.spec("A28")
-@readers
-def test_both_levels_one_sentence_at_a_time(reader):
-    module = Hierarchical(reader(SIZE), pooling(SIZE), reader(SIZE), pooling(SIZE))
+@encoders
+def test_both_levels_one_sentence_at_a_time(encoder):
+    module = HierarchicalAttention(encoder(SIZE), pooling(SIZE), encoder(SIZE), pooling(SIZE))
     words, valid = document()
     expected, in_words, in_sentences = [], torch.zeros(BATCH, SENTENCES, WORDS), torch.zeros(BATCH, SENTENCES)
     for row, lengths in enumerate(LENGTHS):
         sentences = []
         for at, length in enumerate(lengths):
-            read = module.word_reader(words[row : row + 1, at, :length], valid=None)[0]
+            read = module.word_encoder(words[row : row + 1, at, :length], valid=None)[0]
             in_words[row, at, :length], sentence = summed_up(module.word_pooling, read)
             sentences.append(sentence)
-        read = module.sentence_reader(torch.stack(sentences)[None], valid=None)[0]
+        read = module.sentence_encoder(torch.stack(sentences)[None], valid=None)[0]
         in_sentences[row, : len(lengths)], whole = summed_up(module.sentence_pooling, read)
         expected.append(whole)
     actual, expected = module(words, valid=valid), torch.stack(expected)
@@ -75,9 +83,12 @@ def test_both_levels_one_sentence_at_a_time(reader):
     torch.testing.assert_close(weights.sentences, in_sentences, rtol=0, atol=1e-13)
 
 
-@readers
-def test_an_empty_sentence_is_no_sentence(reader):
-    module, (words, valid) = Hierarchical(reader(SIZE), pooling(SIZE), reader(SIZE), pooling(SIZE)), document()
+@encoders
+def test_an_empty_sentence_is_no_sentence(encoder):
+    module, (words, valid) = (
+        HierarchicalAttention(encoder(SIZE), pooling(SIZE), encoder(SIZE), pooling(SIZE)),
+        document(),
+    )
     expected = module(words, valid=valid)
     gap = [0, 1, 1, 2]  # the second place is a copy that holds no word
     empty = valid[:, gap].clone()
@@ -87,7 +98,10 @@ def test_an_empty_sentence_is_no_sentence(reader):
 
 
 def test_what_does_not_fit_is_named():
-    module, (words, valid) = Hierarchical(ByItself(), pooling(SIZE), ByItself(), pooling(SIZE)), document()
+    module, (words, valid) = (
+        HierarchicalAttention(IdentityEncoder(), pooling(SIZE), IdentityEncoder(), pooling(SIZE)),
+        document(),
+    )
     with pytest.raises(InputError, match=r"words must have the shape \(B, S, W, D\)"):
         module(words[0])
     with pytest.raises(InputError, match="valid says of each item of words"):

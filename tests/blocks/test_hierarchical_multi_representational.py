@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from atento.attention import Attention, Dot, Everything, Softmax
-from atento.blocks import AttentionPooling, MultiRepresentational
+from atento.blocks import AttentionPooling, MultiRepresentationalAttention
 from atento.errors import InputError
 
 BATCH, TIME, SIZE, SIZES = 2, 5, 11, (3, 7, 2)
@@ -14,7 +14,9 @@ VALID = torch.tensor([[True, True, False, True, False], [False, True, True, True
 
 
 def mixture(sizes=SIZES, size=SIZE):
-    return MultiRepresentational(sizes, size, AttentionPooling(size, Attention(Dot(), Softmax(), Everything())))
+    return MultiRepresentationalAttention(
+        sizes, size, AttentionPooling(size, Attention(Dot(), Softmax(), Everything()))
+    )
 
 
 @pytest.mark.spec("A29")

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from atento.attention import Attention, Causal, Dot, Everything, Softmax, Sparsemax
 from atento.attention.distributions.distributions import Proportional
-from atento.blocks import AttentionPooling, MultiDimensional
+from atento.blocks import AttentionPooling, MultiDimensionalAttention
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, QUERY_SIZE, KEY_SIZE, VALUE_SIZE, HIDDEN = 2, 3, 5, 7, 11, 13, 17
@@ -14,7 +14,7 @@ VALID = torch.tensor([[True, True, False, True, False], [False, True, True, True
 
 
 def feature_wise(distribution=None, extent=None, **options):
-    return MultiDimensional(
+    return MultiDimensionalAttention(
         QUERY_SIZE,
         KEY_SIZE,
         VALUE_SIZE,
@@ -40,8 +40,8 @@ def test_each_feature_shares_its_own_weight_out(padded, activation):
         for asked in range(QUERIES):
             to_hidden = module.project_query.weight @ query[row, asked] + module.project_query.bias
             scores = [
-                module.judge.weight @ activation(module.project_key.weight @ key[row, at] + to_hidden)
-                + module.judge.bias
+                module.to_scores.weight @ activation(module.project_key.weight @ key[row, at] + to_hidden)
+                + module.to_scores.bias
                 for at in real
             ]
             for feature in range(VALUE_SIZE):
@@ -73,7 +73,7 @@ def trained(attention, items, target):
 def test_features_look_at_different_items():
     """One feature wants the first item, the other the second: no weight per item can give both."""
     items, target = torch.tensor([[[1.0, 0.0], [0.0, 1.0]]]), torch.tensor([[1.0, 1.0]])
-    by_feature = MultiDimensional(2, 2, 2, hidden_size=5, distribution=Softmax(), extent=Everything())
+    by_feature = MultiDimensionalAttention(2, 2, 2, hidden_size=5, distribution=Softmax(), extent=Everything())
     error, (first, second) = trained(by_feature, items, target)
     assert error < 1e-3 and first[0] > 0.9 and second[1] > 0.9
     error, _ = trained(Attention(Dot(), Softmax(), Everything()), items, target)
@@ -84,7 +84,7 @@ def test_any_distribution_and_extent():
     module = feature_wise(Sparsemax(), Causal())
     query, key = torch.randn(BATCH, KEYS, QUERY_SIZE), torch.randn(BATCH, KEYS, KEY_SIZE)
     with torch.no_grad():
-        module.judge.weight.mul_(10)
+        module.to_scores.weight.mul_(10)
     weights = module.weights(query, key)
     assert (weights.triu(1) == 0).all()
     torch.testing.assert_close(weights.sum(-1), torch.ones(BATCH, VALUE_SIZE, KEYS))
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_named():
         module(query, key[:1], value)
     with pytest.raises(InputError, match="valid says of each item of key"):
         module(query, key, value, valid=VALID[:, :3])
-    with pytest.raises(InputError, match="proportions are shares of numbers that are never negative"):
+    with pytest.raises(InputError, match="Proportional divides non-negative scores"):
         feature_wise(Proportional())
     with pytest.raises(InputError, match="hidden_size must be positive"):
-        MultiDimensional(1, 1, 1, hidden_size=0, distribution=Softmax(), extent=Everything())
+        MultiDimensionalAttention(1, 1, 1, hidden_size=0, distribution=Softmax(), extent=Everything())

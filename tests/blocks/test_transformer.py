@@ -7,8 +7,7 @@ import torch
 from torch import nn
 
 from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax
-from atento.blocks import DecoderLayer, EncoderLayer, Residual
-from atento.blocks.torch_layers import decoder_layer_to_torch, encoder_layer_to_torch
+from atento.blocks import Residual, TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
 from atento.layers.feed_forward import FeedForward
 
@@ -22,7 +21,9 @@ def heads(extent):
 
 
 def decoder_layer(order, **options):
-    return DecoderLayer(heads(Causal()), heads(Everything()), FeedForward(SIZE, INSIDE), order=order, **options)
+    return TransformerDecoderLayer(
+        heads(Causal()), heads(Everything()), FeedForward(SIZE, INSIDE), order=order, **options
+    )
 
 
 @pytest.mark.spec("T05")
@@ -47,17 +48,17 @@ def test_a_path_around_a_part():
 
 @pytest.mark.spec("T05")
 def test_no_norm_equals_torch_s_layers_with_theirs_taken_out():
-    encoder_layer = EncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order="pre")
+    encoder_layer = TransformerEncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order="pre")
     with_norm, plain = decoder_layer("pre"), decoder_layer("none")
     plain.load_state_dict({name: tensor for name, tensor in with_norm.state_dict().items() if "norm" not in name})
-    theirs = decoder_layer_to_torch(with_norm)
+    theirs = with_norm.to_torch()
     theirs.norm1 = theirs.norm2 = theirs.norm3 = nn.Identity()
     values, source = torch.randn(BATCH, TARGET, SIZE, requires_grad=True), torch.randn(BATCH, SOURCE, SIZE)
     future = torch.ones(TARGET, TARGET, dtype=torch.bool).triu(1)
     same(plain(values, plain.cross_attention.prepare(source)).values, theirs(values, source, tgt_mask=future), [values])
 
-    plain = EncoderLayer(encoder_layer.self_attention, encoder_layer.feed_forward, order="none")
-    theirs = encoder_layer_to_torch(encoder_layer)
+    plain = TransformerEncoderLayer(encoder_layer.self_attention, encoder_layer.feed_forward, order="none")
+    theirs = encoder_layer.to_torch()
     theirs.norm1 = theirs.norm2 = nn.Identity()
     same(plain(values), theirs(values), [values])
 
@@ -71,7 +72,7 @@ def same(ours, theirs, leaves):
 
 @orders
 def test_items_without_positions_can_be_moved(order):
-    layer = EncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order=order)
+    layer = TransformerEncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order=order)
     values, moved = torch.randn(BATCH, SOURCE, SIZE), torch.randperm(SOURCE)
     torch.testing.assert_close(layer(values[:, moved]), layer(values)[:, moved], rtol=0, atol=1e-12)
 
@@ -79,7 +80,7 @@ def test_items_without_positions_can_be_moved(order):
 @orders
 @pytest.mark.parametrize("nothing", [math.nan, math.inf])
 def test_what_padding_holds_never_matters(order, nothing):
-    layer = EncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order=order)
+    layer = TransformerEncoderLayer(heads(Everything()), FeedForward(SIZE, INSIDE), order=order)
     values = torch.randn(BATCH, SOURCE, SIZE)
     valid = torch.tensor([[True, True, False, True, False, False, True], [False] * 7])
     results = []
@@ -104,10 +105,10 @@ def test_cached_chunks_equal_the_whole(order, chunk):
     for first in range(0, TARGET, chunk):
         place = slice(first, first + chunk)
         passed = layer(values[:, place], source, past, at=torch.arange(TARGET)[place])
-        past = passed.own
+        past = passed.cache
         outputs.append(passed.values)
     torch.testing.assert_close(torch.cat(outputs, dim=1), whole.values, rtol=0, atol=1e-12)
-    for cached, kept in zip(past[:2], whole.own[:2], strict=True):
+    for cached, kept in zip(past[:2], whole.cache[:2], strict=True):
         torch.testing.assert_close(cached, kept, rtol=0, atol=1e-12)
 
 
@@ -128,14 +129,14 @@ def test_the_future_never_matters_exactly(order, training):
 
 
 def test_the_source_is_asked_with_what_entered_that_part():
-    """`asked` reproduces the cross-attention's weights beside the fast path."""
+    """`query` reproduces the cross-attention's weights beside the fast path."""
     layer = decoder_layer("pre")
     values, states = torch.randn(BATCH, TARGET, SIZE), torch.randn(BATCH, SOURCE, SIZE)
     source = layer.cross_attention.prepare(states)
     passed = layer(values, source)
     entered = layer.around_self.enter(values)
     after_self = values + layer.self_attention(entered, entered)
-    torch.testing.assert_close(passed.asked, layer.around_cross.norm(after_self))
+    torch.testing.assert_close(passed.query, layer.around_cross.norm(after_self))
     torch.testing.assert_close(
-        layer.cross_attention.share(passed.asked, source), layer.cross_attention.weights(passed.asked, states)
+        layer.cross_attention.weights_from(passed.query, source), layer.cross_attention.weights(passed.query, states)
     )

@@ -5,8 +5,7 @@ import torch
 from torch import nn
 
 from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax
-from atento.blocks import EncoderLayer, TransformerStack
-from atento.blocks.torch_layers import encoder_layer_to_torch
+from atento.blocks import TransformerEncoderLayer, TransformerStack
 from atento.errors import InputError
 from atento.layers.feed_forward import FeedForward
 
@@ -19,7 +18,7 @@ orders = pytest.mark.parametrize("order", ["pre", "post"])
 
 def stack(order, extent):
     layers = [
-        EncoderLayer(
+        TransformerEncoderLayer(
             MultiHead(SIZE, HEADS, Attention(ScaledDot(), Softmax(), extent)), FeedForward(SIZE, INSIDE), order=order
         )
         for _ in range(LAYERS)
@@ -34,13 +33,13 @@ def stack(order, extent):
 def torch_stack(ours, order):
     """torch.nn.TransformerEncoder with our weights."""
     theirs = nn.TransformerEncoder(
-        encoder_layer_to_torch(ours.layers[0]),
+        ours.layers[0].to_torch(),
         LAYERS,
         norm=nn.LayerNorm(SIZE) if order == "pre" else None,
         enable_nested_tensor=False,
     )
     for index, layer in enumerate(ours.layers):
-        theirs.layers[index].load_state_dict(encoder_layer_to_torch(layer).state_dict())
+        theirs.layers[index].load_state_dict(layer.to_torch().state_dict())
     if order == "pre":
         theirs.norm.load_state_dict(ours.norm.state_dict())
     return theirs
@@ -81,7 +80,7 @@ def test_decoder_only_from_a_cache_equals_uncached_equals_parallel(order, chunk)
     for first in range(0, TIME, chunk):
         at = torch.arange(TIME)[first : first + chunk]
         extended = ours.extend(values[:, at], past, at=at)
-        past = extended.own
+        past = extended.caches
         torch.testing.assert_close(tokens(extended.values), parallel[:, at], rtol=0, atol=1e-11)
         uncached = tokens(ours(values[:, : at[-1] + 1]))[:, -1]
         torch.testing.assert_close(uncached, parallel[:, at[-1]], rtol=0, atol=1e-11)
@@ -94,7 +93,7 @@ def test_a_padded_beginning_can_be_extended():
     values = torch.randn(BATCH, 7, SIZE)
     valid = torch.tensor([[True] * 7, [False, False] + [True] * 5])
     begun = ours.extend(values[:, :5], valid=valid[:, :5])
-    after = ours.extend(values[:, 5:], begun.own, at=torch.tensor([5, 6]), valid=valid[:, 5:]).values
+    after = ours.extend(values[:, 5:], begun.caches, at=torch.tensor([5, 6]), valid=valid[:, 5:]).values
     whole = ours(values, valid=valid)
     torch.testing.assert_close(after, whole[:, 5:], rtol=0, atol=1e-12)
     alone = ours(values[1:, 2:])

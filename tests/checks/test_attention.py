@@ -19,7 +19,7 @@ from atento.attention import (
     Window,
 )
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes
-from atento.checks.parts import EXTENT_LAWS, LAWS, SCORE_LAWS
+from atento.checks.attention_parts import DISTRIBUTION_LAWS, EXTENT_LAWS, SCORE_LAWS
 
 SIZES = Sizes(query=6, key=6, reach=2)
 PARTS = {name: part for table in (SCORES, DISTRIBUTIONS, EXTENTS) for name, part in table.items()}
@@ -54,8 +54,8 @@ def test_compositions_keep_every_contract(module):
 class Halved(Softmax):
     """Says that it sums to 1."""
 
-    def normalise(self, scores, visible):
-        return super().normalise(scores, visible) / 2
+    def normalize(self, scores, visible):
+        return super().normalize(scores, visible) / 2
 
 
 class Centred(Softmax):
@@ -63,8 +63,8 @@ class Centred(Softmax):
 
     sums_to_one = False
 
-    def normalise(self, scores, visible):
-        return super().normalise(scores, visible) - 0.01
+    def normalize(self, scores, visible):
+        return super().normalize(scores, visible) - 0.01
 
 
 class Leaky(Softmax):
@@ -72,7 +72,7 @@ class Leaky(Softmax):
 
     def forward(self, scores, visible):
         top = scores.masked_fill(~visible, -torch.inf).amax(-1, keepdim=True).nan_to_num(neginf=0.0)
-        return self.normalise(torch.where(visible, scores, top - 9), visible) * visible.any(-1, keepdim=True)
+        return self.normalize(torch.where(visible, scores, top - 9), visible) * visible.any(-1, keepdim=True)
 
 
 class Curious(Softmax):
@@ -92,19 +92,19 @@ class Even(Softmax):
 class Ranked(Softmax):
     """The first keys count for more."""
 
-    def normalise(self, scores, visible):
-        return super().normalise(scores - torch.arange(scores.size(-1)), visible)
+    def normalize(self, scores, visible):
+        return super().normalize(scores - torch.arange(scores.size(-1)), visible)
 
 
 class Sharp(Softmax):
-    def normalise(self, scores, visible):
-        return super().normalise(scores * scores.abs(), visible)
+    def normalize(self, scores, visible):
+        return super().normalize(scores * scores.abs(), visible)
 
 
 class Overflowing(Softmax):
     """exp without taking the largest away first."""
 
-    def normalise(self, scores, visible):
+    def normalize(self, scores, visible):
         powers = scores.exp()
         return powers / powers.sum(-1, keepdim=True).clamp(min=1e-300)
 
@@ -189,7 +189,7 @@ def test_a_broken_extent():
 
 def test_every_contract_of_a_part_was_seen_broken():
     seen = [set().union(*table.values()) for table in (BROKEN_DISTRIBUTIONS, BROKEN_SCORES)]
-    assert seen == [set(LAWS), set(SCORE_LAWS)]
+    assert seen == [set(DISTRIBUTION_LAWS), set(SCORE_LAWS)]
     assert set(EXTENT_LAWS) == {"cache", "shape"}
 
 
@@ -220,7 +220,7 @@ class Unmasked(Attention):
         (StaleCache, {"cache"}),
         (
             Unmasked,
-            {"padding content", "padding amount", "nothing real", "gradients at padding", "weights"},
+            {"padding content", "padding amount", "no valid items", "gradients at padding", "weights"},
         ),
     ],
     ids=lambda kind: getattr(kind, "__name__", ""),
@@ -254,7 +254,7 @@ def test_a_distribution_is_held_to_what_it_says():
     class Single(Distribution):
         sums_to_one = False
 
-        def normalise(self, scores, visible):
+        def normalize(self, scores, visible):
             return scores.sigmoid()
 
     found = atento.check(Single())

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from atento.checks.finding import CLOSE, EXACT, Checked, apart, aside, judged, tried
+from atento.checks.finding import CLOSE, EXACT, Checked, difference, judged, not_applicable, tried
 
 
 @pytest.mark.parametrize(
@@ -23,12 +23,12 @@ from atento.checks.finding import CLOSE, EXACT, Checked, apart, aside, judged, t
     ],
 )
 def test_how_far_apart(actual, expected, gap):
-    assert apart(torch.tensor(actual), torch.tensor(expected)) == pytest.approx(gap)
+    assert difference(torch.tensor(actual), torch.tensor(expected)) == pytest.approx(gap)
 
 
 def test_a_table_is_true_when_nothing_is_broken():
     held, broken = judged("one", 1e-13, CLOSE, "it holds"), judged("two", math.nan, EXACT, "law", otherwise="why")
-    other = aside("three", "because")
+    other = not_applicable("three", "because")
     assert Checked("Module", [held, other])
     table = Checked("Module", [held, broken, other])
     assert not table

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 import atento
-from atento.models.build.matcher import build_matcher
+from atento.models.builders.matcher import build_matcher
 from atento.models.heads import LabelHead
-from atento.models.matcher import Both
+from atento.models.matcher import PairVectors
 from atento.spec import ModelRecipe
 
 NAMES = [
@@ -22,7 +22,7 @@ NAMES = [
 
 def build(name):
     torch.manual_seed(0)
-    return build_matcher(ModelRecipe(name=name, hidden=8, heads=2, reach=1), 11, LabelHead, 3)
+    return build_matcher(ModelRecipe(name=name, hidden=8, heads=2, window=1), 11, LabelHead, 3)
 
 
 @pytest.mark.spec("X01")
@@ -30,7 +30,7 @@ def build(name):
 def test_every_matcher_keeps_its_contracts(name):
     found = atento.check(build(name))
     assert found, found
-    assert {"padding content", "padding amount", "neighbours", "nothing real", "gradients at padding"} <= {
+    assert {"padding content", "padding amount", "neighbours", "no valid items", "gradients at padding"} <= {
         finding.contract for finding in found
     }
 
@@ -40,8 +40,8 @@ def test_a_matcher_that_averages_over_padding_is_caught(monkeypatch):
 
     def careless(self, batch):
         encode = self.encoder.embedding
-        return Both(encode(batch.first).mean(1), encode(batch.second).mean(1))
+        return PairVectors(encode(batch.first).mean(1), encode(batch.second).mean(1))
 
-    monkeypatch.setattr(type(module), "sum_up", careless)
+    monkeypatch.setattr(type(module), "pair_vectors", careless)
     broken = {finding.contract for finding in atento.check(module).broken}
     assert {"padding content", "padding amount"} <= broken

@@ -6,9 +6,9 @@ import torch
 import atento
 from atento.checks.recurrent import HOLES
 from atento.layers.masking import valid_from_lengths
-from atento.models.build.encoder_decoder import CELLS
-from atento.recurrent import GRU, LSTM, Elman, Stack, unroll
-from atento.recurrent.stack import Stacked
+from atento.models.builders.recurrent import CELLS
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack, unroll
+from atento.recurrent.stack import StackOutput
 
 
 def broken(checked):
@@ -49,7 +49,7 @@ class NotReversed(Stack):
 
     def forward(self, inputs, start=None, *, valid=None):
         walks = [unroll(self.cell(index), inputs, valid=valid) for index in (0, 1)]
-        return Stacked(torch.cat([walk.outputs for walk in walks], dim=-1), tuple(walk.last for walk in walks))
+        return StackOutput(torch.cat([walk.outputs for walk in walks], dim=-1), tuple(walk.last for walk in walks))
 
 
 class ReversedPadding(Stack):
@@ -60,10 +60,10 @@ class ReversedPadding(Stack):
         back = unroll(self.cell(1), inputs.masked_fill(~valid.unsqueeze(-1), 0) if valid is not None else inputs,
                       backward=True)  # fmt: skip
         outputs = torch.cat([there.outputs, back.outputs], dim=-1)
-        return Stacked(outputs, (there.last, back.last))
+        return StackOutput(outputs, (there.last, back.last))
 
 
-class SwappedGates(GRU):
+class SwappedGates(GRUCell):
     """A step that differs from the walk's."""
 
     def forward(self, input, state):
@@ -71,24 +71,24 @@ class SwappedGates(GRU):
 
 
 def test_a_state_that_is_forgotten():
-    assert broken(atento.check(StartsAnew(LSTM, 3, 5))) == {"streaming"}
+    assert broken(atento.check(StartsAnew(LSTMCell, 3, 5))) == {"streaming"}
 
 
 @pytest.mark.spec("X01")
 def test_padding_that_is_taken_to_be_elsewhere():
-    found = broken(atento.check(RightPadding(Elman, 3, 5)))
+    found = broken(atento.check(RightPadding(ElmanCell, 3, 5)))
     assert {"ragged", "padding side"} <= found
     assert "padding amount" not in found
 
 
 @pytest.mark.spec("X01")
 def test_a_way_back_that_is_not_one():
-    assert broken(atento.check(NotReversed(GRU, 3, 5, bidirectional=True))) == {"reversed"}
+    assert broken(atento.check(NotReversed(GRUCell, 3, 5, bidirectional=True))) == {"reversed"}
 
 
 @pytest.mark.spec("X01")
 def test_a_way_back_that_begins_in_the_padding():
-    stack = ReversedPadding(GRU, 3, 5, bidirectional=True)
+    stack = ReversedPadding(GRUCell, 3, 5, bidirectional=True)
     for weight in stack.parameters():
         torch.nn.init.normal_(weight)  # without a bias, zeros would stay zeros
     found = broken(atento.check(stack))

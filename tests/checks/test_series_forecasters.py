@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from atento.checks.check import check
-from atento.models.build.forecaster import build_forecaster
+from atento.models.builders.forecaster import build_forecaster
 from atento.models.forecaster import SeriesSizes
 from atento.spec import ModelRecipe
 
 SIZES = SeriesSizes(channels=2, covariates=3, look_back=7, horizon=5)
-CONTRACTS = ("neighbours", "order", "on its own output", "micro-batches")
+CONTRACTS = ("neighbours", "batch order", "rollout", "micro-batches")
 
 
 def forecaster(name="gru", **values):
@@ -33,14 +33,14 @@ def test_a_window_that_sees_its_neighbours_is_caught():
 def test_a_window_that_knows_its_place_in_the_batch_is_caught():
     model = forecaster()
     model.anchor = lambda past: past[:, -1:] + torch.arange(len(past)).double()[:, None, None]
-    assert {one.contract for one in check(model).broken} >= {"order"}
+    assert {one.contract for one in check(model).broken} >= {"batch order"}
 
 
 def test_a_long_forecast_that_forgets_its_own_output_is_caught():
     model = forecaster()
-    whole = type(model).extend
-    model.extend = lambda past, known, steps: whole(model, past, known, min(steps, 5)).repeat(1, -(-steps // 5), 1, 1)
-    assert {one.contract for one in check(model).broken} >= {"on its own output"}
+    whole = type(model).rollout
+    model.rollout = lambda past, known, steps: whole(model, past, known, min(steps, 5)).repeat(1, -(-steps // 5), 1, 1)
+    assert {one.contract for one in check(model).broken} >= {"rollout"}
 
 
 def test_a_mean_of_means_is_caught():

@@ -7,7 +7,7 @@ import atento
 from atento.checks import translators
 from atento.checks.translators import micro_batches, some_batch, token_loss
 from atento.layers.losses import Loss
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.translator import Translator
 from atento.spec import ModelRecipe
 
@@ -23,7 +23,7 @@ FAMILIES = [
     "gru/transformer",
     "transformer/lstm+general",
 ]
-SIZES = {"hidden": 12, "heads": 2, "feed_forward": 10, "layers": 2, "reach": 2}
+SIZES = {"hidden": 12, "heads": 2, "feed_forward": 10, "layers": 2, "window": 2}
 
 
 def build(name, kind=Translator):

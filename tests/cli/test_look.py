@@ -9,11 +9,11 @@ def test_the_verdict_on_a_terminal(atento_command, trained_run, tmp_path):
     done = atento_command.run("look", trained_run.folder, "--what", "gradients", cwd=tmp_path)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0].endswith("(LSTM)")
+    assert lines[0].endswith("(LSTMCell)")
     assert "lag  norm" in lines[1]
     assert any("forget gate:" in line for line in lines)
     assert lines[-2].startswith("The gradient ")
-    assert "model.init" in lines[-1] or lines[-1] == "Nothing to mend."
+    assert "model.init" in lines[-1] or lines[-1] == "Nothing to change."
 
 
 @pytest.mark.parametrize("name, start", [("a.html", b"<!doctype"), ("a.png", b"\x89PNG"), ("a.json", b"{")])

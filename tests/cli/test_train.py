@@ -107,7 +107,7 @@ def test_an_older_encoding_is_read_and_said(train, tmp_path):
     done = train("old.tsv")
     assert done.code == 0, done.err
     assert "old.tsv is not UTF-8; read as cp1252" in done.err
-    saved = json.loads((tmp_path / "r" / "vocabulary.json").read_text(encoding="utf-8"))["source"]
+    saved = json.loads((tmp_path / "r" / "vocabulary.json").read_text(encoding="utf-8"))["input"]
     assert "ö" in json.dumps(saved, ensure_ascii=False)
 
 

@@ -14,14 +14,14 @@ import pytest
 import torch
 
 from atento.attention import Causal, MultiHead, Softmax
-from atento.attention.extents.extents import look
+from atento.attention.extents.extents import view_of
 from atento.attention.fast import sparse
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
 from atento.errors import InputError
 
 BATCH, HEADS, QUERIES, KEYS, SIZE, VALUE_SIZE = 2, 3, 3, 5, 7, 11
 LONGEST = 19
-SIZES = Sizes(query=SIZE, key=SIZE, reach=1, heads=1, block=2, longest=LONGEST)
+SIZES = Sizes(query=SIZE, key=SIZE, reach=1, heads=1, block=2, max_length=LONGEST)
 
 PAIRS = list(itertools.product(SCORES, DISTRIBUTIONS))
 
@@ -79,8 +79,8 @@ def compositions(pair, *, sizes=SIZES, also=None, extents=None):
             attention = build(pair, name, sizes)
             if also is None:
                 yield name, attention
-            elif attention.extent.within_past:  # else it has no meaning while keys still come
-                yield name, attention.through(also & attention.extent)
+            elif attention.extent.causal_safe:  # else it has no meaning while keys still come
+                yield name, attention.with_extent(also & attention.extent)
 
 
 def some_items(*shape):
@@ -118,15 +118,15 @@ def test_a_bias_has_no_meaning_for_proportions(score):
     biased = [name for name in EXTENTS if EXTENTS[name].make(SIZES).biased]
     assert {"alibi", "relative"} <= set(biased)
     for name in biased:
-        with pytest.raises(InputError, match="proportions have none"):
+        with pytest.raises(InputError, match="Proportional has none"):
             Composition(score, "proportional", name).build(SIZES)
 
 
 def expected_weights(attention, query, key, valid):
     """Each query against only the keys it sees, with no mask at all; the rows beside it, its heads, see those too."""
     prepared = attention.prepare(key, key, valid=valid)
-    view = look(attention.extent, query, prepared, query_at=None)
-    scores = view.tilt(attention.score(query, key))
+    view = view_of(attention.extent, query, prepared, query_at=None)
+    scores = view.add_bias(attention.score(query, key))
     whole = torch.zeros(scores.shape[-query.dim() :])
     visible = view.visible.expand_as(whole)
     factor = torch.ones_like(whole) if view.factor is None else view.factor.expand_as(whole)
@@ -177,7 +177,7 @@ def test_promises_of_the_distribution_hold_for_the_weights(pair):
     for name, attention in compositions(pair):
         with about(name):
             weights = attention.weights(query, key, valid=valid)
-            view = look(attention.extent, query, attention.prepare(key, key, valid=valid), query_at=None)
+            view = view_of(attention.extent, query, attention.prepare(key, key, valid=valid), query_at=None)
             seen = view.visible.expand_as(weights)
             assert (weights[~seen] == 0).all()
             if attention.distribution.non_negative:
@@ -368,10 +368,10 @@ def test_low_precision_goes_all_the_way(pair):
 def by_draws(attention, query, key, value, valid):
     """The drawn values, and the gradient of what a softmax would have made of them where it goes straight through."""
     prepared = attention.prepare(key, value, valid=valid)
-    view = look(attention.extent, query, prepared, query_at=None)
-    scores = view.tilt(attention.score(query, key))
+    view = view_of(attention.extent, query, prepared, query_at=None)
+    scores = view.add_bias(attention.score(query, key))
     drawn, soft = attention.distribution(scores, view.visible).detach(), Softmax()(scores, view.visible)
-    context = view.shade(drawn) @ prepared.value
+    context = view.scale(drawn) @ prepared.value
     if attention.distribution.gradient == "straight-through":
         factor = 1 if view.factor is None else view.factor.detach()
         context = context + (soft - soft.detach()) * factor @ prepared.value.detach()

@@ -12,8 +12,7 @@ import torch
 
 from atento import baselines
 from atento.baselines.catalogue import BASELINES, find_baseline
-from atento.baselines.dynamics import Polynomial, Reservoir
-from atento.baselines.images import LinearPictures, LinearQuestions, NearestPicture, QuestionOnly
+from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
 from atento.errors import InputError
 
 WORDS = ["la", "casa", "roja", "no", "me", "gustó"]
@@ -66,16 +65,15 @@ EXAMPLES = {
     "tags": some_tags,
     "number": some_numbers,
     "series": some_series,
-    "surprise": lambda chance: (" ".join(words(chance)), ""),
+    "scored text": lambda chance: (" ".join(words(chance)), ""),
 }
 EMPTY = {"text": "", "label": "", "labels": "", "tags": []}
-OF_PICTURES = {
-    LinearPictures,
-    LinearQuestions,
-    NearestPicture,
+OF_IMAGES = {
+    LinearImages,
+    LinearImageQuestions,
+    NearestImage,
     QuestionOnly,
-}  # their task gives them a loader of pictures
-OF_FLOWS = {Polynomial, Reservoir}  # go on for as long as they are asked, from states and not from windows
+}  # their task gives them a loader of images
 every_baseline = pytest.mark.parametrize("name", BASELINES)
 
 
@@ -98,7 +96,7 @@ def test_no_simple_model_escapes():
             part for part in parts if isinstance(part, type) and hasattr(part, "fit") and hasattr(part, "predict")
         }
     named = {type(find_baseline(name)) for name in BASELINES}
-    assert {part for part in found if not inspect.isabstract(part)} == named | OF_PICTURES | OF_FLOWS
+    assert {part for part in found if not inspect.isabstract(part)} == named | OF_IMAGES
 
 
 @every_baseline
@@ -129,7 +127,7 @@ def test_an_answer_for_each_question_of_the_kind_of_the_targets(name):
                 assert len(answer) == len(source) and set(answer) <= {"short", "long"}
             case "number":
                 assert isinstance(answer, str) and np.isfinite(float(answer))
-            case "surprise":
+            case "scored text":
                 assert answer[0] < 0 and answer[1] == len(source)
             case "series":
                 assert answer.shape == target.shape and np.isfinite(answer).all()

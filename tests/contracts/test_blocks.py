@@ -228,7 +228,7 @@ def meaningful():
         for score, distribution in itertools.product(SCORES, DISTRIBUTIONS)
         if DISTRIBUTIONS[distribution].kind in takes[SCORES[score].kind]
     ]
-    extents = [name for name, part in EXTENTS.items() if name != "everything" and part.make(SIZES).between]
+    extents = [name for name, part in EXTENTS.items() if name != "everything" and part.make(SIZES).crosses_sequences]
     return pairs + [Composition("general", extent=name) for name in extents]
 
 

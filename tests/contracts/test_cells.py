@@ -8,18 +8,18 @@ import pytest
 import torch
 
 from atento.layers.activations import ACTIVATIONS
-from atento.models.build.encoder_decoder import CELLS
-from atento.recurrent import Elman, Jordan, unroll
+from atento.models.builders.recurrent import CELLS
+from atento.recurrent import ElmanCell, JordanCell, unroll
 
 BATCH, STEPS, INPUT, HIDDEN = 5, 7, 3, 11
 SPREAD = 0.3  # of the weights: a state that no activation bounds then keeps its size
 
 FORMS = {  # every cell as a name makes it, every activation, every cell with a product wider than its units
     **CELLS,
-    **{f"rnn {name}": partial(Elman, activation=ACTIVATIONS[name]) for name in ACTIVATIONS if name != "tanh"},
+    **{f"rnn {name}": partial(ElmanCell, activation=ACTIVATIONS[name]) for name in ACTIVATIONS if name != "tanh"},
     **{f"{name} maxout": partial(kind, activation=ACTIVATIONS["maxout"]) for name, kind in CELLS.items()},
-    "jordan narrow": partial(Jordan, output_size=2, squash=ACTIVATIONS["sigmoid"]),
-    "jordan wide": partial(Jordan, output_size=13, squash=ACTIVATIONS["maxout"]),
+    "jordan narrow": partial(JordanCell, output_size=2, output_activation=ACTIVATIONS["sigmoid"]),
+    "jordan wide": partial(JordanCell, output_size=13, output_activation=ACTIVATIONS["maxout"]),
 }
 every_cell = pytest.mark.parametrize("kind", FORMS.values(), ids=FORMS)
 both_ways = pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])

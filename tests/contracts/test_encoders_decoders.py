@@ -8,20 +8,20 @@ import torch
 
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes, compose
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Marks, beam, greedy, sample
-from atento.decoding.greedy import likeliest
+from atento.decoding import SpecialTokens, beam, greedy, sample
+from atento.decoding.greedy import argmax
 from atento.decoding.scheduled_sampling import mix_inputs
 from atento.errors import InputError
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.names import FAMILIES, LINFORMER, ModelName
 from atento.models.protocols import reorder
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
-from atento.tasks.seq2seq.translate import TRANSLATE
+from atento.tasks.catalogue import TRANSLATE
 
 BATCH, SOURCE, TARGET, SOURCE_TOKENS, TARGET_TOKENS = 3, 7, 5, 13, 11
 
-MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+MARKS = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 
 
 ONE_SIDED = ("location", "feature-based")  # scores that look at the query or at the key alone
@@ -48,10 +48,10 @@ def build(chosen, **choices):
         "layers": 2,
         "heads": 2,
         "feed_forward": 7,
-        "reach": 2,
+        "window": 2,
         "block": 2,
-        "longest": 16,
-        "compressed": 3,
+        "max_length": 16,
+        "linformer_rank": 3,
     }
     recipe = ModelRecipe(name=chosen.name, **{**sizes, **dict(chosen.keys), **choices})
     return build_translator(recipe, Vocabularies(SOURCE_TOKENS, TARGET_TOKENS))
@@ -66,15 +66,17 @@ def attention_of(names):
 
 
 RECURRENT = [family for family in FAMILIES if family != "transformer"]
-PARTS = [*SCORES, *(f"{score}+{part}" for part in (*DISTRIBUTIONS, *EXTENTS) for score in ("dot", "linear"))]
+PARTS = [*SCORES, *(f"dot+{part}" for part in (*DISTRIBUTIONS, *EXTENTS)), "linear+proportional"]  # each part once
 BUILT = {names: attention for names in PARTS if (attention := attention_of(names)) is not None}
 COMPOSITIONS = [*BUILT, f"dot+{LINFORMER}"]
-BETWEEN = [names for names in COMPOSITIONS if names not in BUILT or BUILT[names].extent.between]  # two sequences
+BETWEEN = [
+    names for names in COMPOSITIONS if names not in BUILT or BUILT[names].extent.crosses_sequences
+]  # two sequences
 KEYS = [
-    *({"handover": handover} for handover in ("state", "input", "both")),
-    *({"summary": summary} for summary in ("last", "mean", "max")),
+    *({"context": context} for context in ("state", "input", "both")),
+    *({"pooling": pooling} for pooling in ("last", "mean", "max")),
     {"directions": 1},
-    {"directions": 1, "summary": "max", "handover": "input"},
+    {"directions": 1, "pooling": "max", "context": "input"},
 ]
 
 FAMILY_PAIRS = [
@@ -83,9 +85,9 @@ FAMILY_PAIRS = [
     for decoder in (*RECURRENT, *(f"{family}+additive" for family in RECURRENT), "transformer")
 ]
 PREVIOUS = [
-    *(case(f"{family}+additive", attend="previous") for family in RECURRENT),
-    case("transformer/gru+dot", attend="previous"),
-    *(case(f"gru/gru+{names}", attend="previous") for names in BETWEEN),
+    *(case(f"{family}+additive", attend="bahdanau") for family in RECURRENT),
+    case("transformer/gru+dot", attend="bahdanau"),
+    *(case(f"gru/gru+{names}", attend="bahdanau") for names in BETWEEN if names.split("+")[-1] not in EXTENTS),
 ]
 DECODERS = [
     *(case(f"gru/{family}") for family in RECURRENT),
@@ -93,7 +95,7 @@ DECODERS = [
     *(case(f"gru/transformer+{names}") for names in COMPOSITIONS),
     *PREVIOUS,
     *(case(name, **keys) for name in ("gru", "lstm+general") for keys in KEYS),
-    case("gru+dot", attend="previous", handover="both", directions=1),
+    case("gru+dot", attend="bahdanau", context="both", directions=1),
 ]
 ENCODERS = [
     *(case(f"{family}/gru+dot", **keys) for family in FAMILIES for keys in ({}, *KEYS[-5:])),
@@ -148,7 +150,7 @@ def test_every_part_of_the_tables_is_in_some_case():
 def test_every_pair_trains_a_step_and_decodes(chosen):
     """Loss falls, every weight gets a finite gradient, steps give what the parallel pass gives, and it writes."""
     model, batch = build(chosen, layers=1, dropout=0.0), some_batch()
-    loss = TRANSLATE.loss(model, batch, 0.0)
+    loss = TRANSLATE.learning.loss(model, batch, 0.0)
     loss.mean.backward()
     without = [name for name, weight in model.named_parameters() if weight.grad is None]
     assert without == [] or chosen.name.endswith(ONE_SIDED) or chosen.name.split("/")[0].endswith(ONE_SIDED)
@@ -158,12 +160,12 @@ def test_every_pair_trains_a_step_and_decodes(chosen):
         for weight in learned:
             weight.sub_(0.01 * weight.grad)
         if not draws(model):
-            assert TRANSLATE.loss(model, batch, 0.0).total < loss.total
+            assert TRANSLATE.learning.loss(model, batch, 0.0).total < loss.total
         encoded = model.eval().encode(batch.source, batch.source_valid)
         parallel = model.decoder(batch.previous, encoded)
         steps = by_steps(model.decoder, batch.previous[:, :3], encoded)
         torch.testing.assert_close(steps, parallel[:, :3], rtol=0, atol=1e-12)
-    options = {"marks": MARKS, "longest": 2}
+    options = {"special_tokens": MARKS, "max_tokens": 2}
     kept = beam(model.decoder, encoded, width=2, **options)
     drawn = sample(model.decoder, encoded, seeds=["a", "b", "c"], **options)
     for row in (*greedy(model.decoder, encoded, **options), *drawn, *(one for found in kept for one in found)):
@@ -273,7 +275,7 @@ def test_a_reordered_state_goes_on_as_its_rows_would(chosen):
 def test_a_beam_of_one_is_greedy(chosen):
     model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
-    options = {"marks": MARKS, "longest": TARGET}
+    options = {"special_tokens": MARKS, "max_tokens": TARGET}
     ones = [found[0] for found in beam(model.decoder, encoded, width=1, **options)]
     best = greedy(model.decoder, encoded, **options)
     assert [one.tokens for one in ones] == [one.tokens for one in best]
@@ -285,14 +287,18 @@ def test_a_beam_of_one_is_greedy(chosen):
 def test_neighbours_do_not_change_what_is_drawn_or_mixed(chosen):
     model, batch = built(chosen), some_batch()
     encoded = model.encode(batch.source, batch.source_valid)
-    drawn = sample(model.decoder, encoded, marks=MARKS, longest=TARGET, seeds=["a", "b", "c"], temperature=2.0)
+    drawn = sample(
+        model.decoder, encoded, special_tokens=MARKS, max_tokens=TARGET, seeds=["a", "b", "c"], temperature=2.0
+    )
     keep = torch.tensor([[True, False, True, False, False]] * BATCH)
-    options = {"choose": likeliest, "marks": MARKS}
+    options = {"choose": argmax, "special_tokens": MARKS}
     mixed = mix_inputs(model.decoder, encoded, batch.previous, keep, **options)
     assert torch.equal(mixed[:, [0, 2]], batch.previous[:, [0, 2]])
     for row in range(BATCH):
         alone, here = type(encoded)(*(part[row : row + 1] for part in encoded)), slice(row, row + 1)
-        again = sample(model.decoder, alone, marks=MARKS, longest=TARGET, seeds=["abc"[row]], temperature=2.0)
+        again = sample(
+            model.decoder, alone, special_tokens=MARKS, max_tokens=TARGET, seeds=["abc"[row]], temperature=2.0
+        )
         assert again[0].tokens == drawn[row].tokens
         assert torch.equal(mix_inputs(model.decoder, alone, batch.previous[here], keep[here], **options), mixed[here])
 
@@ -303,30 +309,30 @@ def test_neighbours_do_not_change_what_is_drawn_or_mixed(chosen):
 def test_stretches_of_a_target_equal_the_whole(chosen):
     """Only a decoder that recurs has them; they go on from a carried state."""
     model, batch = built(chosen), some_batch()
-    assert hasattr(model.decoder, "resume") is model.decoder.recurs
-    if not model.decoder.recurs:
+    assert hasattr(model.decoder, "resume") is model.decoder.is_recurrent
+    if not model.decoder.is_recurrent:
         return
-    state = TRANSLATE.stretches.start(model, batch)
+    state = TRANSLATE.learning.truncated_bptt.start(model, batch)
     total = 0.0
-    for stretch in TRANSLATE.stretches.cut(batch, 2):
-        loss, state = TRANSLATE.stretches.loss(model, stretch, state, 0.0)
+    for stretch in TRANSLATE.learning.truncated_bptt.cut(batch, 2):
+        loss, state = TRANSLATE.learning.truncated_bptt.loss(model, stretch, state, 0.0)
         total = total + loss.total
-    torch.testing.assert_close(total, TRANSLATE.loss(model, batch, 0.0).total, rtol=0, atol=1e-12)
+    torch.testing.assert_close(total, TRANSLATE.learning.loss(model, batch, 0.0).total, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     "chosen",
     [
         *map(case, ("rnn", "gru", "lstm", "gru+additive", "lstm+dot", "transformer", "transformer+additive")),
-        case("lstm+additive", attend="previous"),
+        case("lstm+additive", attend="bahdanau"),
     ],
     ids=str,
 )
 def test_products_in_bfloat16_train_on_a_processor(chosen):
     model, batch = build(chosen, dropout=0.0).float(), some_batch()
-    expected = TRANSLATE.loss(model, batch, 0.0).mean
+    expected = TRANSLATE.learning.loss(model, batch, 0.0).mean
     with torch.autocast("cpu", torch.bfloat16):
-        loss = TRANSLATE.loss(model, batch, 0.0).mean
+        loss = TRANSLATE.learning.loss(model, batch, 0.0).mean
     loss.backward()
     assert loss.item() == pytest.approx(expected.item(), abs=0.05)
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

@@ -9,13 +9,13 @@ import torch
 from atento.attention import Attention, BlockLocal2d, Causal, Everything, General, Masked, ScaledDot, Softmax
 from atento.attention.fast import sparse
 from atento.attention.presets import EXTENTS, Sizes
-from atento.blocks.transformer import DecoderLayer, EncoderLayer
+from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 19, 5, 7
-SIZES = Sizes(SIZE, SIZE, reach=2, heads=HEADS, block=4, longest=11)
+SIZES = Sizes(SIZE, SIZE, reach=2, heads=HEADS, block=4, max_length=11)
 
 MAKERS = {name: lambda part=part: part.make(SIZES) for name, part in EXTENTS.items()}
 MAKERS["block-local, 2-D"] = lambda: BlockLocal2d(4, 6, (2, 2))
@@ -96,8 +96,8 @@ def test_positions_may_differ_from_group_to_group(name):
 @pytest.mark.parametrize("left, right", list(itertools.product(MAKERS, MAKERS)))
 def test_and_or(left, right):
     one, two, (query, key, _) = made(left), made(right), some_items()
-    if not (one.within_past and two.within_past) and "causal" in (left, right):
-        with pytest.raises(InputError, match="past still grows"):
+    if not (one.causal_safe and two.causal_safe) and "causal" in (left, right):
+        with pytest.raises(InputError, match="length of the whole sequence"):
             one & two
         return
     at = torch.arange(LENGTH)
@@ -105,8 +105,10 @@ def test_and_or(left, right):
     joined = view_of(one & two, query, key, at)
     assert torch.equal(joined.visible, alone[0].visible & alone[1].visible)
     zero, weights = torch.zeros(LENGTH, LENGTH), torch.ones(LENGTH, LENGTH)
-    torch.testing.assert_close(joined.tilt(zero), alone[0].tilt(zero) + alone[1].tilt(zero), rtol=0, atol=1e-14)
-    torch.testing.assert_close(joined.shade(weights), alone[0].shade(weights) * alone[1].shade(weights))
+    torch.testing.assert_close(
+        joined.add_bias(zero), alone[0].add_bias(zero) + alone[1].add_bias(zero), rtol=0, atol=1e-14
+    )
+    torch.testing.assert_close(joined.scale(weights), alone[0].scale(weights) * alone[1].scale(weights))
     if all(part is None for view in alone for part in view[1:]):
         either = view_of(one | two, query, key, at)
         assert torch.equal(either.visible, alone[0].visible | alone[1].visible)
@@ -154,7 +156,7 @@ def test_what_padding_holds_never_matters(way, name, make_score):
 @pytest.mark.parametrize("chunk", [1, 3, 17])
 def test_cached_chunks_equal_the_whole(way, name, make_score, chunk):
     extent = made(name)
-    if not extent.within_past:
+    if not extent.causal_safe:
         return
     attention = Attention(make_score(), Softmax(), extent if name == "causal" else Causal() & extent)
     query, key, value = some_items()
@@ -182,7 +184,7 @@ def test_heads_and_neighbours_never_matter_to_each_other(way, name):
 
 
 def build(name):
-    recipe = ModelRecipe(name=name, hidden=2 * SIZE, heads=2, layers=1, reach=2, block=4, longest=11)
+    recipe = ModelRecipe(name=name, hidden=2 * SIZE, heads=2, layers=1, window=2, block=4, max_length=11)
     return build_translator(recipe, Vocabularies(13, 11))
 
 
@@ -192,15 +194,16 @@ def test_an_extent_stands_where_it_has_a_meaning(name):
     extent = EXTENTS[name].make(SIZES)
     model = build(f"transformer+{name}")
     encoder, decoder = (
-        next(layer for layer in model.modules() if isinstance(layer, kind)) for kind in (EncoderLayer, DecoderLayer)
+        next(layer for layer in model.modules() if isinstance(layer, kind))
+        for kind in (TransformerEncoderLayer, TransformerDecoderLayer)
     )
     own, cross = decoder.self_attention.attention.extent, decoder.cross_attention.attention.extent
     assert type(encoder.self_attention.attention.extent) is type(extent)
-    assert type(cross) is (type(extent) if extent.between else Everything)
+    assert type(cross) is (type(extent) if extent.crosses_sequences else Everything)
     assert any(isinstance(part, Causal) for part in own.modules())
     named = any(type(part) is type(extent) for part in own.modules())
-    assert named == (extent.within_past and name != "everything")
-    if extent.between:
+    assert named == (extent.causal_safe and name != "everything")
+    if extent.crosses_sequences:
         assert type(build(f"gru+dot+{name}").decoder.attention.extent) is type(extent)
     else:
         with pytest.raises(InputError, match="within one sequence only") as caught:

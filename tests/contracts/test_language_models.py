@@ -7,16 +7,16 @@ import torch
 
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Marks, beam, greedy, sample
+from atento.decoding import SpecialTokens, beam, greedy, sample
 from atento.errors import InputError
-from atento.models.build.language_model import build_language_model
+from atento.models.builders.language_model import build_language_model
 from atento.models.language_model import TextBatch
 from atento.models.names import FAMILIES
 from atento.models.protocols import reorder
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, TOKENS = 3, 5, 11
-MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+MARKS = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 
 UNHEARD = {  # maps whose output nobody reads, or that learn from rewards alone
     "location": ("to_key",),
@@ -40,7 +40,7 @@ def has_meaning(name):
 
 def build(name, **choices):
     torch.manual_seed(0)
-    sizes = {"hidden": 10, "layers": 2, "heads": 2, "feed_forward": 7, "reach": 2, "longest": 13}
+    sizes = {"hidden": 10, "layers": 2, "heads": 2, "feed_forward": 7, "window": 2, "max_length": 13}
     return build_language_model(ModelRecipe(name=name, **{**sizes, **choices}), TOKENS).eval()
 
 
@@ -57,7 +57,7 @@ def some_batch():
 
 
 def by_steps(model, previous):
-    state, logits = model.decoder.start(model.begin(len(previous))), []
+    state, logits = model.decoder.start(model.empty_source(len(previous))), []
     for at in range(previous.size(1)):
         step = model.decoder.step(previous[:, at], state)
         state = step.state
@@ -66,7 +66,7 @@ def by_steps(model, previous):
 
 
 def all_at_once(model, previous):
-    return model.decoder(previous, model.begin(len(previous)))
+    return model.decoder(previous, model.empty_source(len(previous)))
 
 
 def test_only_what_needs_the_end_of_a_text_is_refused():
@@ -176,15 +176,15 @@ def test_every_weight_learns(name):
 def test_searches_and_sampling_write_with_it(name):
     """A search's score is the log-probability of what it wrote, among the tokens that may be written."""
     model = built(name)
-    options = {"marks": MARKS, "longest": 4}
-    best = greedy(model.decoder, model.begin(2), **options)
-    first = [found[0] for found in beam(model.decoder, model.begin(2), width=1, **options)]
-    drawn = sample(model.decoder, model.begin(2), seeds=["a", "b"], **options)
-    again = sample(model.decoder, model.begin(2), seeds=["a", "b"], **options)
+    options = {"special_tokens": MARKS, "max_tokens": 4}
+    best = greedy(model.decoder, model.empty_source(2), **options)
+    first = [found[0] for found in beam(model.decoder, model.empty_source(2), width=1, **options)]
+    drawn = sample(model.decoder, model.empty_source(2), seeds=["a", "b"], **options)
+    again = sample(model.decoder, model.empty_source(2), seeds=["a", "b"], **options)
     assert [one.tokens for one in best] == [one.tokens for one in first]
     assert drawn == again
     for one in (*best, *first, *drawn):
-        target = [*one.tokens, END][: options["longest"]]
+        target = [*one.tokens, END][: options["max_tokens"]]
         logits = all_at_once(model, torch.tensor([[START, *one.tokens][: len(target)]]))[0]
         logits[:, list(MARKS.forbidden)] = -torch.inf
         expected = sum(logits[at].log_softmax(-1)[token].item() for at, token in enumerate(target))
@@ -195,7 +195,7 @@ def test_searches_and_sampling_write_with_it(name):
 @torch.no_grad()
 def test_a_reordered_state_goes_on_as_its_rows_would(name):
     model, batch = built(name), some_batch()
-    state = model.decoder.start(model.begin(BATCH))
+    state = model.decoder.start(model.empty_source(BATCH))
     rows = torch.tensor([2, 0, 2, 1])
     moved = model.decoder.step(batch.previous[rows, 0], reorder(state, rows))
     for at in range(2):
@@ -209,11 +209,11 @@ def test_a_reordered_state_goes_on_as_its_rows_would(name):
 @torch.no_grad()
 def test_weights_look_back_only(name):
     model, batch = built(name), some_batch()
-    weights = model.decoder.weights(batch.previous, model.begin(BATCH))
+    weights = model.decoder.weights(batch.previous, model.empty_source(BATCH))
     if not model.decoder.attends:
         assert weights.numel() == 0
         return
     assert weights.shape == (BATCH, 2, 2, STEPS, STEPS)
     assert (weights.triu(1) == 0).all()
-    prefix = model.decoder.weights(batch.previous[:, :3], model.begin(BATCH))
+    prefix = model.decoder.weights(batch.previous[:, :3], model.empty_source(BATCH))
     torch.testing.assert_close(prefix, weights[..., :3, :3], rtol=0, atol=1e-13)

@@ -9,15 +9,22 @@ from torch import nn
 
 from atento.attention import Everything
 from atento.attention.presets import Composition
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
-from atento.models.build.transformer import ADDED, STARTS, TILTED, TURNED, own_heads, transformer_body
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.transformer import (
+    POSITION_BIASES,
+    POSITIONS,
+    ROTATIONS,
+    WEIGHT_INITS,
+    self_attention_heads,
+    transformer_body,
+)
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, SOURCE_TOKENS, TARGET_TOKENS, SIZE = 3, 7, 19, 13, 11, 12
 
-POSITIONS = [*ADDED, *TURNED, *TILTED]
+POSITIONS = [*POSITIONS, *ROTATIONS, *POSITION_BIASES]
 NORMS = ModelRecipe.model_fields["norm"].annotation.__args__
-RELATIVE = [*TURNED, *TILTED]
+RELATIVE = [*ROTATIONS, *POSITION_BIASES]
 
 LENGTHS = (7, 4, 2)
 VALID = torch.arange(SOURCE) < torch.tensor(LENGTHS).unsqueeze(-1)
@@ -26,7 +33,7 @@ every_kind = pytest.mark.parametrize("positions, norm", list(itertools.product(P
 
 
 def recipe(positions, norm="pre", **choices):
-    sizes = {"hidden": SIZE, "layers": 2, "heads": 2, "feed_forward": 7, "reach": 3, "longest": 23}
+    sizes = {"hidden": SIZE, "layers": 2, "heads": 2, "feed_forward": 7, "window": 3, "max_length": 23}
     return ModelRecipe(name="transformer", positions=positions, norm=norm, **{**sizes, **choices})
 
 
@@ -125,7 +132,7 @@ def test_neither_content_amount_nor_side_of_padding_matters(positions, norm):
 @pytest.mark.parametrize("causal", [False, True])
 def test_scores_depend_on_the_offset_only(positions, causal):
     """Items all alike: what one key scores over the next is the same wherever both stand as far from the query."""
-    heads = shaken(own_heads(Composition("scaled-dot"), recipe(positions), causal=causal))
+    heads = shaken(self_attention_heads(Composition("scaled-dot"), recipe(positions), causal=causal))
     items = torch.randn(SIZE).expand(1, TARGET, SIZE)
     logs = heads.weights(items, items)[0].log()  # (H, T, T)
     ratios = logs[..., 1:] - logs[..., :-1]
@@ -139,14 +146,14 @@ def test_scores_depend_on_the_offset_only(positions, causal):
 @pytest.mark.spec("T09")
 @pytest.mark.parametrize("positions", RELATIVE)
 def test_moving_everything_moves_no_score(positions):
-    heads = shaken(own_heads(Composition("scaled-dot"), recipe(positions), causal=False))
+    heads = shaken(self_attention_heads(Composition("scaled-dot"), recipe(positions), causal=False))
     items, at = torch.randn(1, SOURCE, SIZE), torch.arange(SOURCE)
     asked, key = heads.split(heads.to_query(items)), heads.split(heads.to_key(items))
 
     def scores(query_at, key_at):
         turned = heads.turn(asked, query_at), heads.turn(key, key_at)
         view = heads.attention.extent(*turned, query_at=query_at, key_at=key_at, valid=None)
-        return view.tilt(heads.attention.score.compare(*turned))
+        return view.add_bias(heads.attention.score.compare(*turned))
 
     torch.testing.assert_close(scores(at + 1009, at + 1009), scores(at, at), rtol=0, atol=1e-10)
     assert not torch.allclose(scores(at + 1, at), scores(at, at))
@@ -159,7 +166,7 @@ def test_between_two_sequences_there_is_no_offset(positions):
     assert type(cross.attention.extent) is Everything
 
 
-@pytest.mark.parametrize("init", STARTS)
+@pytest.mark.parametrize("init", WEIGHT_INITS)
 @pytest.mark.parametrize("norm", NORMS)
 def test_every_start_trains_a_step(init, norm):
     torch.manual_seed(0)

@@ -6,7 +6,7 @@ import torch
 from atento.attention import Attention, Dot, Everything, MultiHead, Softmax
 from atento.attention.presets import SCORES, Sizes, compose
 from atento.errors import InputError
-from atento.models.build.encoder_decoder import CELLS
+from atento.models.builders.recurrent import CELLS
 from atento.recurrent import Stack, unroll
 
 BATCH, QUERIES, KEYS, SIZE, VALUE = 2, 3, 5, 7, 11
@@ -54,7 +54,7 @@ def test_heads():
         heads(items(QUERIES, 5), items(KEYS))
     with pytest.raises(InputError, match="source is of another width"):
         heads(items(QUERIES, 6), items(KEYS, 5))
-    with pytest.raises(InputError, match=r"model\.heads must divide"):
+    with pytest.raises(InputError, match="heads must divide size"):
         MultiHead(7, 3, Attention(Dot(), Softmax(), Everything()))
 
 

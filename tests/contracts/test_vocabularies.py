@@ -5,8 +5,8 @@ import json
 import pytest
 
 from atento.data.text.levels import LEVELS, learn_vocabulary, load_vocabulary
-from atento.data.text.subwords import SPACE
-from atento.data.text.vocabulary import END, JOIN, MARKS, PAD, START, UNKNOWN
+from atento.data.text.subwords import SPACE_SIGN
+from atento.data.text.vocabulary import END, JOINER, PAD, SPECIAL_TOKENS, START, UNKNOWN
 
 ODD_TEXTS = [
     "otitis crónica",
@@ -17,8 +17,8 @@ ODD_TEXTS = [
     "😀 👩‍👩‍👧 naïve café Ångström",
     "क्षत्रिय हिन्दी ไทย",
     "a_b __init__ x-y_z",
-    f"a{JOIN}b {JOIN} {JOIN}c d{JOIN} {JOIN}{JOIN} -{JOIN}-",
-    f"a{SPACE}b {SPACE} {SPACE}c d{SPACE}",
+    f"a{JOINER}b {JOINER} {JOINER}c d{JOINER} {JOINER}{JOINER} -{JOINER}-",
+    f"a{SPACE_SIGN}b {SPACE_SIGN} {SPACE_SIGN}c d{SPACE_SIGN}",
     "<end> <pad>x<start> <unknown> a<b>c",
     "* - + = a=b 'quoted' \"twice\"",
     "\u200b x\u200dy \ufeffz",
@@ -37,9 +37,9 @@ def test_text_comes_back_as_it_was(level, text):
     vocabulary = learn(level)
     numbers = vocabulary.encode(text)
     assert vocabulary.decode(numbers) == text
-    assert all(len(MARKS) <= number < len(vocabulary) for number in numbers)  # nothing unknown, no mark
-    assert len(vocabulary.pieces(numbers)) == len(numbers)
-    assert all(vocabulary.pieces(numbers))
+    assert all(len(SPECIAL_TOKENS) <= number < len(vocabulary) for number in numbers)  # nothing unknown, no mark
+    assert len(vocabulary.tokens(numbers)) == len(numbers)
+    assert all(vocabulary.tokens(numbers))
 
 
 @every_level
@@ -56,7 +56,7 @@ def test_a_saved_vocabulary_is_the_same(level):
 @every_level
 def test_marks_in_a_text_are_text(level):
     vocabulary = learn(level)
-    for mark in MARKS:
+    for mark in SPECIAL_TOKENS:
         numbers = vocabulary.encode(f"a{mark}b {mark}")
         assert not {PAD, START, END} & set(numbers)
     assert UNKNOWN not in vocabulary.encode("<end>")
@@ -89,4 +89,4 @@ def test_the_same_texts_give_the_same_vocabulary(level):
 def test_a_vocabulary_is_no_larger_than_asked(level):
     texts = [f"{word} word{word}" for word in "abcdefghijklmnopqrstuvwxyz"]
     small = learn(level, texts, size=31)
-    assert len(small) <= 31 + len(MARKS)
+    assert len(small) <= 31 + len(SPECIAL_TOKENS)

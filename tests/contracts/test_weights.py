@@ -10,8 +10,8 @@ from torch.utils._pytree import tree_leaves
 
 from atento.attention import Attention, Everything, MultiHead, ScaledDot, Softmax
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, Sizes
-from atento.attention.weights import measure, summary_of
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.attention.weights import summarize_weights, summary_of
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, TOKENS, LAYERS, HEADS, SIZE = 2, 7, 5, 11, 3, 2, 6
@@ -28,7 +28,7 @@ parts = pytest.mark.parametrize("part", PARTS, ids=str)
 @functools.cache
 def built(name):
     torch.manual_seed(0)
-    recipe = ModelRecipe(name=name, hidden=SIZE, layers=LAYERS, heads=HEADS, dropout=0.0, reach=2)
+    recipe = ModelRecipe(name=name, hidden=SIZE, layers=LAYERS, heads=HEADS, dropout=0.0, window=2)
     return build_translator(recipe, Vocabularies(TOKENS, TOKENS)).double().eval()
 
 
@@ -101,13 +101,13 @@ def test_they_are_the_slow_path_s_weights_and_the_fast_path_stays_on(kernel_call
     for module in twin.modules():
         if isinstance(module, Attention):
             module.distribution = OurSoftmax()
-    used, share = [], Attention.share
+    used, share = [], Attention.weights_from
 
     def watched(*arguments, **options):
         used.append(share(*arguments, **options))
         return used[-1]
 
-    monkeypatch.setattr(Attention, "share", watched)
+    monkeypatch.setattr(Attention, "weights_from", watched)
     kernel_calls.clear()
     twin.decoder.features(previous, twin.encode(tokens, valid))
     assert not kernel_calls
@@ -142,8 +142,8 @@ def test_a_long_input_never_meets_its_matrix(asked):
             model.encoder.weights(tokens, valid, rows=rows, layers=slice(-1, None))
             model.decoder.weights(previous, encoded, rows=rows, layers=slice(-1, None))
         else:
-            summary_of(model.encoder.looks(tokens, valid), block=10)
-            summary_of(model.decoder.looks(previous, encoded), block=10)
+            summary_of(model.encoder.attention_calls(tokens, valid), block=10)
+            summary_of(model.decoder.attention_calls(previous, encoded), block=10)
     assert largest.numbers < long * long
     with Largest() as largest:
         model.encoder.weights(tokens, valid, layers=slice(0, 1))
@@ -153,8 +153,8 @@ def test_a_long_input_never_meets_its_matrix(asked):
 @torch.no_grad()
 def test_the_summary_of_a_model_is_that_of_its_weights():
     model, (tokens, valid, _) = built("transformer"), some_texts()
-    found = summary_of(model.encoder.looks(tokens, valid), block=3)
-    whole = measure(model.encoder.weights(tokens, valid), valid[:, None, None], query_at=torch.arange(SOURCE))
+    found = summary_of(model.encoder.attention_calls(tokens, valid), block=3)
+    whole = summarize_weights(model.encoder.weights(tokens, valid), valid[:, None, None], query_at=torch.arange(SOURCE))
     torch.testing.assert_close(found, whole, rtol=0, atol=1e-13)
 
 

@@ -21,11 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from atento.data.evidence import gather
+from atento.data.evidence.evidence import gather
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
 from atento.tasks.reading.reader import Reader
-from atento.tasks.reading.text import DOCUMENTS, ESTIMATES, LABEL_SETS, LABELLED, MATCHES, PAIRS, TAGGED
+from atento.tasks.reading.sequences import ESTIMATES
+from atento.tasks.reading.text import DOCUMENTS, LABEL_SETS, LABELLED, MATCHES, PAIRS, TAGGED
 
 READERS: dict[str, Reader] = {
     "labelled": LABELLED,
@@ -433,7 +434,7 @@ def read_every_way(path: str, reader: str, chance: random.Random) -> None:
             require(all("\0" not in one for pair in found.pairs for one in pair), "a NUL came through")
             require(all(one.line > 0 and one.column > 0 and one.fix for one in found.refused), "a refusal has no place")
     with suppress(AtentoError):
-        READERS[reader].open_file(recipe, path, 0)
+        READERS[reader].read_unlabelled(recipe, path, 0)
     if chance.random() < 0.3:
         with suppress(AtentoError):
             gather(path)

@@ -5,19 +5,19 @@ import pytest
 import torch
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Marks, greedy
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.decoding import SpecialTokens, greedy
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
-ROWS, SOURCE, LONGEST, TARGET_TOKENS = 11, 5, 7, 7  # three words besides the four marks
+ROWS, SOURCE, LONGEST, TARGET_TOKENS = 11, 5, 7, 7  # three words besides the four special_tokens
 
 
-MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+SPECIAL_TOKENS = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 
 
 @pytest.fixture
-def marks():
-    return MARKS
+def special_tokens():
+    return SPECIAL_TOKENS
 
 
 def random_case(name, seed):
@@ -37,7 +37,9 @@ def case(request):
     """The first random model whose rows finish at different times."""
     for seed in range(100):
         model, encoded = random_case(request.param, seed)
-        lengths = {len(one.tokens) for one in greedy(model.decoder, encoded, marks=MARKS, longest=LONGEST)}
+        lengths = {
+            len(one.tokens) for one in greedy(model.decoder, encoded, special_tokens=SPECIAL_TOKENS, max_tokens=LONGEST)
+        }
         if len(lengths) > 3:
             return model, encoded
     raise AssertionError("no random model writes outputs of different lengths")

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from atento.data.text.vocabulary import END, START
-from atento.decoding.greedy import likeliest
-from atento.decoding.scheduled_sampling import drawn, in_two_passes, mix_inputs, step_by_step
+from atento.decoding import argmax, draw_tokens, log_probabilities, mix_inputs
+from atento.decoding.scheduled_sampling import in_two_passes, step_by_step
 
 TARGET = 6
 WORDS = (4, 5, 6)
@@ -18,16 +18,23 @@ def previous(encoded):
     return torch.cat([torch.full((len(words), 1), START), words], dim=1)
 
 
+def predict(special_tokens):
+    words_only = special_tokens._replace(forbidden=(0, 1, 2, END))
+    return lambda logits, rows: argmax(log_probabilities(logits, words_only), rows)
+
+
 def own_token(log_probability, row, before):
-    chances = log_probability(row, tuple(before[1:]))
-    return max(WORDS, key=chances.__getitem__)
+    log_probs = log_probability(row, tuple(before[1:]))
+    return max(WORDS, key=log_probs.__getitem__)
 
 
 @pytest.mark.spec("E03")
-def test_step_by_step_each_own_token_follows_from_the_mixture(model, encoded, marks, previous, log_probability):
-    """By hand and without a cache: the true token, or the likeliest word after all inputs so far."""
+def test_step_by_step_each_own_token_follows_from_the_mixture(
+    model, encoded, special_tokens, previous, log_probability
+):
+    """By hand and without a cache: the true token, or the most probable word after all inputs so far."""
     keep = torch.rand(previous.shape) < 0.4
-    mixed = step_by_step(model.decoder, encoded, previous, keep, likeliest, marks._replace(forbidden=(0, 1, 2, END)))
+    mixed = step_by_step(model.decoder, encoded, previous, keep, predict(special_tokens))
     for row in range(len(previous)):
         expected = [START]
         for at in range(1, TARGET):
@@ -37,9 +44,9 @@ def test_step_by_step_each_own_token_follows_from_the_mixture(model, encoded, ma
 
 
 @pytest.mark.spec("E03")
-def test_in_two_passes_each_own_token_follows_from_the_truth(model, encoded, marks, previous, log_probability):
+def test_in_two_passes_each_own_token_follows_from_the_truth(model, encoded, special_tokens, previous, log_probability):
     keep = torch.rand(previous.shape) < 0.4
-    mixed = in_two_passes(model.decoder, encoded, previous, keep, likeliest, marks._replace(forbidden=(0, 1, 2, END)))
+    mixed = in_two_passes(model.decoder, encoded, previous, keep, predict(special_tokens))
     for row in range(len(previous)):
         truth = previous[row].tolist()
         expected = [START] + [
@@ -49,16 +56,16 @@ def test_in_two_passes_each_own_token_follows_from_the_truth(model, encoded, mar
 
 
 @pytest.mark.spec("E03")
-def test_a_decoder_that_does_not_recur_is_not_made_to_wait(model, encoded, marks, previous, monkeypatch):
+def test_a_decoder_that_does_not_recur_is_not_made_to_wait(model, encoded, special_tokens, previous, monkeypatch):
     steps, walked = [], type(model.decoder).step
     monkeypatch.setattr(type(model.decoder), "step", lambda *arguments: steps.append(1) or walked(*arguments))
     keep = torch.zeros(previous.shape, dtype=torch.bool)
-    mix_inputs(model.decoder, encoded, previous, keep, choose=likeliest, marks=marks)
-    assert len(steps) == (TARGET - 1 if model.decoder.recurs else 0)
+    mix_inputs(model.decoder, encoded, previous, keep, choose=argmax, special_tokens=special_tokens)
+    assert len(steps) == (TARGET - 1 if model.decoder.is_recurrent else 0)
 
 
-def test_all_true_and_all_own(model, encoded, marks, previous):
-    options = {"choose": likeliest, "marks": marks}
+def test_all_true_and_all_own(model, encoded, special_tokens, previous):
+    options = {"choose": argmax, "special_tokens": special_tokens}
     every, none = torch.ones_like(previous, dtype=torch.bool), torch.zeros_like(previous, dtype=torch.bool)
     assert torch.equal(mix_inputs(model.decoder, encoded, previous, every, **options), previous)
     own = mix_inputs(model.decoder, encoded, previous, none, **options)
@@ -66,16 +73,16 @@ def test_all_true_and_all_own(model, encoded, marks, previous):
     assert set(own[:, 1:].flatten().tolist()) <= set(WORDS)
 
 
-def test_a_target_of_one_token_has_nothing_to_mix(model, encoded, marks, previous):
+def test_a_target_of_one_token_has_nothing_to_mix(model, encoded, special_tokens, previous):
     keep = torch.zeros(len(previous), 1, dtype=torch.bool)
-    for choose in (likeliest, drawn):
-        mixed = mix_inputs(model.decoder, encoded, previous[:, :1], keep, choose=choose, marks=marks)
+    for choose in (argmax, draw_tokens):
+        mixed = mix_inputs(model.decoder, encoded, previous[:, :1], keep, choose=choose, special_tokens=special_tokens)
         assert mixed.tolist() == [[START]] * len(previous)
 
 
 def test_a_drawn_token_is_drawn_by_its_probability():
     torch.manual_seed(0)
-    chances = torch.tensor([0.0, 0.7, 0.3]).log().expand(4000, -1)
-    counts = drawn(chances, torch.arange(4000)).bincount(minlength=3)
+    log_probs = torch.tensor([0.0, 0.7, 0.3]).log().expand(4000, -1)
+    counts = draw_tokens(log_probs, torch.arange(4000)).bincount(minlength=3)
     assert counts[0] == 0
     assert counts[1].item() / 4000 == pytest.approx(0.7, abs=0.03)

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+from atento.tasks.catalogue import TASKS as CATALOGUE
+
+ROOT = Path(__file__).parents[2]
+DOCS, SOURCE = ROOT / "docs", ROOT / "src"
 BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 PAGES = {str(path.relative_to(DOCS)): BLOCK.findall(path.read_text(encoding="utf-8")) for path in DOCS.rglob("*.md")}
 SCREEN = 40  # lines
 TASKS = (
     *("classify", "label", "tag", "translate", "generate", "match"),
     *("forecast", "dynamics", "paths", "autoencode", "classify-series", "transcribe"),
-    *("caption", "classify-pictures", "match-pictures"),
+    *("caption", "classify-images", "match-images", "combinations"),
 )
 
 
@@ -31,3 +34,16 @@ def test_the_python_of_a_task_fits_on_one_screen(task):
     assert blocks
     assert sum(block.count("\n") for block in blocks) <= SCREEN
     assert any("atento.fit(" in block for block in blocks)
+
+
+def test_every_task_is_among_the_combinations_and_in_the_readme():
+    for page in (DOCS / "tasks" / "combinations.md", ROOT / "README.md"):
+        words = set(re.findall(r"[\w-]+", page.read_text(encoding="utf-8")))
+        assert set(CATALOGUE) <= words, page
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
+def test_pages_import_from_packages_alone(page):
+    for module in re.findall(r"^(?:>>> )?from (atento[\w.]*) import", page.read_text(encoding="utf-8"), re.MULTILINE):
+        path = SOURCE.joinpath(*module.split("."))
+        assert path.is_dir() or path.parent == SOURCE / "atento", module

@@ -27,19 +27,19 @@ MONTHS = [
     for at in range(60)
 ]
 SCENES = [f"drawn:16 {('red', 'blue')[at % 2]} circle {4 + at % 9} {3 + at // 3} 3" for at in range(29)]
-OWN = {"Captioner": {"model": "conv/rnn"}}  # an encoder of pictures
+OWN = {"CaptionerEstimator": {"model": "conv/rnn"}}  # an encoder of pictures
 CASES = {
-    "SequenceClassifier": (TEXTS, ["sí" if "sol" in text else "no" for text in TEXTS]),
-    "LabelSetClassifier": (TEXTS, [[word for word in ("sol", "mar") if word in text] for text in TEXTS]),
-    "Matcher": (
+    "ClassifierEstimator": (TEXTS, ["sí" if "sol" in text else "no" for text in TEXTS]),
+    "LabelSetEstimator": (TEXTS, [[word for word in ("sol", "mar") if word in text] for text in TEXTS]),
+    "MatcherEstimator": (
         [(text, other) for text, other in zip(TEXTS, sentences(29, 1), strict=True)],
         [number % 3 for number in range(29)],
     ),
-    "SequenceTagger": (WORDS, [["N" if word.isdigit() else "W" for word in words] for words in WORDS]),
-    "Translator": (TEXTS, [text[::-1] for text in TEXTS]),
-    "LanguageModel": (TEXTS, None),
-    "Forecaster": (MONTHS, None),
-    "Captioner": (SCENES, [f"a {scene.split()[1]} circle" for scene in SCENES]),
+    "TaggerEstimator": (WORDS, [["N" if word.isdigit() else "W" for word in words] for words in WORDS]),
+    "TranslatorEstimator": (TEXTS, [text[::-1] for text in TEXTS]),
+    "LanguageModelEstimator": (TEXTS, None),
+    "ForecasterEstimator": (MONTHS, None),
+    "CaptionerEstimator": (SCENES, [f"a {scene.split()[1]} circle" for scene in SCENES]),
 }
 
 

@@ -16,10 +16,12 @@ from atento import estimators
 from atento.estimators.estimator import SequenceEstimator
 
 EVERY = pytest.mark.parametrize("kind", estimators.__all__)
-BY_ROW = pytest.mark.parametrize("kind", [kind for kind in estimators.__all__ if kind != "Forecaster"])  # rows of a
+BY_ROW = pytest.mark.parametrize(
+    "kind", [kind for kind in estimators.__all__ if kind != "ForecasterEstimator"]
+)  # rows of a
 # series stand in the order of time, and a forecast is of all of them
 EXCEPTIONS = {  # at most five an estimator, each with its reason
-    "SequenceClassifier": {
+    "ClassifierEstimator": {
         "check_classifiers_train": "tells clouds of numbers apart; here numbers are words, and three steps are few",
     },
 }
@@ -38,7 +40,7 @@ def test_scikit_learn_s_own_checks(kind, made):
         found = check_estimator(made(kind), expected_failed_checks=declared, on_skip=None, on_fail=None)
     wrong = {result["check_name"]: result["exception"] for result in found if result["status"] == "failed"}
     assert not wrong
-    if kind == "SequenceClassifier":
+    if kind == "ClassifierEstimator":
         assert sum(result["status"] == "passed" for result in found) > 45
 
 
@@ -96,7 +98,7 @@ def test_kept_and_restored(kind, fitted, tmp_path, cases):
 @EVERY
 def test_rows_that_do_not_fit_are_refused(kind, made, cases):
     rows, targets = cases[kind]
-    if kind not in ("LanguageModel", "Forecaster"):
+    if kind not in ("LanguageModelEstimator", "ForecasterEstimator"):
         with pytest.raises(ValueError, match="inconsistent"):
             made(kind).fit(rows, targets[:-1])
     with pytest.raises(ValueError, match=r"no rows|1D array|two texts"):

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 from atento.errors import InputError
-from atento.estimators import Forecaster
+from atento.estimators import ForecasterEstimator
 
 QUICK = {"train.lr": 2e-2, "train.warmup": 10, "train.batch_tokens": 1000, "train.threads": 1, "train.validations": 2}
 
@@ -28,7 +28,7 @@ def long_frame():
 
 @pytest.fixture(scope="module")
 def fitted():
-    return Forecaster("linear", horizon=6, look_back=12, steps=200, settings=QUICK).fit(long_frame())
+    return ForecasterEstimator("linear", horizon=6, look_back=12, steps=200, settings=QUICK).fit(long_frame())
 
 
 def test_the_long_frame_as_it_is_and_the_truth_comes_out(fitted):
@@ -66,23 +66,27 @@ def test_another_horizon_and_other_rows(fitted):
 
 def test_arrays_of_one_and_more_channels():
     wave = np.sin(0.3 * np.arange(150))
-    one = Forecaster("linear", horizon=4, look_back=8, steps=100, settings=QUICK).fit(wave)
+    one = ForecasterEstimator("linear", horizon=4, look_back=8, steps=100, settings=QUICK).fit(wave)
     assert one.predict().shape == (4,)
     assert np.abs(one.predict() - np.sin(0.3 * np.arange(150, 154))).max() < 0.4
-    two = Forecaster("linear", horizon=4, look_back=8, steps=3, settings=QUICK).fit(np.stack([wave, 2 - wave], axis=1))
+    two = ForecasterEstimator("linear", horizon=4, look_back=8, steps=3, settings=QUICK).fit(
+        np.stack([wave, 2 - wave], axis=1)
+    )
     assert two.predict().shape == (4, 2) and two.predict(np.ones((9, 2)) * np.arange(9)[:, None]).shape == (4, 2)
 
 
 def test_quantiles_are_columns():
     settings = {**QUICK, "model.quantiles": "0.1,0.9"}
-    found = Forecaster("linear", horizon=2, look_back=12, steps=3, settings=settings).fit(long_frame()).predict()
+    found = (
+        ForecasterEstimator("linear", horizon=2, look_back=12, steps=3, settings=settings).fit(long_frame()).predict()
+    )
     assert list(found.columns) == ["unique_id", "ds", "y_hat", "y-0.1", "y-0.9"]
 
 
 def test_rows_that_are_no_series():
     with pytest.raises(InputError, match="a series, a time and a value"):
-        Forecaster().fit([("a", 1), ("b", 2)])
+        ForecasterEstimator().fit([("a", 1), ("b", 2)])
     with pytest.raises(InputError, match="one or two axes"):
-        Forecaster().fit(np.zeros((2, 3, 4)))
+        ForecasterEstimator().fit(np.zeros((2, 3, 4)))
     with pytest.raises(InputError, match="no rows"):
-        Forecaster().fit(pandas.DataFrame({"unique_id": [], "ds": [], "y": []}))
+        ForecasterEstimator().fit(pandas.DataFrame({"unique_id": [], "ds": [], "y": []}))

@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from atento.errors import InputError
-from atento.estimators import SequenceClassifier
+from atento.estimators import ClassifierEstimator
 from atento.estimators.frames import like
-from atento.estimators.rows import couples_of, label_lists_of, texts_of, word_lists_of
+from atento.estimators.rows import label_lists_of, pairs_of, texts_of, word_lists_of
 
 TEXTS = ["uno dos", "tres", "cuatro cinco"]
 ONE_COLUMN = {
@@ -60,12 +60,12 @@ def test_the_index_of_pandas_is_kept():
 def test_couples_words_and_label_sets():
     frame = {"a": ["x", "y"], "b": ["z", "w"]}
     for rows in (pandas.DataFrame(frame), polars.DataFrame(frame), pyarrow.table(frame), [("x", "z"), ("y", "w")]):
-        assert couples_of(rows) == ["x\tz", "y\tw"]
+        assert pairs_of(rows) == ["x\tz", "y\tw"]
     assert word_lists_of([["a", "b"], "c d"]) == ["a\tb", "c\td"]
     assert label_lists_of(np.array([[1, 0, 1], [0, 0, 0]])) == [["0", "2"], []]
     assert label_lists_of([["a"], []]) == [["a"], []]
     with pytest.raises(InputError, match="two texts a row"):
-        couples_of(["x", "y", "zzz"])
+        pairs_of(["x", "y", "zzz"])
 
 
 def test_an_empty_text_is_named_by_its_row():
@@ -74,9 +74,9 @@ def test_an_empty_text_is_named_by_its_row():
 
 
 def test_classes_come_back_as_they_were(made, cases):
-    texts, _ = cases["SequenceClassifier"]
+    texts, _ = cases["ClassifierEstimator"]
     labels = np.array([number % 2 + 3 for number in range(len(texts))])
-    found = made("SequenceClassifier").fit(pandas.Series(texts), pandas.Series(labels))
+    found = made("ClassifierEstimator").fit(pandas.Series(texts), pandas.Series(labels))
     assert found.classes_.tolist() == [3, 4]
     assert set(found.predict(pandas.Series(texts))) <= {3, 4}
     chances = found.predict_proba(polars.Series(texts))
@@ -86,18 +86,18 @@ def test_classes_come_back_as_they_were(made, cases):
 
 
 def test_label_sets_as_an_array(made, cases):
-    texts, _ = cases["LabelSetClassifier"]
+    texts, _ = cases["LabelSetEstimator"]
     truth = np.array([[number % 2, number % 3 == 0, 1] for number in range(len(texts))])
-    found = made("LabelSetClassifier").fit(texts, truth)
+    found = made("LabelSetEstimator").fit(texts, truth)
     assert found.predict(texts).shape == truth.shape
     assert found.predict_proba(texts).shape == truth.shape
     assert 0 <= found.score(texts, truth) <= 1
 
 
 def test_in_a_pipeline_and_a_grid(made, cases):
-    texts, labels = cases["SequenceClassifier"]
+    texts, labels = cases["ClassifierEstimator"]
     lower = FunctionTransformer(lambda rows: [text.lower() for text in rows])
-    line = Pipeline([("lower", lower), ("model", made("SequenceClassifier"))])
+    line = Pipeline([("lower", lower), ("model", made("ClassifierEstimator"))])
     assert len(line.fit(texts, labels).predict(texts)) == len(texts)
     grid = GridSearchCV(line, {"model__model": ["rnn", "gru"]}, cv=2, error_score="raise").fit(texts, labels)
     assert grid.best_params_["model__model"] in ("rnn", "gru")
@@ -109,5 +109,5 @@ def test_it_learns():
     order = chance.integers(0, 2, size=200)
     texts = [f"{'no me gustó, sí' if one else 'sí me gustó, no'} la vi {number}" for number, one in enumerate(order)]
     quick = {"model.hidden": 32, "model.dropout": 0, "train.word_dropout": 0, "train.lr": 1e-2, "train.threads": 1}
-    found = SequenceClassifier("gru", steps=100, settings=quick).fit(texts, order)
+    found = ClassifierEstimator("gru", steps=100, settings=quick).fit(texts, order)
     assert found.score(texts[:50], order[:50]) > 0.95

@@ -6,7 +6,7 @@ import polars
 import pytest
 
 from atento.errors import InputError
-from atento.estimators import SequenceClassifier
+from atento.estimators import ClassifierEstimator
 from atento.estimators.rows import holds_arrays, sequences_of
 
 CASES, STEPS, CHANNELS = 31, 7, 2
@@ -29,7 +29,7 @@ def cases():
 @pytest.fixture(scope="module")
 def fitted(cases):
     values, labels = cases
-    return SequenceClassifier(**QUICK).fit(values, labels)
+    return ClassifierEstimator(**QUICK).fit(values, labels)
 
 
 @pytest.mark.spec("K02")
@@ -57,7 +57,7 @@ def test_every_form_gets_the_same_answers(fitted, cases):
 
 def test_one_channel_in_two_axes(cases):
     values, labels = cases
-    model = SequenceClassifier(**QUICK).fit(values[:, :, 0], labels)
+    model = ClassifierEstimator(**QUICK).fit(values[:, :, 0], labels)
     assert model.score(values[:, :, 0], labels) >= 0.9
     with pytest.raises(ValueError, match="features"):
         model.predict(values[:, :5, 0])

@@ -9,12 +9,12 @@ from atento.errors import InputError
 
 
 def test_arrays_files_and_scenes_are_one(cases, made, tmp_path):
-    scenes, captions = cases["Captioner"]
+    scenes, captions = cases["CaptionerEstimator"]
     arrays = np.stack([draw(parse_scene(scene)) for scene in scenes])
     files = [tmp_path / f"{number}.png" for number in range(len(scenes))]
     for path, pixels in zip(files, arrays, strict=True):
         Image.fromarray(pixels).save(path)
-    model = made("Captioner", settings={"model.hidden": 8, "train.threads": 1, "data.pixels": 16})
+    model = made("CaptionerEstimator", settings={"model.hidden": 8, "train.threads": 1, "data.image_size": 16})
     model.fit(arrays, np.array(captions))
     said = model.predict(arrays)
     assert isinstance(said, np.ndarray)
@@ -24,6 +24,6 @@ def test_arrays_files_and_scenes_are_one(cases, made, tmp_path):
 
 
 @pytest.mark.parametrize("shape, kind", [((3, 8, 8), np.uint8), ((3, 8, 8, 3), np.float64), ((3, 8, 8, 4), np.uint8)])
-def test_arrays_that_are_no_pictures(made, shape, kind):
-    with pytest.raises(InputError, match=r"\(pictures, rows, columns, 3\)"):
-        made("Captioner").fit(np.zeros(shape, kind), ["a b", "c d", "e f"])
+def test_arrays_that_are_no_images(made, shape, kind):
+    with pytest.raises(InputError, match=r"\(images, rows, columns, 3\)"):
+        made("CaptionerEstimator").fit(np.zeros(shape, kind), ["a b", "c d", "e f"])

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from atento.layers.losses import token_cross_entropy
-from atento.recurrent import Elman, Output, unroll
+from atento.recurrent import ElmanCell, OutputLayer, unroll
 
 U = [[0.2, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.4, 0.1], [0.8, 0.1, 0.2], [0.1, 0.1, 0.4]]
 W = [[0.2, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.4, 0.1]]
@@ -22,7 +22,7 @@ def rounded(tensor):
 
 @pytest.fixture
 def cell():
-    made = Elman(5, 3).double()
+    made = ElmanCell(5, 3).double()
     with torch.no_grad():
         made.read.weight.copy_(torch.tensor(U).T)
         made.recur.weight.copy_(torch.tensor(W).T)
@@ -40,7 +40,7 @@ def test_the_first_step(cell, words):
     state = cell(words[:, 0], cell.start(words[:, 0]))
     assert rounded(words[0, 0] @ torch.tensor(U, dtype=torch.float64)) == [0.3, 0.2, 0.1]
     assert rounded(state.hidden) == FIRST
-    output = Output(3, 5).double()
+    output = OutputLayer(3, 5).double()
     with torch.no_grad():
         output.map.weight.copy_(torch.tensor(V).T)
         output.map.bias.zero_()

@@ -29,20 +29,20 @@ EARLY_BEST = (
     "--set",
     "train.patience=6",
     "--set",
-    "train.average=0",
+    "train.ema=0",
     "--set",
     "train.lr=1e-4",
 )
 ON_ITS_OWN = (
     *TO_THE_END,
     "--set",
-    "train.teacher=linear",
+    "train.teacher_forcing=linear",
     "--set",
-    "train.teacher_end=0.2",
+    "train.teacher_forcing_end=0.2",
     "--set",
-    "train.own=drawn",
+    "train.sampled_tokens=sampled",
 )
-IN_STRETCHES = (*ON_ITS_OWN, "--set", "train.truncate=2")
+IN_STRETCHES = (*ON_ITS_OWN, "--set", "train.bptt_steps=2")
 ENDLESS = ("--set", "train.steps=1000000", "--set", "train.validations=1")
 
 CONTEXT = multiprocessing.get_context("forkserver")

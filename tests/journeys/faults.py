@@ -20,8 +20,8 @@ def forget(part):
             learner.progress.position = 0
         elif part == "random":
             torch.set_rng_state(fresh)
-        elif part == "optimiser":
-            learner.optimiser.state.clear()
+        elif part == "optimizer":
+            learner.optimizer.state.clear()
         elif part == "step":
             learner.progress.step = 0
         elif part == "best":

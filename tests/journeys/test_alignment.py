@@ -38,7 +38,7 @@ def test_spans_are_where_they_should_be():
 @pytest.mark.spec("E05")
 def test_the_english_tens_look_at_the_german_tens(trained_run):
     task, recipe = trained_run.predictor.bundle.task, trained_run.recipe
-    reading = task.read(recipe.data, recipe.train.seed)
+    reading = task.reading.read(recipe.data, recipe.train.seed)
     seen = {source for source, _ in reading.train}
     unseen = [question.source for question in reading.test if crossing(question.source)][:ASKED]
     assert len(unseen) == ASKED
@@ -47,7 +47,7 @@ def test_the_english_tens_look_at_the_german_tens(trained_run):
     crossed = 0
     for source in unseen:
         units, tens, english = crossing(source)
-        alignment = trained_run.look(source)
+        alignment = trained_run.explain(source)
         assert alignment.source == list(source)
         if english in alignment.output:
             last = len(alignment.output) - 1 - alignment.output[::-1].index(english)
@@ -61,13 +61,13 @@ def test_the_english_tens_look_at_the_german_tens(trained_run):
 
 @pytest.mark.spec("R07")
 def test_outputs_are_of_another_length_and_order_than_their_sources(trained_run):
-    """No output has as many pieces as its source, sources of one length have outputs of several, and they are right."""
+    """No output has as many tokens as its source, sources of one length have outputs of several, and they are right."""
     task, recipe = trained_run.predictor.bundle.task, trained_run.recipe
-    asked = task.read(recipe.data, recipe.train.seed).test[:ASKED]
+    asked = task.reading.read(recipe.data, recipe.train.seed).test[:ASKED]
     codec = trained_run.predictor.bundle.codec
     lengths = {}
     for question, output in zip(asked, trained_run.predict([question.source for question in asked]), strict=True):
-        read, written = len(codec.source.encode(question.source)), len(codec.target.encode(output))
+        read, written = len(codec.input.encode(question.source)), len(codec.output.vocabulary.encode(output))
         lengths.setdefault(read, set()).add(written)
         assert read != written
     assert max(len(several) for several in lengths.values()) > 1

@@ -65,7 +65,7 @@ def test_a_film_is_compared_with_its_principal_components(atento_command, place)
     words = ("compare", "spot.npy", "--task", "autoencode", "--models", "linear,conv", *SMALL)
     done = atento_command.run(*words, "--out", "board", cwd=place)
     assert done.code == 0, done.err
-    assert "a film of 400 frames, 9 × 7 pixels" in done.err
+    assert "a video of 400 frames, 9 × 7 pixels" in done.err
     board = json.loads((place / "board" / "board.json").read_text(encoding="utf-8"))
     values = {row["model"]: row["value"] for row in board["rows"]}
     assert set(values) == {"mean", "pca-3", "linear", "conv"}
@@ -76,9 +76,9 @@ def test_a_film_is_compared_with_its_principal_components(atento_command, place)
 
 def test_what_is_refused(atento_command, place):
     for words, message in (
-        (("wheel.csv", "--model", "conv"), "sees frames, and this is no film"),
+        (("wheel.csv", "--model", "conv"), "reads the frames of a video, and this is none"),
         (("wheel.csv", "--set", "data.horizon=4"), "data.horizon has no meaning for the task autoencode"),
-        (("wheel.csv", "--set", "model.latent=99", "--set", "data.look_back=10"), "fewer numbers"),
+        (("wheel.csv", "--set", "model.latent=99", "--set", "data.look_back=10"), "model.latent=99"),
         (("wheel.csv", "--set", "data.look_back=390"), "look_back"),
         (("spot.npy", "--model", "lineer"), "linear"),
     ):

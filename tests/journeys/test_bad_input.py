@@ -66,7 +66,7 @@ CASES = {
         ("no score, distribution or extent 'aditive'", "did you mean 'additive'?"),
     ),
     "no score": (("train", "good.tsv", "--model", "lstm+sparsemax"), ("names no score", "lstm+dot+sparsemax")),
-    "three halves": (("train", "good.tsv", "--model", "rnn/rnn/rnn"), ("more than two halves", "ENCODER/DECODER")),
+    "three parts": (("train", "good.tsv", "--model", "rnn/rnn/rnn"), ("more than two parts", "ENCODER/DECODER")),
     "unknown key": (("train", "good.tsv", "--set", "model.hiden=8"), ("no recipe key 'model.hiden'", "model.hidden?")),
     "key without section": (("train", "good.tsv", "--set", "hidden=8"), ("no recipe key 'hidden'", "model.hidden?")),
     "no equals sign": (("train", "good.tsv", "--set", "model.hidden"), ("--set model.hidden: there is no '='", "fix:")),

@@ -39,7 +39,7 @@ def board(tmp_path_factory):
 
 @pytest.mark.spec("E06")
 def test_the_curve_of_attention_is_flatter(board):
-    curves = {row["model"]: [band["value"] for band in row["lengths"]] for row in board.rows if row["model"] in MODELS}
+    curves = {row.model: [band["value"] for band in row.lengths] for row in board.rows if row.model in MODELS}
     fixed, attentive = curves["gru"], curves["gru+additive"]
     assert len(fixed) == len(attentive) == 3
     assert all(above > below for above, below in zip(attentive, fixed, strict=True))
@@ -50,27 +50,27 @@ def test_the_curve_of_attention_is_flatter(board):
 
 @pytest.mark.spec("E06")
 def test_the_report_draws_both_curves(board):
-    text = board.report.read_text(encoding="utf-8")
+    text = board.report().read_text(encoding="utf-8")
     section = re.search(r'<section id="length">(.*?)</section>', text, flags=re.DOTALL)[1]
     for row in board.rows:
-        gained = row["lengths"][-1]["value"] - row["lengths"][0]["value"]
-        figure = next(part for part in section.split("<figure>") if f"<bdi>{row['model']}</bdi>" in part)
+        gained = row.lengths[-1]["value"] - row.lengths[0]["value"]
+        figure = next(part for part in section.split("<figure>") if f"<bdi>{row.model}</bdi>" in part)
         assert f"{change(gained)} from short to long" in figure
 
 
 @pytest.mark.spec("E03")
 def test_what_is_lost_without_a_teacher_stands_in_the_report(board):
-    text = board.report.read_text(encoding="utf-8")
+    text = board.report().read_text(encoding="utf-8")
     for row in board.rows:
-        if row["baseline"]:
+        if row.baseline:
             continue
-        forced, free = row["exposure"]["forced"], row["exposure"]["free"]
+        forced, free = row.exposure["forced"], row.exposure["free"]
         assert 0 < free["tokens"] <= forced["tokens"] <= 1
         line = f"{forced['tokens']:.3f} of tokens right after the true ones, {free['tokens']:.3f} after its own"
         assert line in text
     lost = {
-        row["model"]: row["exposure"]["forced"]["tokens"] - row["exposure"]["free"]["tokens"]
+        row.model: row.exposure["forced"]["tokens"] - row.exposure["free"]["tokens"]
         for row in board.rows
-        if not row["baseline"]
+        if not row.baseline
     }
     assert lost["gru"] > lost["gru+additive"]

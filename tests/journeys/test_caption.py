@@ -17,8 +17,8 @@ SMALL = [
         "train.steps=6",
         "train.validations=1",
         "train.threads=1",
-        "data.pixels=16",
-        "decode.longest=6",
+        "data.image_size=16",
+        "decode.max_tokens=6",
     )
     for word in ("--set", key)
 ]
@@ -60,13 +60,13 @@ def test_the_same_commands_work(atento_command, table, run, tmp_path):
     done = atento_command.run("predict", run, table.parent / "pictures", "--out", "answers.csv", cwd=tmp_path)
     assert done.code == 0, done.err
     rows = list(csv.DictReader((tmp_path / "answers.csv").read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["picture", "prediction", "score"]
+    assert list(rows[0]) == ["image", "prediction", "score"]
     assert len(rows) == 60
     picture = table.parent / "pictures" / "7.png"
     looked = atento_command.run("look", run, picture, "--json", cwd=tmp_path).document
     assert looked["grid"] == [8, 8]
     assert [sum(row) for row in looked["weights"][0][0]] == pytest.approx([1] * len(looked["output"]), abs=0.05)
-    answers = {row["picture"].rpartition("/")[2]: row["prediction"] for row in rows}
+    answers = {row["image"].rpartition("/")[2]: row["prediction"] for row in rows}
     assert looked["text"] == answers["7.png"]
     assert atento_command.run("check", run, cwd=tmp_path).code == 0
 

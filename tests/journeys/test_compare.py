@@ -116,7 +116,7 @@ def test_the_board_is_kept_and_read_again(atento_command, compared):
     place, done = compared
     kept = read_json(place / "board", "board.json")
     assert kept == done.document
-    best = atento.Board(place / "board", kept).best()
+    best = atento.Board.load(place / "board").best()
     trained = [row for row in kept["rows"] if not row["baseline"] and not row["failed"]]
     assert best.recipe.model.name == max(trained, key=lambda row: row["value"])["model"]
     assert len(best.predict(["abcd", "dcba"])) == 2
@@ -160,10 +160,11 @@ def test_killed_itself_it_leaves_no_worker_behind(atento_command, processes, tmp
 
 
 def test_no_trained_model_is_no_best_one(tmp_path):
-    rows = [{"model": "nearest", "baseline": True, "failed": "", "value": 0.5}]
-    rows += [{"model": "rnn", "baseline": False, "failed": "exit code 4: training diverged", "value": None}]
+    rows = [{"model": "nearest", "baseline": True, "value": 0.5}]
+    rows += [{"model": "rnn", "failed": "exit code 4: training diverged"}]
+    board = {"title": "", "task": "translate", "metric": "exact", "metrics": {}, "rows": rows, "winner": "nearest"}
     with pytest.raises(RunError, match="no model of this comparison was trained"):
-        atento.Board(tmp_path, {"rows": rows, "winner": "nearest"}).best()
+        atento.Board.from_json({**board, "folder": tmp_path}).best()
 
 
 def test_limits_mean_the_same_as_in_train():

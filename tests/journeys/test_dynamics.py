@@ -17,7 +17,7 @@ SMALL = ("--set", "data.length=900", "--set", "train.steps=40", "--set", "train.
 @pytest.mark.spec("D03")
 def test_the_small_forecaster_beside_what_is_simple(tmp_path):
     run = atento.fit(EXAMPLE, settings={"train.threads": 1, "train.validations": 1}, out=tmp_path / "run")
-    reading = FORECAST.read(DataRecipe(train="rossler", target="x", look_back=40, horizon=1), 0)
+    reading = FORECAST.reading.read(DataRecipe(train="rossler", target="x", look_back=40, horizon=1), 0)
     ((series, frame),) = reading.train
     assert 30_000 < len(series) - frame.window + 1 < 50_000
     asked = reading.test[::5]
@@ -54,4 +54,4 @@ def test_a_built_in_system_is_learned_and_drawn(atento_command, tmp_path):
 def test_a_run_of_texts_has_no_phase(atento_command, trained_run, tmp_path):
     done = atento_command.run("look", trained_run.folder, "--what", "phase", cwd=tmp_path)
     assert done.code == 2
-    assert "only a forecaster runs on its own output" in done.err
+    assert "only a forecaster makes forecasts" in done.err

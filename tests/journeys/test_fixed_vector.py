@@ -12,12 +12,12 @@ TRAIN, VALID = 850, 50
 
 WAYS = {
     "last, both": {},
-    "mean": {"model.summary": "mean"},
-    "max": {"model.summary": "max"},
-    "as state": {"model.handover": "state"},
-    "as input": {"model.handover": "input"},
+    "mean": {"model.pooling": "mean"},
+    "max": {"model.pooling": "max"},
+    "as state": {"model.context": "state"},
+    "as input": {"model.context": "input"},
     "one direction": {"model.directions": 1},
-    "one direction, max, as input": {"model.directions": 1, "model.summary": "max", "model.handover": "input"},
+    "one direction, max, as input": {"model.directions": 1, "model.pooling": "max", "model.context": "input"},
 }
 
 
@@ -64,4 +64,4 @@ def test_number_words_are_learned_through_one_vector(short_numbers, tmp_path, wa
     )
     assert run.metrics["examples"] == BELOW - TRAIN - VALID
     assert run.metrics["scores"]["exact"][0] >= 0.8
-    assert run.look("cuarenta y tres").weights.numel() == 0
+    assert run.explain("cuarenta y tres").weights.numel() == 0

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import atento
-from atento.api import predict
 from atento.cli.app import app
 from atento.errors import InputError
 
@@ -54,7 +53,7 @@ def trained(path, folder, **more):
 @pytest.fixture(scope="module")
 def run(shops, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "known"
-    return trained(shops, folder, **{"data.known": "promo", "model.quantiles": "0.1,0.5,0.9"})
+    return trained(shops, folder, **{"data.future_covariates": "promo", "model.quantiles": "0.1,0.5,0.9"})
 
 
 @pytest.mark.spec("K08")
@@ -65,9 +64,9 @@ def test_many_series_with_known_covariates_point_and_interval(run, shops, tmp_pa
     floor = (NOISE / spread) ** 2
     assert floor * 0.7 < scores["mse"] < floor * 1.8
     assert 0.65 < scores["coverage"] < 0.95
-    blind = trained(shops, tmp_path / "blind", **{"data.target": "y", "data.known": ""})
+    blind = trained(shops, tmp_path / "blind", **{"data.target": "y", "data.future_covariates": ""})
     assert blind.metrics["scores"]["mse"][0] > 8 * floor  # without knowing the days of a promotion nobody can
-    table = predict.predict_file(run, str(shops), out=tmp_path / "next.csv")
+    table = run.predict_file(str(shops), out=tmp_path / "next.csv")
     truth = {(shop, when): promo for shop, when, promo, value in rows_of_shops() if value == ""}
     assert len(table["ds"]) == 21 == len(truth)
     assert list(table) == ["unique_id", "ds", "y_hat", "y-0.1", "y-0.5", "y-0.9"]
@@ -87,9 +86,9 @@ def test_what_is_known_beforehand_must_be_there(run, shops, tmp_path):
     lines = [line for line in shops.read_text(encoding="utf-8").splitlines() if not line.endswith(",")]
     (tmp_path / "ended.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="needs promo of these steps"):
-        predict.predict_file(run, str(tmp_path / "ended.csv"))
-    found = predict.evaluate(run, str(tmp_path / "ended.csv"))
-    assert found["scores"]["coverage"][0] > 0.6 and found["examples"] == 3 * (240 - 20)
+        run.predict_file(str(tmp_path / "ended.csv"))
+    found = run.evaluate(str(tmp_path / "ended.csv"))
+    assert found.scores["coverage"][0] > 0.6 and found.examples == 3 * (240 - 20)
 
 
 @pytest.mark.spec("K08", "D04")
@@ -104,7 +103,7 @@ def test_one_series_one_step_several_and_on_its_own_output(tmp_path):
         run = trained(tmp_path / "waves.csv", tmp_path / strategy, **values)
         assert run.metrics["scores"]["mse"][0] < 0.02
         for asked in (1, 7, 20):
-            table = predict.predict_file(run, str(tmp_path / "waves.csv"), settings={"decode.horizon": asked})
+            table = run.predict_file(str(tmp_path / "waves.csv"), settings={"decode.horizon": asked})
             assert len(table["a"]) == asked
             near = min(asked, 7)
             assert np.abs(np.array(table["a"])[:near] - truth[:near, 0]).max() < 0.35
@@ -113,13 +112,13 @@ def test_one_series_one_step_several_and_on_its_own_output(tmp_path):
 
 def test_looked_at_on_a_terminal_as_page_picture_and_numbers(run, tmp_path, command):
     said = command("look", run.folder, "--what", "forecast", "--out", tmp_path / "f.png")
-    assert "known" in said and "seasonal" in said and "within the quantiles 0.1 to 0.9" in said
+    assert "past" in said and "seasonal" in said and "within the quantiles 0.1 to 0.9" in said
     assert (tmp_path / "f.png").stat().st_size > 10_000
     command("look", run.folder, "shop 1", "--what", "forecast", "--out", tmp_path / "f.html")
     assert "shop 1 until 2024-" in (tmp_path / "f.html").read_text(encoding="utf-8")
     view = json.loads(command("look", run.folder, "--what", "forecast", "--json"))
     (one,) = view["shown"]
-    assert len(one["forecast"]) == len(one["came"]) == len(one["low"]) == 7 and set(one["others"]) == {
+    assert len(one["forecast"]) == len(one["actual"]) == len(one["low"]) == 7 and set(one["others"]) == {
         "seasonal",
         "ridge",
         "last-value",
@@ -132,7 +131,7 @@ def test_checked_and_continued(run, shops, tmp_path):
     assert atento.check(run.folder)
     again = atento.fit(
         shops,
-        settings={"train.steps": 3, "data.known": "promo", "data.split": "70/10/20"},
+        settings={"train.steps": 3, "data.future_covariates": "promo", "data.split": "70/10/20"},
         start_from=run.folder,
         out=tmp_path / "on",
     )
@@ -143,7 +142,7 @@ def test_checked_and_continued(run, shops, tmp_path):
 def test_training_that_does_not_help_leaves_the_closed_form(stays, shops, tmp_path):
     """The closed form knows nothing of promotions, which small steps learn and far too large ones do not."""
     settings = {**QUICK, "train.steps": 40, "data.horizon": 7, "data.look_back": 14}
-    settings |= {"data.known": "promo", "train.lr": 5.0 if stays else 2e-2}
+    settings |= {"data.future_covariates": "promo", "train.lr": 5.0 if stays else 2e-2}
     run = atento.fit(shops, task="forecast", model="linear", settings=settings, out=tmp_path / "run")
     assert (run.metrics["best_step"] == 0) is stays
     assert any("it stays as it began" in note for note in run.metrics["data"]["notes"]) is stays
@@ -151,39 +150,37 @@ def test_training_that_does_not_help_leaves_the_closed_form(stays, shops, tmp_pa
 
 
 def test_compared_with_a_report(shops, tmp_path):
-    settings = {**QUICK, "train.steps": 30, "data.known": "promo", "data.horizon": 7, "data.look_back": 14}
+    settings = {**QUICK, "train.steps": 30, "data.future_covariates": "promo", "data.horizon": 7, "data.look_back": 14}
     board = atento.compare(shops, models=["gru+dot"], settings=settings, out=tmp_path / "board")
-    rows = {row["model"]: row for row in board.rows}
+    rows = {row.model: row for row in board.rows}
     assert {"last-value", "seasonal", "drift", "ridge", "autoregression", "gru+dot"} <= set(rows)
-    assert not any(row["failed"] for row in board.rows)
-    assert [band["label"] for band in rows["gru+dot"]["lengths"]] == [
+    assert not any(row.failed for row in board.rows)
+    assert [band["label"] for band in rows["gru+dot"].lengths] == [
         "1–2",
         "3–5",
         "6–7",
     ]
-    report = board.report.read_text(encoding="utf-8")
-    assert "Forecasts" in report and "steps ahead" in report and board.facts["alignments"]
-    assert {view["kind"] for view in board.facts["forecasts"]} == {"chosen", "worst"}
+    report = board.report().read_text(encoding="utf-8")
+    assert "Forecasts" in report and "steps ahead" in report and board.alignments
+    assert {view.kind for view in board.forecasts} == {"chosen", "worst"}
 
 
 def test_backtest_rolls_over_the_last_part(shops, tmp_path, command):
     quick = [word for key, value in {**QUICK, "train.steps": 20}.items() for word in ("--set", f"{key}={value}")]
-    frame = ["--set", "data.horizon=7", "--set", "data.look_back=14", "--set", "data.known=promo"]
+    frame = ["--set", "data.horizon=7", "--set", "data.look_back=14", "--set", "data.future_covariates=promo"]
     said = command(
         "backtest", shops, "--models", "linear", "--origins", "2", *quick, *frame, "--out", tmp_path / "back"
     )
     assert "origin 2" in said and "ridge" in said and "trained once" in said
-    found = atento.backtest(
-        shops, models=["linear"], origins=2, refit=True, out=tmp_path / "anew",
-        settings={**QUICK, "train.steps": 20, "data.horizon": 7, "data.look_back": 14, "data.known": "promo"},
-    )  # fmt: skip
+    settings = {**QUICK, "train.steps": 20, "data.horizon": 7, "data.look_back": 14, "data.future_covariates": "promo"}
+    found = atento.backtest(shops, models=["linear"], origins=2, refit=True, out=tmp_path / "anew", settings=settings)
     once = json.loads((tmp_path / "back" / "backtest.json").read_text(encoding="utf-8"))
-    values = {(row["model"], row["origin"]): row["value"] for row in found.rows}
+    values = {(row.model, row.origin): row.value for row in found.rows}
     before = {(row["model"], row["origin"]): row["value"] for row in once["rows"]}
     assert values["ridge", 1] == before["ridge", 1] and values["ridge", 2] != before["ridge", 2]
     assert values["last-value", 2] == pytest.approx(before["last-value", 2])
     mean = np.mean([values["ridge", 1], values["ridge", 2]])
-    assert next(row for row in found.means if row["model"] == "ridge")["value"] == pytest.approx(mean)
+    assert next(row for row in found.means if row.model == "ridge").value == pytest.approx(mean)
     first, second = (atento.load(tmp_path / "anew" / f"origin-{at}" / "linear") for at in (1, 2))
     parts = [one.metrics["data"]["notes"] for one in (first, second)]
     assert any("504 rows to train" in note for note in parts[0]) and any(
@@ -213,7 +210,7 @@ def test_a_known_text_column_is_told_in_full(tmp_path):
     learned.write_text("day,promo,sold\n" + "\n".join(rows) + "\n")
     calm = [f"{day},no,{at % 7 if at < 120 else ''}" for at, day in enumerate(days[:123])]
     later.write_text("day,promo,sold\n" + "\n".join(calm) + "\n")
-    settings = {"data.known": "promo", "data.horizon": 3, "data.look_back": 7, "train.steps": 2}
+    settings = {"data.future_covariates": "promo", "data.horizon": 3, "data.look_back": 7, "train.steps": 2}
     run = atento.fit(learned, model="linear", settings=settings, out=tmp_path / "run")
-    assert run.recipe.data.known == "promo=no,promo=yes"
-    assert len(predict.predict_file(run, str(later))["sold"]) == 3
+    assert run.recipe.data.future_covariates == "promo=no,promo=yes"
+    assert len(run.predict_file(str(later))["sold"]) == 3

@@ -6,7 +6,13 @@ import pytest
 
 SMALL = [
     part
-    for setting in ("model.hidden=16", "model.layers=1", "train.threads=1", "train.window=16", "train.batch_tokens=256")
+    for setting in (
+        "model.hidden=16",
+        "model.layers=1",
+        "train.threads=1",
+        "train.sequence_length=16",
+        "train.batch_tokens=256",
+    )
     for part in ("--set", setting)
 ]
 BRIEF = [*SMALL, "--set", "train.steps=12", "--set", "train.validations=2"]
@@ -78,7 +84,7 @@ def test_every_level_is_compared_in_nats_a_character(atento_command, text, tmp_p
             "--set",
             f"tokens.source={level}",
             "--set",
-            "tokens.size=120",
+            "tokens.vocab_size=120",
             "--out",
             level,
             "--json",
@@ -142,4 +148,4 @@ def test_another_task_starts_from_it(atento_command, run, tmp_path):
     )
     assert done.code == 0, done.err
     assert any("tensors start from" in note for note in done.document["data"]["notes"])
-    assert json.loads((tmp_path / "started" / "vocabulary.json").read_text())["source"]["level"] == "char"
+    assert json.loads((tmp_path / "started" / "vocabulary.json").read_text())["input"]["vocabulary"]["level"] == "char"

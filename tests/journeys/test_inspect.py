@@ -32,7 +32,7 @@ def test_every_kind_of_file_is_explained(task, shape, kind, atento_command, tmp_
     assert f"task    {task} ({found['guesses'][task]['likelihood']:.0%}): {reason}" in shown.out
     others = [name for name in found["guesses"] if name != task][:3]
     assert all(found["guesses"][name]["reason"] in shown.out for name in others)
-    for column, part in found["cast"].items():
+    for column, part in found["used_as"].items():
         assert re.search(rf"^{re.escape(column)} +{part} ", shown.out, flags=re.MULTILINE)
     for side in found["lengths"]:
         assert sum(each["count"] for each in side["bins"]) > 0
@@ -61,7 +61,7 @@ def test_leaks_are_said_and_the_command_beside_them_mends(atento_command, tmp_pa
     assert "atento compare train.csv --set data.source=remark" in done.out
     assert "1 training rows left out: their source is also in validation or test" in done.out
     assert "! 1 training row differs from a held-out one in case, spaces and punctuation alone" in done.out
-    command = next(line for line in done.out.splitlines() if "data.near=drop" in line and "atento" in line)
+    command = next(line for line in done.out.splitlines() if "data.near_duplicates=drop" in line and "atento" in line)
     words = shlex.split(command.strip())
     assert words[:2] == ["atento", "compare"]
     bounds = ("--model", "gru", "--set", "train.steps=2", "--set", "model.hidden=8", "--out", "run", "--json")

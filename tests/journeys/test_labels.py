@@ -68,7 +68,7 @@ def test_one_label_a_text_through_the_same_commands(atento_command, films, runs,
     assert looked["source"].count("¶") == 1
     assert len(looked["weights"]) == 2, "words in their sentence, and sentences"
     steps = atento_command.run("look", run, "It was great", "--what", "steps", "--json", cwd=tmp_path).document["steps"]
-    assert [step["title"] for step in steps] == ["states", "weights", "summary", "outputs"]
+    assert [step["title"] for step in steps] == ["tokens", "states", "weights", "summary", "outputs", "probabilities"]
     assert atento_command.run("check", run, cwd=tmp_path).code == 0
     assert atento_command.run("report", run, "--out", "page.html", cwd=tmp_path).code == 0
 
@@ -92,7 +92,7 @@ def test_several_labels_a_text_through_the_same_commands(atento_command, topics,
 
 @pytest.mark.spec("L04")
 def test_one_network_against_one_a_label_in_one_comparison(atento_command, topics, tmp_path):
-    words = ("compare", topics, "--models", "gru,gru+one-each", *SETTINGS, "--set", "model.runs=0", "--out", "board")
+    words = ("compare", topics, "--models", "gru,gru+one-each", *SETTINGS, "--set", "model.ngrams=0", "--out", "board")
     done = atento_command.run(*words, cwd=tmp_path)
     assert done.code == 0, done.err
     board = json.loads((tmp_path / "board" / "board.json").read_text())

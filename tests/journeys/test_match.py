@@ -64,7 +64,7 @@ def test_the_same_commands_work(atento_command, couples, run, tmp_path):
     assert (looked["source"][:3], looked["output"]) == (["Hay", "casa", "perro"], ["Hay", "perro"])
     assert sum(looked["weights"][0][0][1]) == pytest.approx(1, abs=0.01)
     steps = atento_command.run("look", run, text, "--what", "steps", "--json", cwd=tmp_path).document["steps"]
-    assert steps[0]["columns"] == ["number", "echo"]
+    assert steps[0]["columns"] == ["number", "overlap"]
     assert atento_command.run("report", run, "--out", "page.html", cwd=tmp_path).code == 0
     checked = atento_command.run("check", run, cwd=tmp_path)
     assert checked.code == 0, checked.out

@@ -57,8 +57,8 @@ def run(atento_command, shapes, tmp_path_factory):
     done = atento_command.run("train", shapes, "--model", "conv+additive", *SMALL, "--out", "run", cwd=place)
     assert done.code == 0, done.err
     assert done.out.startswith("accuracy ")
-    assert "task: classify-pictures (pictures, one sub-folder for each of 4 labels)" in done.err
-    assert "are read at 48 × 48" in done.err and "1 picture turned upright as marked" in done.err
+    assert "task: classify-images (images, one sub-folder for each of 4 labels)" in done.err
+    assert "are read at 48 × 48" in done.err and "1 image rotated upright by EXIF" in done.err
     return place / "run"
 
 
@@ -77,7 +77,9 @@ def test_a_folder_of_pictures_through_the_same_commands(atento_command, shapes, 
     assert sum(looked["weights"][0][0][0]) == pytest.approx(1, abs=0.01)
     assert looked["text"] in ("circle", "square", "star", "triangle")
     steps = atento_command.run("look", run, one, "--what", "steps", "--json", cwd=tmp_path).document["steps"]
-    assert [step["title"] for step in steps] == ["features", "states", "weights", "summary", "outputs"]
+    assert [step["title"] for step in steps] == [
+        "pixels", "features", "states", "weights", "summary", "outputs", "probabilities"
+    ]  # fmt: skip
     assert atento_command.run("report", run, "--out", "page.html", cwd=tmp_path).code == 0
     checked = atento_command.run("check", run, cwd=tmp_path)
     assert checked.code == 0, checked.out
@@ -89,12 +91,12 @@ def test_a_bad_picture_stops_and_is_listed_where_skipped(atento_command, shapes,
     (tmp_path / "new/good.jpg").write_bytes(good)
     (tmp_path / "new/half.jpg").write_bytes(good[: len(good) // 2])
     done = atento_command.run("predict", run, "new", cwd=tmp_path)
-    assert done.code == 2 and "half.jpg:1:1: the picture is cut off or damaged." in done.err
+    assert done.code == 2 and "half.jpg:1:1: the image is cut off or damaged." in done.err
     skipped = atento_command.run("predict", run, "new", "--set", "data.bad_rows=skip", cwd=tmp_path)
     assert skipped.code == 0, skipped.err
     assert len(skipped.out.splitlines()) == 2 and "half.jpg:1:1" in skipped.err
     seen = atento_command.run("inspect", "new", "--json", cwd=tmp_path).document
-    assert seen["kind"] == "pictures"
+    assert seen["kind"] == "images"
     missing = atento_command.run("look", run, "new/nobody.jpg", cwd=tmp_path)
     assert missing.code == 2 and "there is no file new/nobody.jpg" in missing.err
 
@@ -104,7 +106,7 @@ def test_questions_about_pictures_through_the_same_commands(atento_command, ques
     args = ("--model", "conv/gru+dot+co", *SMALL, "--out", "run")
     done = atento_command.run("train", questions, *args, cwd=tmp_path)
     assert done.code == 0, done.err
-    assert "task: match-pictures" in done.err and "column 'pregunta' holds the questions" in done.err
+    assert "task: match-images" in done.err and "column 'pregunta' holds the questions" in done.err
     answered = atento_command.run("predict", "run", questions, "--out", "answers.csv", cwd=tmp_path)
     assert answered.code == 0, answered.err
     rows = list(csv.DictReader((tmp_path / "answers.csv").read_text(encoding="utf-8").splitlines()))
@@ -119,9 +121,9 @@ def test_questions_about_pictures_through_the_same_commands(atento_command, ques
 
 def test_names_and_sizes_that_make_no_sense_leave_no_folder(atento_command, shapes, tmp_path):
     for args, words in (
-        (("--model", "gru+additive"), "encoder of pictures"),
-        (("--model", "conv", "--set", "data.pixels=4"), "8 to 1024 pixels a side"),
-        (("--model", "conv/gru"), "has one half"),
+        (("--model", "gru+additive"), "image encoder"),
+        (("--model", "conv", "--set", "data.image_size=4"), "8 to 1024 pixels a side"),
+        (("--model", "conv/gru"), "has one part"),
     ):
         done = atento_command.run("train", shapes, *args, "--out", "none", cwd=tmp_path)
         assert done.code == 2 and words in done.err

@@ -7,7 +7,7 @@ import pytest
 
 from atento.data.builtin.catalogue import BUILTIN
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import fill_defaults
+from atento.tasks.filling import fill_defaults
 
 ROOT = Path(__file__).parents[2]
 

@@ -108,7 +108,7 @@ def test_killed_in_the_middle_of_a_write(atento_command, processes, tmp_path, wo
         ("nothing", "EARLY_BEST"),
         ("position", "TO_THE_END"),
         ("random", "TO_THE_END"),
-        ("optimiser", "TO_THE_END"),
+        ("optimizer", "TO_THE_END"),
         ("step", "TO_THE_END"),
         ("best", "EARLY_BEST"),
         ("stale", "EARLY_BEST"),

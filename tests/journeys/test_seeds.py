@@ -16,12 +16,14 @@ def board(tiny_pairs, tmp_path_factory):
 
 
 def test_one_row_a_model_over_its_seeds(board):
-    row = next(row for row in board.rows if row["model"] == "rnn")
-    assert [one["seed"] for one in row["seeds"]] == [5, 6]
-    values = [one["value"] for one in row["seeds"]]
-    assert min(values) <= row["value"] <= max(values)
-    assert board.facts["seeds"] == 2
-    assert "--seeds 2" in board.facts["command"]
+    row = next(row for row in board.rows if row.model == "rnn")
+    assert [one["seed"] for one in row.seeds] == [5, 6]
+    values = [one["value"] for one in row.seeds]
+    assert min(values) <= row.value <= max(values)
+    assert board.seeds == 2
+    assert "--seeds 2" in board.command
+    table = board.to_frame()
+    assert list(table["model"]) == [row.model for row in board.ranked()] and next(iter(table[board.metric])) is not None
 
 
 def test_all_seeds_share_the_split_and_nothing_else(board):

@@ -67,7 +67,7 @@ def test_features_after_a_tab_decide_the_form(inflected):
     assert inflected.metrics["scores"]["edits"][0] < 0.3
     words = ["balen\tN;PL;NEG", "balen\tN;SG;POS"]
     assert inflected.predict(words) == ["unbalens", "balen"]
-    alignment = inflected.look(words[0])
+    alignment = inflected.explain(words[0])
     assert alignment.source == ["b", "a", "l", "e", "n", "N", "PL", "NEG"]
     assert alignment.weights.shape[-1] == 8
 

@@ -38,21 +38,21 @@ def tuned(tiny_pairs, tmp_path_factory, given):
 
 def test_the_best_recipe_is_trained_beside_the_default(tuned):
     found, events = tuned
-    assert sum(event["event"] == "trial" for event in events) == len(found.facts["trials"]) == 4
-    assert set(found.facts["best"]["values"]) == {
+    assert sum(event["event"] == "trial" for event in events) == len(found.trials) == 4
+    assert set(found.values) == {
         "train.lr", "model.dropout", "train.weight_decay", "train.label_smoothing"
     }  # fmt: skip
-    merits = [trial["merit"] for trial in found.facts["trials"] if trial["merit"] is not None]
-    assert found.facts["trials"][found.facts["best"]["trial"]]["merit"] == max(merits)
-    for key, value in found.facts["best"]["values"].items():
+    merits = [trial.merit for trial in found.trials if trial.merit is not None]
+    assert found.trials[found.trial].merit == max(merits)
+    for key, value in found.values.items():
         assert found.best.recipe.flat()[key] == value
     assert found.best.recipe.train.budget == found.default.recipe.train.budget == 1.5
-    assert isinstance(found.facts["tied"], bool)
+    assert isinstance(found.tied, bool)
 
 
 def test_only_the_two_final_runs_saw_the_test_part(tuned, given):
     found, _ = tuned
-    assert len(given) == len(found.facts["trials"])
+    assert len(given) == len(found.trials)
     assert all(reading.valid and not reading.test for reading in given)
     assert {path.parent.name for path in found.folder.rglob(PREDICTIONS)} == {"best", "default"}
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.layers.activations import ACTIVATIONS, MAXOUT, Activation, maxout
-from atento.recurrent import GRU, LSTM, Elman, unroll
+from atento.layers import ACTIVATIONS, MAXOUT, Activation, maxout
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, unroll
 
 BATCH, STEPS, INPUT, HIDDEN = 2, 3, 5, 7
 
@@ -44,7 +44,7 @@ def test_values_and_slopes_by_hand(name):
 
 @pytest.mark.spec("L07")
 def test_maxout_by_hand():
-    """Units (a, b, c): the first pieces stand first, then the second ones."""
+    """Units (a, b, c): the first maps stand first, then the second ones."""
     first, second = [1.0, -2.0, 0.5], [-1.0, -3.0, 4.0]
     product = torch.tensor([first + second], requires_grad=True)
     bent = MAXOUT(product)
@@ -55,7 +55,7 @@ def test_maxout_by_hand():
 
 
 def test_maxout_holds_relu_and_the_absolute_value():
-    """max(x, 0) and max(x, −x) are maxouts of two linear pieces (Goodfellow et al., 2013, fig. 1)."""
+    """max(x, 0) and max(x, −x) are maxouts of two linear maps (Goodfellow et al., 2013, fig. 1)."""
     at = torch.tensor(AT)
     assert torch.equal(MAXOUT(torch.cat([at, 0 * at])), ACTIVATIONS["relu"](at))
     assert torch.equal(MAXOUT(torch.cat([at, -at])), at.abs())
@@ -64,7 +64,7 @@ def test_maxout_holds_relu_and_the_absolute_value():
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_a_product_so_much_wider_comes_out_as_wide_as_its_units(name):
     activation = ACTIVATIONS[name]
-    assert activation(torch.randn(BATCH, STEPS, activation.wider * HIDDEN)).shape == (BATCH, STEPS, HIDDEN)
+    assert activation(torch.randn(BATCH, STEPS, activation.expansion * HIDDEN)).shape == (BATCH, STEPS, HIDDEN)
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -93,7 +93,7 @@ def by_hand(name, value):
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_a_plain_cell_with_any_activation_unit_by_unit(name):
     activation = ACTIVATIONS[name]
-    cell = Elman(INPUT, HIDDEN, activation=activation)
+    cell = ElmanCell(INPUT, HIDDEN, activation=activation)
     inputs = torch.randn(BATCH, STEPS, INPUT)
     found = unroll(cell, inputs).outputs
     read, recur = cell.read, cell.recur
@@ -102,7 +102,7 @@ def test_a_plain_cell_with_any_activation_unit_by_unit(name):
         for time in range(STEPS):
             product = read.weight @ inputs[row, time] + read.bias + recur.weight @ state + recur.bias
             units = [
-                by_hand(name, [product[piece * HIDDEN + unit].item() for piece in range(activation.wider)])
+                by_hand(name, [product[map_ * HIDDEN + unit].item() for map_ in range(activation.expansion)])
                 for unit in range(HIDDEN)
             ]
             state = torch.tensor(units)
@@ -111,12 +111,12 @@ def test_a_plain_cell_with_any_activation_unit_by_unit(name):
 
 @pytest.mark.spec("L07")
 @pytest.mark.parametrize("name", ACTIVATIONS)
-@pytest.mark.parametrize("kind", [LSTM, GRU])
+@pytest.mark.parametrize("kind", [LSTMCell, GRUCell])
 def test_gated_cells_bend_their_candidate_with_any_activation(kind, name):
     """From a zero state with the gates' weights at zero, every gate is a half: h = ½·tanh(½ g) or ½·n."""
     activation = ACTIVATIONS[name]
     cell = kind(INPUT, HIDDEN, activation=activation)
-    content = slice(2 * HIDDEN, (2 + activation.wider) * HIDDEN)
+    content = slice(2 * HIDDEN, (2 + activation.expansion) * HIDDEN)
     with torch.no_grad():
         for parameter in cell.parameters():
             kept = parameter[content].clone()
@@ -125,18 +125,18 @@ def test_gated_cells_bend_their_candidate_with_any_activation(kind, name):
     item = torch.randn(1, INPUT)
     product = (cell.read.weight @ item[0])[content]
     units = [
-        by_hand(name, [product[piece * HIDDEN + unit].item() for piece in range(activation.wider)])
+        by_hand(name, [product[map_ * HIDDEN + unit].item() for map_ in range(activation.expansion)])
         for unit in range(HIDDEN)
     ]
-    expected = [0.5 * math.tanh(0.5 * unit) if kind is LSTM else 0.5 * unit for unit in units]
-    said = cell(item, cell.start(item)).hidden[0]
-    torch.testing.assert_close(said, torch.tensor(expected), rtol=0, atol=1e-12)
+    expected = [0.5 * math.tanh(0.5 * unit) if kind is LSTMCell else 0.5 * unit for unit in units]
+    hidden = cell(item, cell.start(item)).hidden[0]
+    torch.testing.assert_close(hidden, torch.tensor(expected), rtol=0, atol=1e-12)
 
 
 def test_wrong_choices_are_refused():
-    with pytest.raises(InputError, match="at least two pieces"):
+    with pytest.raises(InputError, match="at least two linear maps"):
         maxout(1)
     with pytest.raises(InputError, match="2 times as wide"):
         MAXOUT(torch.randn(3, 5))
-    with pytest.raises(InputError, match="at least one number"):
-        Activation(torch.tanh, "tanh(x)", wider=0)
+    with pytest.raises(InputError, match="expansion must be positive"):
+        Activation(torch.tanh, "tanh(x)", expansion=0)

@@ -9,15 +9,14 @@ from torch.autograd import gradcheck
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.crf import Allowed, LinearChain
-from atento.layers.masking import valid_from_lengths
+from atento.layers import LinearChainCRF, Transitions, valid_from_lengths
 
 BATCH, TIME, LABELS = 3, 5, 4
 LENGTHS = (5, 3, 1)
 
 
 def some_chain(allowed=None, labels=LABELS):
-    chain = LinearChain(labels, allowed=allowed)
+    chain = LinearChainCRF(labels, allowed=allowed)
     for weight in chain.parameters():
         torch.nn.init.normal_(weight)
     return chain
@@ -31,7 +30,7 @@ def some_allowed():
     """Label 3 never begins, never follows 1, and 0 never ends."""
     start, between, end = torch.ones(LABELS), torch.ones(LABELS, LABELS), torch.ones(LABELS)
     start[3] = between[1, 3] = end[0] = 0
-    return Allowed(start.bool(), between.bool(), end.bool())
+    return Transitions(start.bool(), between.bool(), end.bool())
 
 
 def is_allowed(path, allowed):
@@ -46,9 +45,9 @@ def every_path(chain, scores, length, allowed=None):
     found = {}
     for path in product(range(LABELS), repeat=length):
         if is_allowed(path, allowed):
-            said = sum(scores[time, label] for time, label in enumerate(path))
+            emitted = sum(scores[time, label] for time, label in enumerate(path))
             steps = sum(chain.between[one, other] for one, other in pairwise(path))
-            found[path] = (chain.start[path[0]] + said + steps + chain.end[path[-1]]).item()
+            found[path] = (chain.start[path[0]] + emitted + steps + chain.end[path[-1]]).item()
     return found
 
 
@@ -70,7 +69,7 @@ def test_log_z_is_the_sum_over_all_paths(allowed):
 @every_choice
 def test_the_best_path_is_the_largest_of_all(allowed):
     chain, (scores, valid) = some_chain(allowed), some_scores()
-    best = chain.best(scores, valid=valid)
+    best = chain.viterbi(scores, valid=valid)
     for row, length in enumerate(LENGTHS):
         paths = every_path(chain, scores[row], length, allowed)
         wanted = max(paths, key=paths.get)
@@ -99,15 +98,15 @@ def test_the_score_and_the_loss_of_given_labels(allowed):
 def test_marginals_are_shares_of_all_paths(allowed):
     chain, (scores, valid) = some_chain(allowed), some_scores()
     with torch.no_grad():
-        chances = chain.marginals(scores, valid=valid)
-    assert not chances.requires_grad
+        probs = chain.marginals(scores, valid=valid)
+    assert not probs.requires_grad
     for row, length in enumerate(LENGTHS):
         paths = every_path(chain, scores[row], length, allowed)
         whole = sum(map(math.exp, paths.values()))
         for time, label in product(range(length), range(LABELS)):
             share = sum(math.exp(score) for path, score in paths.items() if path[time] == label) / whole
-            assert chances[row, time, label].item() == pytest.approx(share, abs=1e-12)
-    torch.testing.assert_close(chances.sum(-1), valid.double())
+            assert probs[row, time, label].item() == pytest.approx(share, abs=1e-12)
+    torch.testing.assert_close(probs.sum(-1), valid.double())
 
 
 def test_gradients():
@@ -140,7 +139,7 @@ def test_padding_never_matters():
     assert torch.equal(loss, expected)
     loss.backward()
     assert (leaf.grad[~valid] == 0).all() and leaf.grad.isfinite().all()
-    assert torch.equal(chain.best(spoilt, valid=valid).labels, chain.best(scores, valid=valid).labels)
+    assert torch.equal(chain.viterbi(spoilt, valid=valid).labels, chain.viterbi(scores, valid=valid).labels)
     assert torch.equal(chain.marginals(spoilt, valid=valid), chain.marginals(scores, valid=valid))
     left = [  # three items of padding on the left and, within, two more
         torch.cat([part[:, :2], part[:, :2], part[:, 2:]], dim=1) for part in (scores, labels)
@@ -149,7 +148,7 @@ def test_padding_never_matters():
     moved = torch.cat([left[0][:, :2] * 9, scores], dim=1)[:, [0, 2, 1, 3, 4, 5, 6]]
     tags = torch.cat([left[1][:, :2], labels], dim=1)[:, [0, 2, 1, 3, 4, 5, 6]]
     torch.testing.assert_close(chain.loss(moved, tags, valid=gaps).total, expected, rtol=0, atol=1e-12)
-    assert torch.equal(chain.best(moved, valid=gaps).labels[gaps], chain.best(scores, valid=valid).labels[valid])
+    assert torch.equal(chain.viterbi(moved, valid=gaps).labels[gaps], chain.viterbi(scores, valid=valid).labels[valid])
 
 
 def test_neighbours_in_a_batch_never_matter():
@@ -167,14 +166,16 @@ def test_a_row_of_nothing_costs_nothing():
     assert (loss.total.item(), loss.items) == (0.0, 0)
     assert (scores.grad == 0).all()
     assert all((weight.grad == 0).all() for weight in chain.parameters())
-    assert chain.best(scores, valid=nothing).score.tolist() == [0.0]
+    assert chain.viterbi(scores, valid=nothing).score.tolist() == [0.0]
 
 
 def test_what_is_not_allowed_is_never_said_and_its_gradient_is_finite():
-    allowed = Allowed(torch.tensor([True, False]), torch.tensor([[True, True], [False, True]]), torch.ones(2).bool())
+    allowed = Transitions(
+        torch.tensor([True, False]), torch.tensor([[True, True], [False, True]]), torch.ones(2).bool()
+    )
     chain, valid = some_chain(allowed, labels=2), torch.ones(1, 3, dtype=torch.bool)
     scores = torch.tensor([[[0.0, 50.0], [50.0, 0.0], [50.0, 0.0]]], requires_grad=True)
-    best = chain.best(scores, valid=valid)
+    best = chain.viterbi(scores, valid=valid)
     assert best.labels.tolist() == [[0, 0, 0]]  # 1 may not begin, though it is far likelier
     loss = chain.loss(scores, torch.tensor([[1, 0, 0]]), valid=valid)  # a sequence that cannot be
     loss.total.backward()
@@ -182,7 +183,7 @@ def test_what_is_not_allowed_is_never_said_and_its_gradient_is_finite():
 
 
 def test_a_chain_of_no_memory_is_a_softmax_each():
-    chain, (scores, valid) = LinearChain(LABELS), some_scores()
+    chain, (scores, valid) = LinearChainCRF(LABELS), some_scores()
     labels = torch.randint(LABELS, (BATCH, TIME))
     expected = functional.cross_entropy(scores[valid], labels[valid], reduction="sum")
     torch.testing.assert_close(chain.loss(scores, labels, valid=valid).total, expected)
@@ -192,7 +193,7 @@ def test_a_chain_of_no_memory_is_a_softmax_each():
 def test_a_chain_learns_what_follows_what():
     """Scores say nothing; labels go 0 1 2 0 1 2: after learning, only the first label is open."""
     torch.manual_seed(0)
-    chain = LinearChain(3)
+    chain = LinearChainCRF(3)
     labels = (torch.arange(7) + torch.arange(3).unsqueeze(1)) % 3
     valid, optimiser = torch.ones(3, 7, dtype=torch.bool), torch.optim.Adam(chain.parameters(), lr=0.3, fused=True)
     for _ in range(80):
@@ -201,22 +202,24 @@ def test_a_chain_learns_what_follows_what():
         optimiser.step()
     nudge = torch.zeros(3, 7, 3)
     nudge[range(3), 0, range(3)] = 3.0
-    assert torch.equal(chain.best(nudge, valid=valid).labels, labels)
+    assert torch.equal(chain.viterbi(nudge, valid=valid).labels, labels)
 
 
 @pytest.mark.parametrize(
     "make, found",
     [
-        (lambda: LinearChain(0), "labels=0"),
-        (lambda: LinearChain(2).log_partition(torch.zeros(1, 3, 5), valid=torch.ones(1, 3).bool()), r"\(1, 3, 5\)"),
+        (lambda: LinearChainCRF(0), "labels=0"),
+        (lambda: LinearChainCRF(2).log_partition(torch.zeros(1, 3, 5), valid=torch.ones(1, 3).bool()), r"\(1, 3, 5\)"),
         (
-            lambda: LinearChain(
-                2, allowed=Allowed(torch.ones(3).bool(), torch.ones(2, 2).bool(), torch.ones(2).bool())
+            lambda: LinearChainCRF(
+                2, allowed=Transitions(torch.ones(3).bool(), torch.ones(2, 2).bool(), torch.ones(2).bool())
             ),
             r"\(3,\)",
         ),
         (
-            lambda: LinearChain(2, allowed=Allowed(torch.ones(2), torch.ones(2, 2).bool(), torch.ones(2).bool())),
+            lambda: LinearChainCRF(
+                2, allowed=Transitions(torch.ones(2), torch.ones(2, 2).bool(), torch.ones(2).bool())
+            ),
             "float64",
         ),
     ],

@@ -1,7 +1,6 @@
 import torch
 
-from atento.layers.embeddings import PlacedEmbedding, TokenEmbedding
-from atento.layers.positions import Sinusoidal
+from atento.layers import PositionedEmbedding, SinusoidalPositions, TokenEmbedding
 
 VOCABULARY, SIZE = 7, 5
 
@@ -34,7 +33,7 @@ def test_vectors_start_about_as_long_as_one():
 
 
 def test_the_same_token_differs_from_place_to_place():
-    embedding = PlacedEmbedding(VOCABULARY, Sinusoidal(SIZE))
+    embedding = PositionedEmbedding(VOCABULARY, SinusoidalPositions(SIZE))
     vectors = embedding(torch.tensor([[3, 3]]), torch.arange(2))
     assert not torch.allclose(vectors[0, 0], vectors[0, 1])
     per_row = embedding(torch.tensor([[3], [3]]), torch.tensor([[0], [1]]))
@@ -42,7 +41,7 @@ def test_the_same_token_differs_from_place_to_place():
 
 
 def test_dropout_only_while_training():
-    embedding = PlacedEmbedding(VOCABULARY, Sinusoidal(SIZE), dropout=0.5)
+    embedding = PositionedEmbedding(VOCABULARY, SinusoidalPositions(SIZE), dropout=0.5)
     tokens = torch.tensor([[1, 2, 3]])
     assert (embedding(tokens, torch.arange(3)) == 0).any()
     assert not (embedding.eval()(tokens, torch.arange(3)) == 0).any()

@@ -10,13 +10,13 @@ from torch import nn
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.losses import (
+from atento.layers import (
     Loss,
     binary_cross_entropy,
-    divergence,
+    kl_divergence,
+    l2_penalty,
     sequence_cross_entropy,
     squared_error,
-    squared_weights,
     token_cross_entropy,
 )
 
@@ -30,8 +30,8 @@ def test_the_sum_over_real_tokens(smoothing):
     expected = 0.0
     for row, truth in zip(logits.tolist(), targets.tolist(), strict=True):
         total = math.log(sum(math.exp(value) for value in row))
-        spread = sum(total - value for value in row) / CLASSES
-        expected += (1 - smoothing) * (total - row[truth]) + smoothing * spread
+        smooth = sum(total - value for value in row) / CLASSES
+        expected += (1 - smoothing) * (total - row[truth]) + smoothing * smooth
     loss = token_cross_entropy(logits, targets, smoothing=smoothing)
     assert loss.items == ITEMS
     assert loss.total.item() == pytest.approx(expected, rel=1e-13)
@@ -43,10 +43,10 @@ def test_the_sum_over_real_tokens(smoothing):
 def test_binary_cross_entropy_is_scikit_learn_s_and_its_slope_is_p_minus_y():
     logits, truth = torch.randn(ITEMS, requires_grad=True), torch.tensor([1, 0, 0, 1, 1, 0, 1])
     loss = binary_cross_entropy(logits, truth)
-    chances = [1 / (1 + math.exp(-logit)) for logit in logits.tolist()]
-    assert loss.mean.item() == pytest.approx(log_loss(truth.numpy(), chances), rel=1e-12)
+    probs = [1 / (1 + math.exp(-logit)) for logit in logits.tolist()]
+    assert loss.mean.item() == pytest.approx(log_loss(truth.numpy(), probs), rel=1e-12)
     (slope,) = torch.autograd.grad(loss.total, logits)
-    assert slope.tolist() == pytest.approx([p - y for p, y in zip(chances, truth.tolist(), strict=True)], rel=1e-12)
+    assert slope.tolist() == pytest.approx([p - y for p, y in zip(probs, truth.tolist(), strict=True)], rel=1e-12)
 
 
 @pytest.mark.parametrize("logit, truth, expected", [(800.0, 1, 0.0), (800.0, 0, 800.0), (-800.0, 1, 800.0)])
@@ -78,7 +78,7 @@ def test_divergence_is_cross_entropy_less_entropy():
         total = math.log(sum(math.exp(value) for value in row))
         crossed += sum(-y * (value - total) for y, value in zip(wanted, row, strict=True))
         entropy += sum(-y * math.log(y) for y in wanted if y)
-    loss = divergence(logits, shares)
+    loss = kl_divergence(logits, shares)
     assert loss.items == ITEMS
     assert loss.total.item() == pytest.approx(crossed - entropy, rel=1e-12)
     (slope,) = torch.autograd.grad(loss.total, logits)
@@ -91,12 +91,14 @@ def test_divergence_from_one_hot_labels_is_the_cross_entropy_with_its_gradient_i
     inputs = torch.randn(ITEMS, LABELS)
     found = []
     for loss in (
-        divergence(network(inputs), functional.one_hot(targets, CLASSES)),
+        kl_divergence(network(inputs), functional.one_hot(targets, CLASSES)),
         token_cross_entropy(network(inputs), targets),
     ):
         found.append([loss.total, *torch.autograd.grad(loss.total, list(network.parameters()))])
     torch.testing.assert_close(*found)
-    assert divergence(network(inputs), network(inputs).softmax(-1)).total.abs() < 1e-13  # nothing diverges from itself
+    assert (
+        kl_divergence(network(inputs), network(inputs).softmax(-1)).total.abs() < 1e-13
+    )  # nothing diverges from itself
 
 
 def padded_sequences():
@@ -164,7 +166,7 @@ def test_training_with_the_penalty_in_the_cost_reaches_the_closed_form_of_ridge_
 
     def cost():
         descent.zero_grad()
-        value = squared_error(network(inputs), truth).mean + strength * squared_weights(network)
+        value = squared_error(network(inputs), truth).mean + strength * l2_penalty(network)
         value.backward()
         return value
 
@@ -182,13 +184,13 @@ def test_training_with_the_penalty_in_the_cost_reaches_the_closed_form_of_ridge_
 def test_the_penalty_spares_biases_and_gains():
     network = nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Linear(3, 1))
     expected = sum(value**2 for weight in (network[0].weight, network[2].weight) for value in weight.flatten().tolist())
-    assert squared_weights(network).item() == pytest.approx(expected, rel=1e-13)
-    assert squared_weights(nn.LayerNorm(3)).item() == 0.0
+    assert l2_penalty(network).item() == pytest.approx(expected, rel=1e-13)
+    assert l2_penalty(nn.LayerNorm(3)).item() == 0.0
 
 
-def test_a_total_may_be_shared_by_other_items():
+def test_a_total_may_be_averaged_over_other_items():
     loss = Loss(torch.tensor(6.0), 3)
-    assert (loss.mean.item(), loss.shared_by(2).mean.item(), loss.shared_by(0).mean.item()) == (2.0, 3.0, 6.0)
+    assert (loss.mean.item(), loss.averaged_over(2).mean.item(), loss.averaged_over(0).mean.item()) == (2.0, 3.0, 6.0)
 
 
 @pytest.mark.parametrize(
@@ -196,13 +198,13 @@ def test_a_total_may_be_shared_by_other_items():
     [
         (lambda: token_cross_entropy(torch.zeros(3, 2), torch.zeros(4, dtype=torch.long)), r"targets of shape \(4,\)"),
         (lambda: token_cross_entropy(torch.zeros(1, 2), torch.tensor([1]), smoothing=1.1), "smoothing=1.1"),
-        (lambda: binary_cross_entropy(torch.zeros(3), torch.zeros(3, 1)), r"truth of shape \(3, 1\)"),
+        (lambda: binary_cross_entropy(torch.zeros(3), torch.zeros(3, 1)), r"targets of shape \(3, 1\)"),
         (lambda: binary_cross_entropy(torch.zeros(2), torch.tensor([0.0, 1.5])), "numbers from 0 to 1.5"),
         (lambda: binary_cross_entropy(torch.zeros(2), torch.tensor([0.0, math.nan])), "nan"),
-        (lambda: divergence(torch.zeros(1, 2), torch.tensor([[0.5, 0.6]])), "to 1.1"),
-        (lambda: divergence(torch.zeros(1, 2), torch.tensor([[1.5, -0.5]])), "share of -0.5"),
-        (lambda: divergence(torch.zeros(1, 2), torch.tensor([[1.0, math.nan]])), "nan"),
-        (lambda: squared_error(torch.zeros(3, 1), torch.zeros(3)), r"truth of shape \(3,\)"),
+        (lambda: kl_divergence(torch.zeros(1, 2), torch.tensor([[0.5, 0.6]])), "to 1.1"),
+        (lambda: kl_divergence(torch.zeros(1, 2), torch.tensor([[1.5, -0.5]])), "probability of -0.5"),
+        (lambda: kl_divergence(torch.zeros(1, 2), torch.tensor([[1.0, math.nan]])), "nan"),
+        (lambda: squared_error(torch.zeros(3, 1), torch.zeros(3)), r"targets of shape \(3,\)"),
         (
             lambda: sequence_cross_entropy(
                 torch.zeros(2, 3, 5), torch.zeros(2, 3, dtype=torch.long), valid=torch.ones(3, dtype=torch.bool)
@@ -226,8 +228,8 @@ def test_classes_and_labels_may_weigh_more():
     torch.testing.assert_close(loss.total, by_loop)
     assert loss.items == 7
     truth = torch.randint(2, (7, 3)).double()
-    chances = logits.sigmoid()
-    each = -weights * truth * chances.log() - (1 - truth) * (1 - chances).log()
-    found = binary_cross_entropy(logits, truth, yes=weights)
+    probs = logits.sigmoid()
+    each = -weights * truth * probs.log() - (1 - truth) * (1 - probs).log()
+    found = binary_cross_entropy(logits, truth, positive_weight=weights)
     torch.testing.assert_close(found.total, each.sum())
     assert found.items == 21

@@ -2,7 +2,7 @@ import math
 
 import torch
 
-from atento.layers.masking import clean, masked_mean, valid_from_lengths
+from atento.layers import clean, masked_mean, valid_from_lengths
 
 VALID = torch.tensor([[True, False, True], [False, False, False]])
 

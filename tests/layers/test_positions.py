@@ -6,8 +6,15 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.layers.embeddings import PlacedEmbedding
-from atento.layers.positions import BinaryDigits, Index, Learned, NoPositions, Rotary, Sinusoidal
+from atento.layers import (
+    BinaryPositions,
+    IndexPositions,
+    LearnedPositions,
+    NoPositions,
+    PositionedEmbedding,
+    Rotary,
+    SinusoidalPositions,
+)
 
 POSITIONS, SIZE = 2000, 500
 
@@ -15,15 +22,15 @@ POSITIONS, SIZE = 2000, 500
 @pytest.fixture(scope="module")
 def table():
     """All that a heat map of 2000 × 500 shows."""
-    return Sinusoidal(SIZE)(torch.arange(POSITIONS))
+    return SinusoidalPositions(SIZE)(torch.arange(POSITIONS))
 
 
 @pytest.mark.spec("T07")
 def test_by_hand():
     expected = torch.tensor([0.8415, 0.5403, 0.0100, 0.99995], dtype=torch.float64)
-    torch.testing.assert_close(Sinusoidal(4)(torch.tensor(1)), expected, rtol=0, atol=5e-5)
+    torch.testing.assert_close(SinusoidalPositions(4)(torch.tensor(1)), expected, rtol=0, atol=5e-5)
     first = torch.tensor([[0.0, 1.0, 0.0, 1.0]], dtype=torch.float64)
-    torch.testing.assert_close(Sinusoidal(4)(torch.tensor([0])), first)
+    torch.testing.assert_close(SinusoidalPositions(4)(torch.tensor([0])), first)
 
 
 @pytest.mark.spec("T07")
@@ -68,7 +75,7 @@ def test_a_step_is_one_linear_map_everywhere(table, apart):
 
 @pytest.mark.spec("T07")
 def test_wavelengths_grow_geometrically_from_two_pi():
-    waves = 2 * math.pi / Sinusoidal(SIZE).frequencies
+    waves = 2 * math.pi / SinusoidalPositions(SIZE).frequencies
     assert waves[0].item() == pytest.approx(2 * math.pi)
     ratios = waves[1:] / waves[:-1]
     torch.testing.assert_close(ratios, torch.full_like(ratios, 10_000 ** (2 / SIZE)))
@@ -76,22 +83,22 @@ def test_wavelengths_grow_geometrically_from_two_pi():
 
 @pytest.mark.spec("T07")
 def test_positions_are_added_to_the_embedding():
-    embedding = PlacedEmbedding(13, Sinusoidal(6))
+    embedding = PositionedEmbedding(13, SinusoidalPositions(6))
     tokens, at = torch.tensor([[5, 7, 5]]), torch.tensor([3, 4, 11])
-    expected = embedding.tokens.table.weight[tokens] * math.sqrt(6) + Sinusoidal(6)(at)
+    expected = embedding.tokens.table.weight[tokens] * math.sqrt(6) + SinusoidalPositions(6)(at)
     torch.testing.assert_close(embedding(tokens, at), expected)
 
 
 def test_an_odd_width():
-    torch.testing.assert_close(Sinusoidal(5)(torch.tensor([7]))[0, 4].item(), math.sin(7 / 10_000 ** (4 / 5)))
-    assert Sinusoidal(5)(torch.arange(3)).shape == (3, 5)
+    torch.testing.assert_close(SinusoidalPositions(5)(torch.tensor([7]))[0, 4].item(), math.sin(7 / 10_000 ** (4 / 5)))
+    assert SinusoidalPositions(5)(torch.arange(3)).shape == (3, 5)
 
 
 @pytest.mark.spec("T08")
 def test_the_index_is_unbounded():
-    places = Index(3)(torch.tensor([[0, 1], [7, 1999]]))
+    places = IndexPositions(3)(torch.tensor([[0, 1], [7, 1999]]))
     assert places.tolist() == [[[0, 0, 0], [1, 0, 0]], [[7, 0, 0], [1999, 0, 0]]]
-    lengths = Index(5)(torch.arange(POSITIONS)).norm(dim=-1)
+    lengths = IndexPositions(5)(torch.arange(POSITIONS)).norm(dim=-1)
     assert torch.equal(lengths, torch.arange(POSITIONS).double())  # a token's own vector is about √size long
 
 
@@ -99,25 +106,25 @@ def test_an_index_in_all_features_would_be_lost_in_a_norm():
     vectors = torch.randn(7, 5)
     norm = torch.nn.LayerNorm(5)
     torch.testing.assert_close(norm(vectors + 11), norm(vectors))
-    assert not torch.allclose(norm(vectors + Index(5)(torch.tensor(11))), norm(vectors))
+    assert not torch.allclose(norm(vectors + IndexPositions(5)(torch.tensor(11))), norm(vectors))
 
 
 @pytest.mark.spec("T08")
 def test_binary_digits_are_bounded_but_need_more_room():
-    places = BinaryDigits(11)(torch.arange(POSITIONS))
+    places = BinaryPositions(11)(torch.arange(POSITIONS))
     for place in (0, 6, 13, 1999):
         digits = [int(digit) for digit in reversed(f"{place:011b}")]  # the last digit first
         assert places[place].tolist() == digits
     assert set(places.unique().tolist()) == {0, 1}
     assert len(places.unique(dim=0)) == POSITIONS
-    with pytest.raises(InputError, match="position 2048, longest=2048"):  # one digit more is needed at each doubling
-        BinaryDigits(11)(torch.tensor([3, 2048]))
+    with pytest.raises(InputError, match="position 2048, max_length=2048"):  # one digit more is needed at each doubling
+        BinaryPositions(11)(torch.tensor([3, 2048]))
 
 
 @pytest.mark.spec("T08")
 def test_binary_neighbours_can_be_far_apart():
     """7 = 0111 and 8 = 1000 share no digit, 6 and 7 share all but one: the same distance looks different."""
-    places = BinaryDigits(4)(torch.arange(16))
+    places = BinaryPositions(4)(torch.arange(16))
     assert (places[7] != places[8]).sum() == 4
     assert (places[6] != places[7]).sum() == 1
     flips = (places[1:] != places[:-1]).sum(-1)
@@ -136,18 +143,21 @@ def explained(places, apart):
 def test_learned_positions_tell_no_distance():
     """No linear map takes each place to the next, and equal distances have unequal products; waves have both."""
     size, count = 16, 400
-    learned, waves = Learned(size, longest=count)(torch.arange(count)), Sinusoidal(size)(torch.arange(count))
+    learned, waves = (
+        LearnedPositions(size, max_length=count)(torch.arange(count)),
+        SinusoidalPositions(size)(torch.arange(count)),
+    )
     for apart in (1, 7):
         assert explained(waves, apart) == pytest.approx(1, abs=1e-9)
         assert explained(learned, apart) < 0.05
-        for places, spread in ((waves, 0.0), (learned, 1.0)):
-            products = (places @ places.mT) / places.square().sum(-1).mean() * size**0.5  # of unit spread if unrelated
-            assert products.diagonal(apart).std().item() == pytest.approx(spread, abs=0.1)
+        for places, std in ((waves, 0.0), (learned, 1.0)):
+            products = (places @ places.mT) / places.square().sum(-1).mean() * size**0.5  # of unit std if unrelated
+            assert products.diagonal(apart).std().item() == pytest.approx(std, abs=0.1)
 
 
 @pytest.mark.spec("T08")
 def test_learned_positions_are_looked_up_and_learn():
-    positions = Learned(5, longest=7)
+    positions = LearnedPositions(5, max_length=7)
     at = torch.tensor([[0, 6], [3, 3]])
     vectors = positions(at)
     for row in range(2):
@@ -155,9 +165,9 @@ def test_learned_positions_are_looked_up_and_learn():
             assert torch.equal(vectors[row, place], positions.table.weight[at[row, place]])
     vectors.sum().backward()
     assert positions.table.weight.grad[:, 0].tolist() == [1, 0, 0, 2, 0, 0, 1]
-    with pytest.raises(InputError, match="position 7, longest=7") as caught:
+    with pytest.raises(InputError, match="position 7, max_length=7") as caught:
         positions(torch.tensor([6, 7]))
-    assert "model.longest" in caught.value.fix
+    assert "raise max_length" in caught.value.fix
 
 
 def test_no_positions_add_nothing():
@@ -165,12 +175,12 @@ def test_no_positions_add_nothing():
 
 
 def test_whole_sequences_count_from_their_first_real_token():
-    embedding = PlacedEmbedding(13, Sinusoidal(6))
+    embedding = PositionedEmbedding(13, SinusoidalPositions(6))
     left = torch.tensor([[0, 0, 5, 7, 5]]), torch.tensor([[False, False, True, True, True]])
     right = torch.tensor([[5, 7, 5, 0]]), torch.tensor([[True, True, True, False]])
     expected = embedding(torch.tensor([[5, 7, 5]]), torch.arange(3))
-    assert torch.equal(embedding.whole(*left)[:, 2:], expected)
-    assert torch.equal(embedding.whole(*right)[:, :3], expected)
+    assert torch.equal(embedding.embed_padded(*left)[:, 2:], expected)
+    assert torch.equal(embedding.embed_padded(*right)[:, :3], expected)
 
 
 @pytest.mark.spec("T09")
@@ -191,8 +201,8 @@ def test_rotary_turns_pairs_like_complex_numbers():
     "make, found",
     [
         (lambda: Rotary(7), "size=7"),
-        (lambda: Learned(5, longest=0), "longest=0"),
-        (lambda: Sinusoidal(0), "size=0"),
+        (lambda: LearnedPositions(5, max_length=0), "max_length=0"),
+        (lambda: SinusoidalPositions(0), "size=0"),
         (lambda: NoPositions(-1), "size=-1"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_squared_error, r2_score
 
-from atento.metrics.bootstrap import interval, tied
+from atento.metrics.bootstrap import bootstrap_interval, tied
 from atento.metrics.estimates import MSE, R2
 
 
@@ -21,7 +21,7 @@ def test_against_scikit_learn():
     outputs, references = [repr(number) for number in said.tolist()], [[repr(number)] for number in truth.tolist()]
     assert MSE.value(outputs, references) == pytest.approx(mean_squared_error(truth, said))
     assert R2.value(outputs, references) == pytest.approx(r2_score(truth, said))
-    value, low, high = interval(R2, outputs, references)
+    value, low, high = bootstrap_interval(R2, [outputs], references)
     assert low < value < high
 
 
@@ -32,8 +32,8 @@ def test_a_truth_that_never_changes():
 
 def test_a_smaller_error_is_the_better_one():
     assert MSE.smaller_is_better and not R2.smaller_is_better
-    assert MSE.merit(0.1) > MSE.merit(0.2)
-    assert R2.merit(0.2) > R2.merit(0.1)
+    assert MSE.to_maximize(0.1) > MSE.to_maximize(0.2)
+    assert R2.to_maximize(0.2) > R2.to_maximize(0.1)
     near, far, truth = ["1.0"] * 50, ["2.0"] * 50, [["1.1"]] * 50
-    assert not tied(MSE, near, far, truth)
-    assert tied(MSE, near, near, truth)
+    assert not tied(MSE, [near], [far], truth)
+    assert tied(MSE, [near], [near], truth)

@@ -1,4 +1,4 @@
-"""Errors of numbers by hand and against scikit-learn."""
+"""Metrics of forecasts by a plain loop and by hand."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -7,37 +7,16 @@ import numpy as np
 import pytest
 from sklearn import metrics as metrics_of
 
-from atento.errors import InputError
-from atento.metrics.bootstrap import interval
+from atento.metrics.bootstrap import bootstrap_interval
 from atento.metrics.forecasts import (
-    Judging,
+    ForecastScoring,
+    are_coordinates,
     block_length,
     block_starts,
-    by_steps_ahead,
     forecast_metrics,
-    mean_absolute_error,
-    mean_squared_error,
+    horizon_bands,
+    path_metrics,
 )
-
-
-def test_by_hand():
-    said, came = [[1, 2], [3, 4]], [[1, 0], [4, 1.5]]
-    assert mean_squared_error(said, came) == (0 + 4 + 1 + 6.25) / 4
-    assert mean_absolute_error(said, came) == (0 + 2 + 1 + 2.5) / 4
-
-
-def test_equal_to_scikit_learn():
-    chance = np.random.default_rng(0)
-    said, came = chance.normal(size=(2, 13, 5))
-    assert mean_squared_error(said, came) == pytest.approx(metrics_of.mean_squared_error(came, said), rel=1e-12)
-    assert mean_absolute_error(said, came) == pytest.approx(metrics_of.mean_absolute_error(came, said), rel=1e-12)
-
-
-@pytest.mark.parametrize("said, came", [([1, 2], [[1], [2]]), ([1], [1, 2]), ([], [])])
-def test_nothing_is_broadcast(said, came):
-    for error in (mean_squared_error, mean_absolute_error):
-        with pytest.raises(InputError, match="same shape"):
-            error(said, came)
 
 
 class Source(NamedTuple):
@@ -46,7 +25,7 @@ class Source(NamedTuple):
 
 
 class Scales(NamedTuple):
-    spread: np.ndarray
+    std: np.ndarray
     naive: np.ndarray
 
 
@@ -55,8 +34,8 @@ LEVELS = (0.1, 0.5, 0.8)
 
 
 def scales(sources):
-    spread = np.array([SPREADS[source.series] for source in sources])
-    return Scales(spread, 3 * spread)
+    std = np.array([SPREADS[source.series] for source in sources])
+    return Scales(std, 3 * std)
 
 
 def judged(levels=(), point=(1.0,)):
@@ -65,7 +44,7 @@ def judged(levels=(), point=(1.0,)):
     sources = [Source("a", at) for at in range(20, 31)] + [Source("b", at) for at in range(5)]
     outputs = list(np.sort(chance.normal(size=(16, 3, 2, max(1, len(levels)))), axis=-1))
     references = [(came,) for came in chance.normal(size=(16, 3, 2))]
-    return sources, outputs, references, forecast_metrics(Judging(scales, 3, levels, point))
+    return sources, outputs, references, forecast_metrics(ForecastScoring(scales, 3, levels, point))
 
 
 def test_every_metric_by_a_plain_loop():
@@ -74,32 +53,32 @@ def test_every_metric_by_a_plain_loop():
     for source, said, (came,) in zip(sources, outputs, references, strict=True):
         for step in range(3):
             for channel in range(2):
-                spread, truth = SPREADS[source.series][channel], came[step, channel]
+                std, truth = SPREADS[source.series][channel], came[step, channel]
                 quantiles = said[step, channel]
                 error = truth - quantiles[1]
-                found["mse"].append((error / spread) ** 2)
-                found["mae"].append(abs(error) / spread)
-                found["mase"].append(abs(error) / (3 * spread))
+                found["mse"].append((error / std) ** 2)
+                found["mae"].append(abs(error) / std)
+                found["mase"].append(abs(error) / (3 * std))
                 tilted = [(level - (truth < one)) * (truth - one) for level, one in zip(LEVELS, quantiles, strict=True)]
-                found["pinball"].append(np.mean(tilted) / spread)
+                found["pinball"].append(np.mean(tilted) / std)
                 found["coverage"].append(quantiles[0] <= truth <= quantiles[-1])
     assert [metric.name for metric in metrics] == list(found)
     for metric in metrics:
-        assert metric.on(sources).value(outputs, references) == pytest.approx(np.mean(found[metric.name]), rel=1e-12)
+        assert metric.for_sources(sources).value(outputs, references) == pytest.approx(
+            np.mean(found[metric.name]), rel=1e-12
+        )
     assert "70% would be exact" in metrics[-1].summary
 
 
 def test_pinball_is_scikit_learn_s():
     sources, outputs, references, metrics = judged(LEVELS, (0.0, 1.0, 0.0))
-    spread = np.stack([SPREADS[source.series] for source in sources])[:, None]
+    std = np.stack([SPREADS[source.series] for source in sources])[:, None]
     came = np.stack([one for (one,) in references])
     theirs = [
-        metrics_of.mean_pinball_loss(
-            (came / spread).ravel(), (np.stack(outputs)[..., at] / spread).ravel(), alpha=level
-        )
+        metrics_of.mean_pinball_loss((came / std).ravel(), (np.stack(outputs)[..., at] / std).ravel(), alpha=level)
         for at, level in enumerate(LEVELS)
     ]
-    assert metrics[0].on(sources).value(outputs, references) == pytest.approx(np.mean(theirs), rel=1e-12)
+    assert metrics[0].for_sources(sources).value(outputs, references) == pytest.approx(np.mean(theirs), rel=1e-12)
 
 
 def test_one_number_is_every_quantile_and_needs_no_axis():
@@ -107,7 +86,7 @@ def test_one_number_is_every_quantile_and_needs_no_axis():
     assert [metric.name for metric in metrics] == ["mse", "mae", "mase"]
     flat = [output[..., 0] for output in outputs]
     for metric in metrics:
-        told = metric.on(sources)
+        told = metric.for_sources(sources)
         assert told.value(flat, references) == told.value(outputs, references)
         assert told.value([output[:2] for output in outputs], references) == told.value(
             outputs, [(one[:2],) for (one,) in references]
@@ -117,14 +96,14 @@ def test_one_number_is_every_quantile_and_needs_no_axis():
 def test_windows_are_drawn_in_blocks_of_one_series():
     """A block is about as long as the horizon; its sums are those of its windows; two runs are counted apart."""
     sources, outputs, references, metrics = judged()
-    told = metrics[0].on(sources)
+    told = metrics[0].for_sources(sources)
     starts = block_starts(sources, 3)
     assert starts == [0, 1, 4, 7, 10, 11, 14]  # origins 20 | 21 22 23 | … | 30, then 0 1 2 | 3 4 of the other
     assert block_length(sources, 3) == 2  # of at least eight blocks
     blocks = told.statistics(outputs, references)
     each = np.stack(
         [
-            told.on([source]).statistics([one], [truth])[0]
+            told.for_sources([source]).statistics([one], [truth])[0]
             for source, one, truth in zip(sources, outputs, references, strict=True)
         ]
     )
@@ -142,8 +121,8 @@ def test_blocks_make_intervals_honest():
         chance.normal(size=(10, 1, 1)).repeat(40, axis=0).repeat(40, axis=1).repeat(2, axis=2)
     )  # like for 40 windows
     outputs, references = list(noise[..., None]), [(np.zeros((40, 2)),)] * 400
-    (long, *_), (short, *_) = (forecast_metrics(Judging(scales, block, (), (1.0,))) for block in (40, 1))
-    wide, narrow = (interval(metric.on(sources), outputs, references) for metric in (long, short))
+    (long, *_), (short, *_) = (forecast_metrics(ForecastScoring(scales, block, (), (1.0,))) for block in (40, 1))
+    wide, narrow = (bootstrap_interval(metric.for_sources(sources), [outputs], references) for metric in (long, short))
     assert wide.value == pytest.approx(narrow.value)
     assert wide.high - wide.low > 4 * (narrow.high - narrow.low)
 
@@ -151,12 +130,37 @@ def test_blocks_make_intervals_honest():
 def test_quality_against_steps_ahead():
     sources = [Source("a", at) for at in range(12)]
     outputs = [np.zeros((7, 2, 1))] * 12
-    references = [(np.arange(7.0)[:, None] * np.array([2.0, 0.5]),)] * 12  # an error of 0, 1, … 6 spreads
-    (metric, *_) = forecast_metrics(Judging(scales, 7, (), (1.0,)))
-    bands = by_steps_ahead(metric, sources, [outputs, outputs], references)
-    assert [(band["from"], band["to"]) for band in bands] == [(1, 2), (3, 5), (6, 7)]
-    assert [band["value"] for band in bands] == pytest.approx([0.5, (4 + 9 + 16) / 3, (25 + 36) / 2])
-    assert [band["label"] for band in by_steps_ahead(metric, sources, [[one[:1] for one in outputs]], references)] == [
-        "1"
-    ]
-    assert by_steps_ahead(metric, [], [[]], []) == []
+    references = [(np.arange(7.0)[:, None] * np.array([2.0, 0.5]),)] * 12  # an error of 0, 1, … 6 standard deviations
+    (metric, *_) = forecast_metrics(ForecastScoring(scales, 7, (), (1.0,)))
+    bands = horizon_bands(metric, sources, [outputs, outputs], references)
+    assert [(band.first, band.last) for band in bands] == [(1, 2), (3, 5), (6, 7)]
+    assert [band.quality.value for band in bands] == pytest.approx([0.5, (4 + 9 + 16) / 3, (25 + 36) / 2])
+    assert [
+        band.to_json()["label"] for band in horizon_bands(metric, sources, [[one[:1] for one in outputs]], references)
+    ] == ["1"]
+    assert horizon_bands(metric, [], [[]], []) == []
+
+
+@pytest.mark.spec("K11")
+def test_the_mean_distance_and_that_at_the_end():
+    came = np.zeros((3, 2, 2))  # three windows, two steps, x and y
+    said = np.asarray([[[3, 4], [6, 8]], [[0, 1], [0, 2]], [[0, 0], [5, 12]]], dtype=float)
+    sources = [Source("a", 0), Source("a", 7), Source("b", 0)]
+    outputs, references = list(said[..., None]), [(one,) for one in came]
+    every, last = path_metrics(ForecastScoring(scales, 2, (), (1.0,)))
+    assert every.for_sources(sources).value(outputs, references) == pytest.approx((5 + 10 + 1 + 2 + 0 + 13) / 6)
+    assert last.for_sources(sources).value(outputs, references) == pytest.approx((10 + 2 + 13) / 3)
+    assert every.smaller_is_better and last.smaller_is_better
+    value, low, high = bootstrap_interval(every.for_sources(sources), [outputs], references)
+    assert low < value < high
+
+
+def test_of_quantiles_the_point_counts():
+    said = np.asarray([[[[0, 3, 9], [0, 4, 9]]]], dtype=float)  # (1, 1, 2, 3): the middle one is the point
+    (every, _), sources = path_metrics(ForecastScoring(scales, 1, (0.1, 0.5, 0.9), (0.0, 1.0, 0.0))), [Source("a", 0)]
+    assert every.for_sources(sources).value(list(said), [(np.zeros((1, 2)),)]) == pytest.approx(5)
+
+
+def test_what_is_a_path_by_its_names():
+    assert are_coordinates(("x", "y")) and are_coordinates(("X", "Y")) and are_coordinates(("lon", "lat"))
+    assert not are_coordinates(("y",)) and not are_coordinates(("x", "y", "price"))

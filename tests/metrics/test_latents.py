@@ -7,7 +7,7 @@ from sklearn.metrics import r2_score
 
 from atento.data.dynamics import lorenz, rossler
 from atento.errors import InputError
-from atento.metrics.latents import RIDGE, foretell_steps, next_step_r2, parted, smooth_map_r2, smooth_map_shares
+from atento.metrics.latents import RIDGE, next_step_r2, predict_steps, smooth_map_r2, smooth_map_r2_each, split_path
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +32,21 @@ def test_the_next_step_by_brute_force():
         foretold = np.mean([steps[past] for past in near], axis=0)
         errors.append(sum((steps[time] - foretold) ** 2))
         spreads.append(sum((steps[time] - mean) ** 2))
-    found = foretell_steps([path[: cut + 1]], [path[cut:]], neighbours=7)
-    np.testing.assert_allclose(found.errors, errors)
-    np.testing.assert_allclose(found.spreads, spreads)
+    found = predict_steps([path[: cut + 1]], [path[cut:]], neighbours=7)
+    np.testing.assert_allclose(found.squared_errors, errors)
+    np.testing.assert_allclose(found.squared_deviations, spreads)
     assert next_step_r2(path, neighbours=7) == pytest.approx(1 - sum(errors) / sum(spreads))
 
 
 def test_paths_lend_each_other_their_neighbours():
     turn = np.linspace(0, 20, 200)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    before, after = parted(circle)
-    both = foretell_steps([before, before + 9.0], [after, after + 9.0], neighbours=3)
-    alone = foretell_steps([before], [after], neighbours=3)
-    np.testing.assert_allclose(both.errors, np.tile(alone.errors, 2), atol=1e-15)
-    near = foretell_steps([before, before], [after, after], neighbours=6)  # each place twice
-    np.testing.assert_allclose(near.errors, np.tile(alone.errors, 2), atol=1e-15)
+    before, after = split_path(circle)
+    both = predict_steps([before, before + 9.0], [after, after + 9.0], neighbours=3)
+    alone = predict_steps([before], [after], neighbours=3)
+    np.testing.assert_allclose(both.squared_errors, np.tile(alone.squared_errors, 2), atol=1e-15)
+    near = predict_steps([before, before], [after, after], neighbours=6)  # each place twice
+    np.testing.assert_allclose(near.squared_errors, np.tile(alone.squared_errors, 2), atol=1e-15)
 
 
 def test_the_smooth_map_is_kernel_ridge_regression(states):
@@ -55,7 +55,7 @@ def test_the_smooth_map_is_kernel_ridge_regression(states):
     mean = truth[:cut].mean(axis=0)
     peer = KernelRidge(alpha=RIDGE, kernel="rbf", gamma=1 / 6).fit(scaled[:cut], truth[:cut] - mean)
     expected = r2_score(truth[cut:], peer.predict(scaled[cut:]) + mean, multioutput="raw_values")
-    found = smooth_map_shares(path, truth, landmarks=cut)
+    found = smooth_map_r2_each(path, truth, landmarks=cut)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert smooth_map_r2(path, truth, landmarks=cut) == pytest.approx(found.mean())
 
@@ -95,17 +95,17 @@ def test_what_was_fitted_is_not_what_is_judged(states):
     late = states.copy()
     late[3500:] = np.random.default_rng(0).normal(size=late[3500:].shape)
     assert smooth_map_r2(path, late) < 0.1
-    assert smooth_map_r2(path, late, held=0.9) < smooth_map_r2(path, states, held=0.9)
+    assert smooth_map_r2(path, late, held_out=0.9) < smooth_map_r2(path, states, held_out=0.9)
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: next_step_r2(np.zeros(7)), "one row a time"),
+        (lambda: next_step_r2(np.zeros(7)), r"shape \(times, coordinates\)"),
         (lambda: next_step_r2([[0.0], [np.nan]]), "a gap or an infinite number"),
         (lambda: next_step_r2(np.zeros((11, 2)), neighbours=10), "neighbours from 1 to 7"),
-        (lambda: next_step_r2(np.zeros((100, 2)), held=1.0), "held=1.0"),
-        (lambda: smooth_map_r2(np.zeros((11, 2)), np.zeros((12, 2))), "11 places, 12 states"),
+        (lambda: next_step_r2(np.zeros((100, 2)), held_out=1.0), "held_out=1.0"),
+        (lambda: smooth_map_r2(np.zeros((11, 2)), np.zeros((12, 2))), "11 latents, 12 states"),
     ],
 )
 def test_what_is_refused(call, message):

@@ -1,10 +1,12 @@
-"""Edit distances against the recurrence of Wagner & Fischer (1974), written out."""
+"""Edit distances against Wagner & Fischer (1974); exact match by hand; chrF and BLEU against sacrebleu's scores."""
 
 import random
 
 import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
-from atento.metrics.text import CHARACTER_ERROR, EDITS, SYMBOL_ERROR
+from atento.metrics.text import BLEU4, CHARACTER_ERROR, CHRF2, EDITS, EXACT_MATCH, SYMBOL_ERROR
 
 
 def distance(said, true):
@@ -43,3 +45,52 @@ def test_perfect_is_zero_and_nothing_said_is_one():
     assert EDITS.value(["abc"], [["abc"]]) == 0.0
     assert CHARACTER_ERROR.value(["", ""], [["abc"], ["de"]]) == 1.0
     assert SYMBOL_ERROR.value([], []) == 0.0
+
+
+OUTPUTS = ["the cat sat on the mat", "a dog barks loudly at night", "there is nothing", "", "¿qué hora es?"]
+REFERENCES = ["the cat sat on a mat", "the dog barks at night", "there was nothing here", "no", "¿qué hora es?"]
+MORE = ["a cat was on the mat", "a dog barks loudly in the night", None, None, "¿qué horas son?"]
+
+
+def together(*streams):
+    """Each output with all its references; a None means one reference fewer."""
+    return [[one for one in rows if one is not None] for rows in zip(*streams, strict=True)]
+
+
+@pytest.mark.parametrize("metric, theirs", [(CHRF2, CHRF), (BLEU4, BLEU)], ids=["chrf", "bleu"])
+@pytest.mark.parametrize("streams", [[REFERENCES], [REFERENCES, MORE]], ids=["one reference", "several"])
+def test_equal_to_sacrebleu(metric, theirs, streams):
+    expected = theirs().corpus_score(OUTPUTS, streams).score / 100
+    assert 0.2 < expected < 0.9
+    assert metric.value(OUTPUTS, together(*streams)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", [EXACT_MATCH, CHRF2, BLEU4], ids=lambda metric: metric.name)
+def test_one_is_perfect_and_nothing_is_zero(metric):
+    sentences = ["one two three four five", "six seven eight nine ten"]
+    assert metric.value(sentences, [[sentence] for sentence in sentences]) == pytest.approx(1.0)
+    assert metric.value(["zzz zz", "yyy"], [[sentence] for sentence in sentences]) == pytest.approx(0.0, abs=0.01)
+    assert metric.value([], []) == 0.0
+
+
+def test_exact_match_accepts_any_reference():
+    assert EXACT_MATCH.value(["a", "b", "c"], [["x", "a"], ["b"], ["C", "c "]]) == pytest.approx(2 / 3)
+
+
+def test_the_summary_is_sacrebleu_s_signature():
+    for metric, theirs in [(CHRF2, CHRF()), (BLEU4, BLEU())]:
+        theirs.corpus_score(OUTPUTS, [REFERENCES])
+        signature = theirs.get_signature().format()
+        for part in metric.summary.split("sacrebleu ")[1].split("|"):
+            assert part.startswith("nrefs") or part in signature.split("|")
+
+
+@pytest.mark.parametrize("metric", [EXACT_MATCH, CHRF2, BLEU4], ids=lambda metric: metric.name)
+def test_sums_over_examples_can_be_resampled(metric):
+    """Examples drawn twice count twice: the formula over weighted sums is the metric of the drawn set."""
+    references = together(REFERENCES)
+    statistics = metric.statistics(OUTPUTS, references)
+    drawn = [0, 0, 4, 1, 4]
+    summed = statistics[drawn].sum(axis=0, keepdims=True)
+    expected = metric.value([OUTPUTS[index] for index in drawn], [references[index] for index in drawn])
+    assert metric.formula(summed)[0] == pytest.approx(expected, abs=1e-12)

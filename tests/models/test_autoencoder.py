@@ -8,15 +8,15 @@ from torch import nn
 from atento.errors import InputError
 from atento.models.autoencoder import (
     Autoencoder,
-    FrameReader,
-    FrameWriter,
-    RecurrentWriter,
-    WindowBatch,
+    AutoencoderBatch,
+    FrameDecoder,
+    FrameEncoder,
+    RecurrentWindowDecoder,
     WindowSizes,
-    halved,
+    halved_sizes,
 )
-from atento.models.build.autoencoder import build_autoencoder
-from atento.recurrent.cells import GRU
+from atento.models.builders.autoencoder import build_autoencoder
+from atento.recurrent.cells import GRUCell
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -41,7 +41,7 @@ def test_a_trained_linear_autoencoder_is_principal_components():
     weights = list(model.parameters())
     speeds = [torch.zeros_like(weight) for weight in weights]
     for _ in range(400):  # gradient descent with momentum
-        loss = model.loss(WindowBatch(windows)).mean
+        loss = model.loss(AutoencoderBatch(windows)).mean
         for weight, speed, slope in zip(weights, speeds, torch.autograd.grad(loss, weights), strict=True):
             speed.mul_(0.9).sub_(0.2 * slope)
             weight.data.add_(speed)
@@ -49,7 +49,7 @@ def test_a_trained_linear_autoencoder_is_principal_components():
     components = np.linalg.svd(flat, full_matrices=False)[2][:3]
     best = flat @ components.T @ components
     found = model(windows).detach().reshape(211, 12).numpy()
-    assert model.loss(WindowBatch(windows)).mean.item() == pytest.approx(np.square(flat - best).mean(), rel=1e-6)
+    assert model.loss(AutoencoderBatch(windows)).mean.item() == pytest.approx(np.square(flat - best).mean(), rel=1e-6)
     np.testing.assert_allclose(found, best, atol=1e-3 * np.abs(flat).max())
 
 
@@ -61,7 +61,7 @@ def test_windows_become_latents_and_windows_again(name, directions):
     latent = model.encode(values)
     assert latent.shape == (BATCH, LATENT)
     torch.testing.assert_close(model(values), model.decode(latent), rtol=0, atol=0)
-    loss = model.loss(WindowBatch(values))
+    loss = model.loss(AutoencoderBatch(values))
     assert loss.items == values.numel()
     assert loss.total.item() == pytest.approx(((model(values) - values) ** 2).sum().item())
     loss.mean.backward()
@@ -81,7 +81,7 @@ def test_the_latent_is_all_that_is_written_from():
 def test_noise_falls_on_what_is_read_only_while_training():
     model = build("mlp")
     model.noise = 0.5
-    batch = WindowBatch(torch.randn(BATCH, ROWS, CHANNELS))
+    batch = AutoencoderBatch(torch.randn(BATCH, ROWS, CHANNELS))
     clean = model.eval().loss(batch).total
     torch.testing.assert_close(clean, (model(batch.values) - batch.values).square().sum())
     torch.manual_seed(3)
@@ -93,13 +93,13 @@ def test_noise_falls_on_what_is_read_only_while_training():
 
 def test_a_recurrent_writer_by_hand():
     """Every step reads the latent and the state before it."""
-    writer = RecurrentWriter(Stack(GRU, LATENT, 7), CHANNELS, ROWS)
+    writer = RecurrentWindowDecoder(Stack(GRUCell, LATENT, 7), CHANNELS, ROWS)
     latent = torch.randn(BATCH, LATENT)
-    cell, found = writer.stack.cell(0), []
+    cell, found = writer.network.stack.cell(0), []
     state = cell.start(latent)
     for _ in range(ROWS):
         state = cell(latent, state)
-        found.append(state.hidden @ writer.write.weight.mT + writer.write.bias)
+        found.append(state.hidden @ writer.network.output.weight.mT + writer.network.output.bias)
     torch.testing.assert_close(writer(latent), torch.stack(found, dim=1), rtol=0, atol=1e-13)
 
 
@@ -109,8 +109,8 @@ def test_a_transformer_writes_each_place_from_its_position():
     written = model(values)
     assert not torch.allclose(written[:, 0], written[:, 1]), "places differ by their positions"
     latent = torch.randn(1, LATENT)
-    writer = model.writer
-    vectors = writer.spread(latent)[:, None] + writer.positions(torch.arange(ROWS))
+    writer = model.decoder
+    vectors = writer.from_latent(latent)[:, None] + writer.positions(torch.arange(ROWS))
     torch.testing.assert_close(writer.write(writer.stack(vectors)), model.decode(latent))
 
 
@@ -150,19 +150,19 @@ def numbers_of(module):
 @pytest.mark.spec("D07")
 def test_frames_are_read_and_written_by_the_formulas():
     sizes = WindowSizes(FRAME[0] * FRAME[1], 2, FRAME)
-    reader, writer = FrameReader(sizes, [3, 4], LATENT), FrameWriter(sizes, [3, 4], LATENT, 11)
+    reader, writer = FrameEncoder(sizes, [3, 4], LATENT), FrameDecoder(sizes, [3, 4], LATENT, 11)
     values = torch.randn(1, 2, 35)
     w = numbers_of(reader)
     seen = values[0].numpy().reshape(2, *FRAME)
     for layer in (0, 1):
-        seen = silu(convolve(seen, w[f"maps.{layer}.weight"], w[f"maps.{layer}.bias"]))
-    latent = w["press.weight"] @ seen.ravel() + w["press.bias"]
+        seen = silu(convolve(seen, w[f"convolutions.{layer}.weight"], w[f"convolutions.{layer}.bias"]))
+    latent = w["to_latent.weight"] @ seen.ravel() + w["to_latent.bias"]
     np.testing.assert_allclose(reader(values)[0].detach().numpy(), latent, atol=1e-12)
     w = numbers_of(writer)
-    hidden = silu(w["spread.weight"] @ latent + w["spread.bias"])
-    seen = (w["unfold.weight"] @ hidden + w["unfold.bias"]).reshape(4, 2, 2)
+    hidden = silu(w["from_latent.weight"] @ latent + w["from_latent.bias"])
+    seen = (w["to_maps.weight"] @ hidden + w["to_maps.bias"]).reshape(4, 2, 2)
     for layer, shape in ((0, (4, 3)), (1, FRAME)):
-        seen = spread_out(silu(seen), w[f"maps.{layer}.weight"], w[f"maps.{layer}.bias"], shape)
+        seen = spread_out(silu(seen), w[f"convolutions.{layer}.weight"], w[f"convolutions.{layer}.bias"], shape)
     written = writer(torch.tensor(latent)[None])
     assert written.shape == (1, 2, 35)
     np.testing.assert_allclose(written[0].detach().numpy(), seen.reshape(2, 35), atol=1e-12)
@@ -173,19 +173,19 @@ def test_frames_of_any_shape_come_back_in_it(frame):
     model = build("conv", WindowSizes(frame[0] * frame[1], 1, frame), hidden=16)
     values = torch.randn(BATCH, 1, frame[0] * frame[1])
     assert model(values).shape == values.shape
-    assert halved(frame, 2)[2] == (-(-frame[0] // 4), -(-frame[1] // 4))
+    assert halved_sizes(frame, 2)[2] == (-(-frame[0] // 4), -(-frame[1] // 4))
 
 
 @pytest.mark.parametrize(
     "name, choices, sizes, message",
     [
-        ("conv", {}, WindowSizes(2, 5), "sees frames, and this is no film"),
-        ("gru+dot", {}, None, "presses the window to its last state"),
+        ("conv", {}, WindowSizes(2, 5), "reads the frames of a video, and this is none"),
+        ("gru+dot", {}, None, "encodes the window as its last state"),
         ("transformer+linformer", {}, None, "a window is short"),
-        ("gru/lstm", {}, None, "has one half"),
+        ("gru/lstm", {}, None, "has one part"),
         ("lineer", {}, None, "linear"),
-        ("mlp", {"latent": 10}, None, "fewer numbers"),
-        ("gru", {"attend": "previous"}, None, r"model\.attend has no meaning"),
+        ("mlp", {"latent": 10}, None, "latent smaller than its input"),
+        ("gru", {"attend": "bahdanau"}, None, r"model\.attend has no meaning"),
     ],
 )
 def test_what_makes_no_autoencoder(name, choices, sizes, message):

@@ -7,15 +7,15 @@ from torch.nn import functional
 from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.numbers import RecurrentNumbers
+from atento.models.backbones.numbers import RecurrentNumberEncoder
 from atento.models.backbones.recurrent import RecurrentEncoder
-from atento.models.build.classifier import build_classifier, build_one_each
-from atento.models.build.encoder_decoder import count_parameters
-from atento.models.classifier import Classifier, LabelledBatch, OneEach
-from atento.models.heads import LabelHead, LabelSetHead, NumberHead
+from atento.models.builders.classifier import build_classifier
+from atento.models.builders.encoder_decoder import count_parameters
+from atento.models.classifier import Classifier, LabelledBatch, OneVsRest
+from atento.models.heads import LabelHead, MultiLabelHead, RegressionHead
 from atento.models.names import FAMILIES
 from atento.models.summaries import SUMMARIES
-from atento.recurrent import GRU
+from atento.recurrent import GRUCell
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -74,9 +74,11 @@ def test_a_sequence_of_nothing_gives_finite_numbers(name):
 
 def test_the_loss_is_the_head_s():
     batch, truth = some_batch(), torch.tensor([[1.0], [2.0], [-1.0]])
-    model, numbers = build("gru"), build("gru", head=NumberHead, width=1)
-    chances = model(batch).log_softmax(-1)
-    torch.testing.assert_close(model.loss(batch).total, -(chances[0, 4] + chances[1, 0] + chances[2, 2]))
+    model, numbers = build("gru"), build("gru", head=RegressionHead, width=1)
+    probabilities = model(batch).log_softmax(-1)
+    torch.testing.assert_close(
+        model.loss(batch).total, -(probabilities[0, 4] + probabilities[1, 0] + probabilities[2, 2])
+    )
     torch.testing.assert_close(numbers.loss(some_batch(truth)).total, (numbers(batch) - truth).square().sum())
 
 
@@ -107,7 +109,7 @@ def test_one_word_decides(name):
     model = learn(build(name, width=3, hidden=16), sign_batch, steps=150, rate=0.02)
     torch.manual_seed(9)
     batch = sign_batch()
-    assert (model.head.answer(model(batch)) == batch.truth).all()
+    assert (model.head.predict(model(batch)) == batch.truth).all()
     if name == "gru+additive":
         assert model.weights(batch)[(batch.source <= 3) & batch.valid].mean() > 2 / STEPS  # it looks at the sign
 
@@ -123,11 +125,11 @@ def wave_batch():
 @pytest.mark.spec("R04")
 def test_a_wave_of_numbers_is_classified():
     torch.manual_seed(0)
-    encoder = RecurrentNumbers(Stack(GRU, 1, 16), SUMMARIES["last"])
+    encoder = RecurrentNumberEncoder(Stack(GRUCell, 1, 16), SUMMARIES["last"])
     model = learn(Classifier(encoder, LabelHead(16, 2)), wave_batch, steps=120, rate=0.02)
     torch.manual_seed(9)
     batch = wave_batch()
-    assert (model.head.answer(model(batch)) == batch.truth).double().mean() > 0.95
+    assert (model.head.predict(model(batch)) == batch.truth).double().mean() > 0.95
 
 
 def several_batch():
@@ -144,8 +146,8 @@ def test_one_network_for_all_labels_against_one_a_label():
     """Both learn. One for all has a third of the weights, and each label moves what the others read."""
     recipe = ModelRecipe(name="gru", hidden=8, dropout=0.0)
     torch.manual_seed(0)
-    one = build_classifier(recipe, TOKENS, LabelSetHead, 3)
-    each = build_one_each(recipe, TOKENS, LabelSetHead, 3)
+    one = build_classifier(recipe, TOKENS, MultiLabelHead, 3)
+    each = OneVsRest([build_classifier(recipe, TOKENS, MultiLabelHead, 1) for _ in range(3)])
     assert count_parameters(each) == 3 * (count_parameters(one) - 2 * (8 + 1))
     batch = several_batch()
     assert one(batch).shape == each(batch).shape == (32, 3)
@@ -165,12 +167,12 @@ def test_one_network_for_all_labels_against_one_a_label():
 
 
 def test_what_does_not_fit_is_refused():
-    encoder = RecurrentEncoder(TokenEmbedding(TOKENS, 4), Stack(GRU, 4, 6), SUMMARIES["last"])
-    with pytest.raises(InputError, match="encoder of 6, head of 5"):
+    encoder = RecurrentEncoder(TokenEmbedding(TOKENS, 4), Stack(GRUCell, 4, 6), SUMMARIES["last"])
+    with pytest.raises(InputError, match="encoder of size 6, head of size 5"):
         Classifier(encoder, LabelHead(5, 2))
     with pytest.raises(InputError, match="does not pool by attention"):
         Classifier(encoder, LabelHead(6, 2)).weights(some_batch())
-    with pytest.raises(InputError, match=r"head widths \[2\]"):
-        OneEach([Classifier(encoder, LabelHead(6, 2))])
-    with pytest.raises(InputError, match="head widths"):
-        OneEach([])
+    with pytest.raises(InputError, match=r"widths \[2\]"):
+        OneVsRest([Classifier(encoder, LabelHead(6, 2))])
+    with pytest.raises(InputError, match=r"widths \[\]"):
+        OneVsRest([])

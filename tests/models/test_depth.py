@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from atento.attention.presets import Composition
-from atento.models.build.transformer import transformer_body
+from atento.models.builders.transformer import transformer_body
 from atento.spec import ModelRecipe
 
 DEPTHS, SEEDS, SIZE, TOKENS, ROWS, TIME = (4, 8, 16, 32, 64), 5, 32, 11, 7, 5

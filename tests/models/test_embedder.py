@@ -23,12 +23,12 @@ def logits_by_hand(model, before):
 
 @pytest.mark.spec("S01")
 @pytest.mark.parametrize("tied", [True, False])
-def test_every_word_is_foreseen_by_equation_1(tied):
+def test_every_word_is_predicted_by_equation_1(tied):
     model = NextWord(VOCABULARY, SIZE, window=WINDOW, tied=tied)
     torch.nn.init.normal_(model.bias)
     total, words = 0.0, 0
     for text in TEXTS:
-        scores = model.foresee(torch.tensor([text]))[0].detach().numpy()
+        scores = model.predict(torch.tensor([text]))[0].detach().numpy()
         for at, word in enumerate(text):
             wanted = logits_by_hand(model, text[:at])
             np.testing.assert_allclose(scores[at], wanted, rtol=1e-10)
@@ -42,7 +42,7 @@ def test_every_word_is_foreseen_by_equation_1(tied):
 
 def test_no_word_sees_itself_or_what_follows():
     model = NextWord(VOCABULARY, SIZE, window=WINDOW)
-    one, other = model.foresee(torch.tensor([[4, 5, 6, 7], [4, 5, 9, 8]]))
+    one, other = model.predict(torch.tensor([[4, 5, 6, 7], [4, 5, 9, 8]]))
     torch.testing.assert_close(one[:3], other[:3], rtol=0, atol=0)
     assert not torch.equal(one[3], other[3])
 
@@ -50,9 +50,9 @@ def test_no_word_sees_itself_or_what_follows():
 def test_dropout_falls_on_what_is_read_and_on_the_layer_before_the_last():
     model = NextWord(VOCABULARY, SIZE, window=WINDOW, dropout=0.5)
     tokens = torch.tensor([[4, 5, 6]])
-    assert not torch.equal(model.foresee(tokens), model.foresee(tokens))
+    assert not torch.equal(model.predict(tokens), model.predict(tokens))
     model.eval()
-    assert torch.equal(model.foresee(tokens), model.foresee(tokens))
+    assert torch.equal(model.predict(tokens), model.predict(tokens))
 
 
 def test_untied_there_are_two_tables():

@@ -10,7 +10,7 @@ from atento.data.examples.batches import pad
 from atento.data.text.vocabulary import Words
 from atento.data.text.word_space import WordSpace
 from atento.errors import InputError
-from atento.models.embedder import NextWord, SkipGram, WordsBatch, noise_of, words_before
+from atento.models.embedder import NextWord, SkipGram, WordsBatch, noise_distribution, preceding_words
 
 VOCABULARY, SIZE, WINDOW = 11, 5, 2
 COUNTS = [0, 0, 0, 0, 1, 2, 3, 5, 7, 11, 13]
@@ -27,7 +27,7 @@ def noise_by_hand():
 
 
 def make():
-    model = SkipGram(noise_of(COUNTS), SIZE, window=WINDOW, negatives=3)
+    model = SkipGram(noise_distribution(COUNTS), SIZE, window=WINDOW, negatives=3)
     torch.nn.init.normal_(model.contexts.table.weight)
     return model
 
@@ -67,11 +67,11 @@ def test_drawn_words_have_the_same_loss_and_gradient_on_average():
     assert model.train().loss(batch).total == model.eval().loss(batch).total  # so few words are all taken
     exact = torch.autograd.grad(model.loss(batch).total, list(model.parameters()))
     value = model.loss(batch).total.item()
-    model.train().refused = lambda words, vectors: model.by_drawing(vectors)
+    model.train().negative_term = lambda words, vectors: model.sampled_negatives(vectors)
     losses = [model.loss(batch).total for _ in range(400)]
     mean = torch.stack(losses).mean()
-    spread = torch.stack(losses).std().item() / 20
-    assert 0 < abs(mean.item() - value) < 4 * spread
+    error = torch.stack(losses).std().item() / 20
+    assert 0 < abs(mean.item() - value) < 4 * error
     drawn = torch.autograd.grad(mean, list(model.parameters()))
     for one, other in zip(drawn, exact, strict=True):
         assert (one - other).norm() < 0.1 * other.norm()
@@ -93,7 +93,7 @@ def test_the_gradient_is_that_of_the_formula():
 
 
 def test_where_words_are_many_they_are_drawn():
-    model, batch = SkipGram(noise_of([*COUNTS, *[1] * 5000]), SIZE, window=WINDOW), batch_of(TEXTS)
+    model, batch = SkipGram(noise_distribution([*COUNTS, *[1] * 5000]), SIZE, window=WINDOW), batch_of(TEXTS)
     torch.nn.init.normal_(model.contexts.table.weight)
     assert model.loss(batch).total != model.loss(batch).total
     model.eval()
@@ -102,12 +102,12 @@ def test_where_words_are_many_they_are_drawn():
 
 @pytest.mark.spec("S01")
 def test_words_are_drawn_by_their_counts_to_three_quarters():
-    noise = noise_of(COUNTS)
+    noise = noise_distribution(COUNTS)
     np.testing.assert_allclose(noise.numpy(), noise_by_hand(), rtol=1e-12)
     drawn = torch.bincount(torch.multinomial(noise, 40_000, replacement=True), minlength=VOCABULARY) / 40_000
     assert (drawn - noise).abs().max() < 0.01
     with pytest.raises(InputError, match="no words"):
-        noise_of([0, 3, 5, 7])
+        noise_distribution([0, 3, 5, 7])
 
 
 @pytest.mark.parametrize("make_model", [make, lambda: NextWord(VOCABULARY, SIZE, window=WINDOW)])
@@ -135,14 +135,14 @@ def test_a_text_of_nothing_costs_nothing_and_has_finite_gradients(make_model):
 
 
 def test_the_words_before_each_word():
-    found = words_before(torch.tensor([[4, 5, 6, 7]]), 3)
+    found = preceding_words(torch.tensor([[4, 5, 6, 7]]), 3)
     assert found.tolist() == [[[0, 0, 0], [4, 0, 0], [5, 4, 0], [6, 5, 4]]]
 
 
 @pytest.mark.spec("S01")
 def test_the_next_word_is_scored_by_all_words_before():
     model = make().eval()
-    scores = model.foresee(torch.tensor([[4, 9, 6]]))
+    scores = model.predict(torch.tensor([[4, 9, 6]]))
     own, context = model.embedding.table.weight, model.contexts.table.weight
     torch.testing.assert_close(scores[0, 2], context @ (own[4] + own[9]))
     assert scores[0, 0].abs().max() == 0
@@ -170,10 +170,14 @@ def test_words_used_alike_end_up_near(name):
     torch.set_default_dtype(torch.float32)
     torch.manual_seed(1)
     texts = list(corpus())
-    words = Words.learn(texts, most=100, least_count=1)
+    words = Words.learn(texts, size=100, least_count=1)
     tokens, valid = pad([words.encode(text) for text in texts])
     counts = torch.bincount(tokens[valid], minlength=len(words)).tolist()
-    model = SkipGram(noise_of(counts), 16, window=2) if name == "skip-gram" else NextWord(len(words), 16, window=2)
+    model = (
+        SkipGram(noise_distribution(counts), 16, window=2)
+        if name == "skip-gram"
+        else NextWord(len(words), 16, window=2)
+    )
     optimiser = torch.optim.Adam(model.parameters(), lr=0.05 if name == "skip-gram" else 0.01, fused=True)
     for _ in range(160):
         rows = torch.randint(len(tokens), (64,))
@@ -181,7 +185,7 @@ def test_words_used_alike_end_up_near(name):
         model.loss(WordsBatch(tokens[rows], valid[rows])).mean.backward()
         optimiser.step()
     table = model.embedding.table.weight.detach()[4:]
-    space = WordSpace(words.pieces(range(4, len(words))), table.numpy())
+    space = WordSpace(words.tokens(range(4, len(words))), table.numpy())
     for group in GROUPS.values():
         for word in group.split():
             assert {one.word for one in space.nearest(word, 3)} == set(group.split()) - {word}

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from atento.models.build.forecaster import SeriesBatch, SeriesSizes, build_forecaster
+from atento.models.builders.forecaster import build_forecaster
+from atento.models.forecaster import SeriesBatch, SeriesSizes
 from atento.spec import ModelRecipe
 
 WINDOWS, PAST, CHANNELS, HIDDEN = 5, 7, 3, 11
@@ -17,12 +18,12 @@ def build(sizes, *, pace=(), **keys):
             "strategy": "recursive",
             "channels": "joint",
             "dropout": 0.0,
-            "highway": False,
+            "linear_skip": False,
             "patch": 1,
             **keys,
         }
     )
-    model = build_forecaster(recipe, sizes, pace=pace).double()
+    model = build_forecaster(recipe, sizes, step_scale=pace).double()
     for weight in model.parameters():
         torch.nn.init.normal_(weight, std=0.5)
     return model
@@ -48,7 +49,7 @@ def test_five_tanh_units_and_a_line_are_just_that():
 def test_several_steps_are_one_step_again_and_again(family):
     model = build(SeriesSizes(CHANNELS, 0, PAST, 4), name=family, hidden=HIDDEN, anchor="change")
     path = torch.randn(WINDOWS, PAST, CHANNELS).double()
-    found = model.extend(path, torch.zeros(WINDOWS, PAST + 4, 0).double(), 4)[..., 0]
+    found = model.rollout(path, torch.zeros(WINDOWS, PAST + 4, 0).double(), 4)[..., 0]
     for _ in range(4):
         step = model(path[:, -PAST:], torch.zeros(WINDOWS, PAST + 1, 0).double())[..., 0]
         path = torch.cat([path, step], dim=1)
@@ -65,7 +66,7 @@ def test_a_change_is_said_at_the_pace_of_each_channel_and_read_from_numbers_as_t
     assert (higher - change).abs().max() > 0.01  # a flow is not the same everywhere
     anchored = build(sizes, pace=pace, hidden=HIDDEN, anchor="last")
     torch.testing.assert_close(anchored(past + 3, known), anchored(past, known) + 3)
-    assert (anchored.pace == 1).all()
+    assert (anchored.step_scale == 1).all()
 
 
 @pytest.mark.spec("D04")

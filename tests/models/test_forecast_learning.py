@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from atento.models.build.forecaster import build_forecaster
+from atento.models.builders.forecaster import build_forecaster
 from atento.models.forecaster import SeriesBatch, SeriesSizes
 from atento.spec import ModelRecipe
 
@@ -46,7 +46,7 @@ def test_every_family_learns_season_drift_and_covariate(name, parts):
     """The noise itself, 0.01, is the least any forecast can err by; repeating the past errs by more than 10."""
     model, batch = learned(name, parts, 400 if name == "linear" else 150), parts[1]
     with torch.no_grad():
-        found = (model.point(model(batch.past, batch.known)) - batch.target).square().mean().item()
+        found = (model.point_forecast(model(batch.past, batch.known)) - batch.target).square().mean().item()
     last = (batch.past[:, -1:] - batch.target).square().mean().item()
     season = (batch.past[:, -SEASON:] - batch.target).square().mean().item()
     assert min(last, season) > 10.0

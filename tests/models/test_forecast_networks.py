@@ -1,73 +1,58 @@
-"""The recurrent forecaster that looks back: walked by hand with attention written out."""
+"""Patches of windows and horizons, cut by hand."""
 
 import pytest
 import torch
-from torch import nn
 
-from atento.models.build.forecaster import build_forecaster
+from atento.models.forecast_networks import HorizonQueries, PatchEmbedding, PatchHead
 from atento.models.forecaster import SeriesSizes
-from atento.spec import ModelRecipe
 
-ROWS, PAST, HORIZON, CHANNELS, COVARIATES, SIZE, PATCH = 2, 11, 7, 3, 2, 6, 3
+ROWS, PAST, HORIZON, CHANNELS, COVARIATES, SIZE = 3, 13, 11, 2, 5, 7
 SIZES = SeriesSizes(CHANNELS, COVARIATES, PAST, HORIZON)
 
 
-def softmax(scores):
-    raised = [torch.exp(score) for score in scores]
-    return [one / sum(raised) for one in raised]
-
-
-def additive(score, query, key):
-    return score.collapse.weight[0] @ torch.tanh(score.project_query.weight @ query + score.project_key.weight @ key)
-
-
-SCORES = {"additive": additive, "dot": lambda score, query, key: query @ key}
-
-
-@pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("family", ["gru", "lstm"])
-def test_a_walk_by_hand(family, score, directions):
-    recipe = ModelRecipe(
-        name=f"{family}+{score}", hidden=SIZE, patch=PATCH, highway=False, channels="joint", directions=directions
-    )
-    model = build_forecaster(recipe, SIZES).eval()
-    for weight in model.parameters():
-        nn.init.normal_(weight, std=0.5)
-    network = model.network
-    past, known = torch.randn(ROWS, PAST, CHANNELS), torch.randn(ROWS, PAST + HORIZON, COVARIATES)
-    effect = model.effect(known)
-    bare = past - effect[:, :PAST]
-    level = bare[:, -1:]
-    read = network.reading(bare - level, known[:, :PAST]).relu()
-    asked = network.asking(known[:, PAST:])
-    found, looked = model(past, known)[..., 0], model.weights(past, known)
+@pytest.mark.parametrize("patch, starts", [(5, [-2, 3, 8]), (4, [-3, 1, 5, 9]), (13, [0]), (1, [*range(13)])])
+def test_patches_of_the_past_end_with_it(patch, starts):
+    """The first patch is filled up with zeros; each patch is channel by channel, its steps in order."""
+    embedding = PatchEmbedding(SIZES, patch, SIZE)
+    past, known = torch.randn(ROWS, PAST, CHANNELS), torch.randn(ROWS, PAST, COVARIATES)
+    found = embedding(past, known)
+    assert found.shape == (ROWS, len(starts), SIZE)
+    assert embedding.patches == len(starts)
+    numbers = torch.cat([past, known], dim=-1)
     for row in range(ROWS):
-        states = walked(network.encoder, read[row], directions)
-        last = states[-1] if directions == 1 else torch.cat([states[-1][: SIZE // 2], states[0][SIZE // 2 :]])
-        state = network.decoder.start(read[:1, 0])[0]
-        state = state._replace(hidden=torch.tanh(network.first(last))[None])
-        steps = []
+        for place, start in enumerate(starts):
+            patch_values = [
+                numbers[row, time, feature] if time >= 0 else torch.tensor(0.0)
+                for feature in range(CHANNELS + COVARIATES)
+                for time in range(start, start + patch)
+            ]
+            expected = embedding.map.weight @ torch.stack(patch_values) + embedding.map.bias
+            torch.testing.assert_close(found[row, place], expected, rtol=0, atol=1e-12)
+
+
+def test_questions_know_their_place_and_what_is_known_of_it():
+    queries = HorizonQueries(SIZES, 4, SIZE)
+    known = torch.randn(ROWS, HORIZON, COVARIATES)
+    found = queries(known)
+    for row in range(ROWS):
         for place in range(3):
-            state = network.decoder.cell(0)(asked[row : row + 1, place], state)
-            said = state.hidden[0]
-            shares = softmax([SCORES[score](network.attention.score, said, key) for key in states])
-            context = sum(share * value for share, value in zip(shares, states, strict=True))
-            torch.testing.assert_close(looked[row, 0, 0, 0, place], torch.stack(shares), rtol=0, atol=1e-12)
-            joined = torch.tanh(network.join(torch.cat([context, said])))
-            steps.append(network.writing.map(joined).view(PATCH, CHANNELS))
-        expected = torch.cat(steps)[:HORIZON] + level[row] + effect[row, PAST:]
-        torch.testing.assert_close(found[row], expected, rtol=0, atol=1e-12)
+            patch_values = [
+                known[row, time, feature] if time < HORIZON else torch.tensor(0.0)
+                for time in range(4 * place, 4 * place + 4)
+                for feature in range(COVARIATES)
+            ]
+            expected = queries.places[place] + queries.map.weight @ torch.stack(patch_values)
+            torch.testing.assert_close(found[row, place], expected, rtol=0, atol=1e-12)
+    bare = HorizonQueries(SIZES._replace(covariates=0), 4, SIZE)
+    assert torch.equal(bare(known[..., :0])[1], bare.places)
 
 
-def walked(stack, inputs, directions):
-    """The states of all pieces, those of both directions side by side."""
-    ways = []
-    for way in range(directions):
-        cell, said = stack.cell(way), {}
-        state = cell.start(inputs[:1])
-        for place in reversed(range(len(inputs))) if way else range(len(inputs)):
-            state = cell(inputs[place : place + 1], state)
-            said[place] = state.hidden[0]
-        ways.append([said[place] for place in range(len(inputs))])
-    return [torch.cat(parts) for parts in zip(*ways, strict=True)]
+def test_what_is_written_beyond_the_horizon_is_left_out():
+    head = PatchHead(SIZES, 4, SIZE, quantiles=3)
+    torch.nn.init.normal_(head.map.weight)
+    features = torch.randn(ROWS, 3, SIZE)
+    found = head(features)
+    assert found.shape == (ROWS, HORIZON, CHANNELS, 3)
+    for time in range(HORIZON):
+        steps = (features[:, time // 4] @ head.map.weight.mT).view(ROWS, 4, CHANNELS, 3)
+        torch.testing.assert_close(found[:, time], steps[:, time % 4], rtol=0, atol=1e-12)

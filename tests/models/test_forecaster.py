@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.build.forecaster import build_forecaster
-from atento.models.forecaster import Forecaster, Network, SeriesBatch, SeriesSizes, no_anchor
+from atento.models.builders.forecaster import build_forecaster
+from atento.models.forecaster import Forecaster, ForecastNetwork, SeriesBatch, SeriesSizes, no_anchor
 from atento.spec import ModelRecipe
 
 BATCH, PAST, HORIZON, CHANNELS, COVARIATES = 5, 13, 7, 3, 2
@@ -75,9 +75,9 @@ def test_a_target_is_only_judged_against(name):
     for choices in ({}, {"strategy": "recursive"}):
         model, batch = build(name, **choices), windows()
         batch.target.requires_grad_()
-        said = model.extend(batch.past, batch.known, HORIZON)
+        said = model.rollout(batch.past, batch.known, HORIZON)
         loss = model.loss(batch)
-        expected = 2 * (batch.target - model.point(said)).detach()
+        expected = 2 * (batch.target - model.point_forecast(said)).detach()
         (found,) = torch.autograd.grad(loss.total, batch.target)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
         assert loss.items == batch.target.numel()
@@ -103,7 +103,7 @@ def test_the_anchor_is_the_first_forecast(name, anchor):
     expected = {"last": batch.past[:, -1:], "mean": batch.past.mean(dim=1, keepdim=True)}.get(
         anchor, torch.zeros(BATCH, 1, CHANNELS)
     )
-    found = model.point(model(batch.past, batch.known))
+    found = model.point_forecast(model(batch.past, batch.known))
     torch.testing.assert_close(found, expected.expand(-1, HORIZON, -1), rtol=0, atol=1e-12)
 
 
@@ -115,7 +115,7 @@ def test_only_an_anchored_forecast_moves_along():
         assert bool(off.abs().max() < 1e-12) is moves
 
 
-class Counting(Network):
+class Counting(ForecastNetwork):
     """Says the sum of the window and of what is known of the horizon, step by step."""
 
     def __init__(self, horizon):
@@ -141,7 +141,7 @@ def test_a_walk_on_its_own_output_by_hand(horizon, steps):
         said = [0.1 * window.sum(dim=1) + step + 1 + known[:, 4 + first + step] for step in range(horizon)]
         path = torch.cat([path, torch.stack(said[done - first :], dim=1)], dim=1)
         done = first + horizon
-    found = model.extend(past, known, steps)
+    found = model.rollout(past, known, steps)
     torch.testing.assert_close(found[..., 0], path[:, 4 : 4 + steps], rtol=0, atol=1e-12)
 
 
@@ -156,7 +156,7 @@ def test_a_rollout_learns_through_its_own_steps():
     path = batch.past
     for _ in range(HORIZON):
         empty = path.new_zeros(BATCH, PAST + 1, 0)
-        path = torch.cat([path, model.point(model(path[:, -PAST:], empty))], dim=1)
+        path = torch.cat([path, model.point_forecast(model(path[:, -PAST:], empty))], dim=1)
     expected = torch.autograd.grad((path[:, PAST:] - batch.target).square().sum(), weights)
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-9)
@@ -171,7 +171,7 @@ def test_quantiles_are_judged_by_the_pinball_loss():
     expected = torch.where(off > 0, shares * off, (shares - 1) * off).sum() / 2
     torch.testing.assert_close(model.loss(batch).total, expected, rtol=0, atol=1e-12)
     between = 0.4 * outputs[..., 0] + 0.6 * outputs[..., 1]  # 0.5 lies three fifths of the way from 0.2 to 0.7
-    torch.testing.assert_close(model.point(outputs), between, rtol=0, atol=1e-12)
+    torch.testing.assert_close(model.point_forecast(outputs), between, rtol=0, atol=1e-12)
 
 
 def test_noise_falls_on_what_is_read_while_training_only():
@@ -195,7 +195,7 @@ def test_covariates_explain_what_they_can():
         model.effect.weight.fill_(3.0)
     known = torch.randn(BATCH, PAST + HORIZON, 1)
     series = 3.0 * known + 7.0
-    found = model.point(model(series[:, :PAST], known))
+    found = model.point_forecast(model(series[:, :PAST], known))
     torch.testing.assert_close(found, series[:, PAST:], rtol=0, atol=1e-12)
 
 

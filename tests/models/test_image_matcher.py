@@ -1,15 +1,15 @@
-"""Pictures and questions judged together, against the formulas written out."""
+"""Images and questions judged together, against the formulas written out."""
 
 import pytest
 import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.build.images import build_picture_classifier
-from atento.models.build.matcher import build_picture_matcher
+from atento.models.builders.images import build_image_classifier
+from atento.models.builders.matcher import build_image_matcher
 from atento.models.classifier import LabelledBatch
 from atento.models.heads import LabelHead
-from atento.models.image_matcher import PictureQuestions
+from atento.models.image_matcher import ImageQuestionBatch
 from atento.spec import ModelRecipe
 
 # Axes: B batch, N words, R regions, D size, C answers.
@@ -21,14 +21,14 @@ NAMES = ("conv/gru", "conv/lstm+additive", "conv/gru+dot+co", "conv/rnn+general+
 def matcher(name, **choices):
     torch.manual_seed(0)
     recipe = ModelRecipe(name=name, **{"hidden": D, "dropout": 0.0, **choices})
-    return build_picture_matcher(recipe, VOCABULARY, LabelHead, C, side=SIDE).eval()
+    return build_image_matcher(recipe, VOCABULARY, LabelHead, C, side=SIDE).eval()
 
 
 def batch_of(seed=0):
     torch.manual_seed(seed)
     valid = torch.arange(N) < torch.tensor([[N], [3]])
     truth = torch.tensor([2, 0])
-    return PictureQuestions(torch.randn(B, 3, SIDE, SIDE), torch.randint(4, VOCABULARY, (B, N)), valid, truth)
+    return ImageQuestionBatch(torch.randn(B, 3, SIDE, SIDE), torch.randint(4, VOCABULARY, (B, N)), valid, truth)
 
 
 def softmax(scores):
@@ -36,29 +36,27 @@ def softmax(scores):
     return shifted / shifted.sum()
 
 
-def by_hand(module, picture, question):
-    """`CoPicture` with dot products, one row at a time: picture (R, D), question (N, D) without padding."""
-    found = torch.stack(
-        [sum(p * r for p, r in zip(softmax(picture @ word), picture, strict=True)) for word in question]
-    )
-    asked = torch.stack([sum(p * w for p, w in zip(softmax(question @ one), question, strict=True)) for one in picture])
+def by_hand(module, image, question):
+    """`CoAttentionImageMatcher` with dot products, one row at a time: image (R, D), question (N, D) without padding."""
+    found = torch.stack([sum(p * r for p, r in zip(softmax(image @ word), image, strict=True)) for word in question])
+    asked = torch.stack([sum(p * w for p, w in zip(softmax(question @ one), question, strict=True)) for one in image])
     both = []
-    for layer, own, other in ((module.compare_words, question, found), (module.compare_regions, picture, asked)):
+    for layer, own, other in ((module.compare_words, question, found), (module.compare_regions, image, asked)):
         parts = torch.cat([own, other, own - other, own * other], dim=-1)
         both.append(torch.clamp(parts @ layer.weight.T + layer.bias, min=0))
     walked = module.after(both[0][None], valid=torch.ones(1, len(question), dtype=torch.bool)).outputs[0]
     u, v = (torch.cat([states.mean(0), states.max(0).values]) for states in (both[1], walked))
     pair = torch.cat([u, v, (u - v).abs(), u * v])
-    verdict = module.verdict
-    hidden = torch.clamp(pair @ verdict.together.weight.T + verdict.together.bias, min=0)
-    return hidden @ verdict.head.map.weight.T + verdict.head.map.bias
+    pair_head = module.pair_head
+    hidden = torch.clamp(pair @ pair_head.together.weight.T + pair_head.together.bias, min=0)
+    return hidden @ pair_head.head.map.weight.T + pair_head.head.map.bias
 
 
 def test_words_and_regions_look_at_each_other_as_the_formula_says():
     module, batch = matcher("conv/gru+dot+co"), batch_of()
-    picture, question = module.encode(batch)
+    image, question = module.encode(batch)
     expected = torch.stack(
-        [by_hand(module, picture.states[row], question.states[row][batch.valid[row]]) for row in range(B)]
+        [by_hand(module, image.states[row], question.states[row][batch.valid[row]]) for row in range(B)]
     )
     torch.testing.assert_close(module(batch), expected)
     weights = list(module.parameters())
@@ -71,8 +69,8 @@ def test_words_and_regions_look_at_each_other_as_the_formula_says():
 
 def test_states_are_brought_to_one_scale():
     batch = batch_of()
-    picture, question = matcher("conv/gru+dot+co").encode(batch)
-    for states in (picture.states.flatten(0, 1), question.states[batch.valid]):
+    image, question = matcher("conv/gru+dot+co").encode(batch)
+    for states in (image.states.flatten(0, 1), question.states[batch.valid]):
         torch.testing.assert_close(states.mean(-1), torch.zeros(len(states)), atol=1e-9, rtol=0)
         assert (states.var(-1, correction=0) > 0.8).all() and (states.var(-1, correction=0) <= 1).all()
 
@@ -83,7 +81,7 @@ def test_padding_and_neighbours_do_not_matter(name):
     outputs = module(batch)
     assert outputs.shape == (B, C)
     for row in range(B):
-        alone = PictureQuestions(*(part[row : row + 1] for part in batch))
+        alone = ImageQuestionBatch(*(part[row : row + 1] for part in batch))
         short = alone._replace(question=alone.question[:, batch.valid[row]], valid=alone.valid[:, batch.valid[row]])
         torch.testing.assert_close(module(short)[0], outputs[row])
     other = batch._replace(question=batch.question.masked_fill(~batch.valid, 7))
@@ -94,7 +92,7 @@ def test_padding_and_neighbours_do_not_matter(name):
 def test_weights_say_how_much_of_each_region_was_taken(name):
     module, batch = matcher(name), batch_of()
     weights = module.weights(batch)
-    regions = module.eye.grid(SIDE)[0] * module.eye.grid(SIDE)[1]
+    regions = module.image_encoder.grid(SIDE)[0] * module.image_encoder.grid(SIDE)[1]
     assert weights.shape[-1] == regions
     if not module.attends:
         assert weights.numel() == 0
@@ -108,22 +106,22 @@ def test_weights_say_how_much_of_each_region_was_taken(name):
 
 def test_a_question_that_asks_takes_what_it_asked_for():
     module, batch = matcher("conv/gru+additive"), batch_of()
-    picture, question = module.encode(batch)
-    both = module.sum_up(picture, question)
+    image, question = module.encode(batch)
+    both = module.pool(image, question)
     taken = module.weights(batch)[:, 0, 0, 0]  # (B, R)
-    torch.testing.assert_close(both.first, torch.einsum("br,brd->bd", taken, picture.states))
+    torch.testing.assert_close(both.first, torch.einsum("br,brd->bd", taken, image.states))
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("gru+dot+co", "one half sees"),
-        ("conv", "one half sees the picture and one reads"),
-        ("conv+dot/gru", "what sees has no attention"),
+        ("gru+dot+co", "has two parts"),
+        ("conv", "has two parts, ENCODER/READER"),
+        ("conv+dot/gru", "an image encoder has no attention"),
         ("conv/transformer", "read by a recurrent network"),
-        ("conv/gru+dot+local+co", "stand in no line"),
-        ("vgg/gru", "encoder of pictures"),
-        ("conv/gru+dot+linformer+co", "few regions"),
+        ("conv/gru+dot+local+co", "have no order"),
+        ("vgg/gru", "image encoder"),
+        ("conv/gru+dot+linformer+co", "regions are few"),
     ],
 )
 def test_names_that_make_no_sense_are_refused_in_words(name, words):
@@ -131,17 +129,17 @@ def test_names_that_make_no_sense_are_refused_in_words(name, words):
         matcher(name)
 
 
-def test_both_halves_are_equally_wide():
+def test_both_parts_are_equally_wide():
     module = matcher("conv/gru")
     narrow = matcher("conv/gru", hidden=4)
-    with pytest.raises(InputError, match="equally wide"):
-        type(module)(module.eye, narrow.reader, module.verdict)
+    with pytest.raises(InputError, match="same size"):
+        type(module)(module.image_encoder, narrow.question_encoder, module.pair_head)
 
 
-def test_a_picture_is_judged_by_what_the_query_takes_of_its_regions():
+def test_a_image_is_judged_by_what_the_query_takes_of_its_regions():
     torch.manual_seed(0)
     recipe = ModelRecipe(name="conv+additive+sparsemax", hidden=D, dropout=0.0)
-    module = build_picture_classifier(recipe, LabelHead, C, side=SIDE).eval()
+    module = build_image_classifier(recipe, LabelHead, C, side=SIDE).eval()
     pixels, there = torch.randn(B, 3, SIDE, SIDE), torch.ones(B, 1, dtype=torch.bool)
     batch = LabelledBatch(pixels, there, torch.tensor([1, 2]))
     encoded, taken = module.encoder.encode(pixels, there), module.weights(batch)
@@ -151,13 +149,13 @@ def test_a_picture_is_judged_by_what_the_query_takes_of_its_regions():
     torch.testing.assert_close(module(batch), expected)
     losses = -torch.log_softmax(expected, -1)[torch.arange(B), batch.truth]
     torch.testing.assert_close(module.loss(batch).total, losses.sum())
-    with pytest.raises(InputError, match="one half"):
-        build_picture_classifier(ModelRecipe(name="conv/gru"), LabelHead, C, side=SIDE)
+    with pytest.raises(InputError, match="one part"):
+        build_image_classifier(ModelRecipe(name="conv/gru"), LabelHead, C, side=SIDE)
 
 
 def test_any_module_that_sees_goes_in():
     module = matcher("conv/gru+dot+co")
     body = nn.Sequential(nn.Conv2d(3, 6, 5, stride=4), nn.Tanh())
-    module.eye.body = body
-    module.eye.channels = 6
-    assert module(batch_of()).shape == (B, C) and module.eye.grid(SIDE) == (3, 3)
+    module.image_encoder.body = body
+    module.image_encoder.channels = 6
+    assert module(batch_of()).shape == (B, C) and module.image_encoder.grid(SIDE) == (3, 3)

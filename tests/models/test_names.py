@@ -79,7 +79,7 @@ def test_every_family_goes_with_every_other(family):
         ("lstm+aditive", "'aditive'", "did you mean 'additive'"),
         ("lstm+sparsemax", "names no score", "lstm+dot+sparsemax"),
         ("lstm+dot+general", "one score, not two", "leave 'general' out"),
-        ("gru/gru/gru", "more than two halves", "ENCODER/DECODER"),
+        ("gru/gru/gru", "more than two parts", "ENCODER/DECODER"),
         ("lstm+additive/gru", "a recurrent encoder has no attention", "write lstm/gru"),
         ("gru/", "no model ''", "did you mean"),
         ("lstm+dot+proportional", "gives any number", "softmax"),
@@ -97,9 +97,9 @@ def test_wrong_names_are_answered_with_a_way_out(name, problem, fix):
     assert fix in caught.value.fix
 
 
-@pytest.mark.parametrize("suffix, task", [("crf", "tag"), ("co", "match"), ("hierarchical", "classify, label")])
-def test_a_suffix_of_another_task_is_refused_by_its_name(suffix, task):
+@pytest.mark.parametrize("suffix, kind", [("crf", "taggers"), ("co", "matchers"), ("hierarchical", "text classifiers")])
+def test_a_suffix_of_another_kind_of_model_is_refused_by_its_name(suffix, kind):
     with pytest.raises(InputError, match=f"'{suffix}' has no meaning for this task") as told:
         require_encoder_decoder(ModelName.parse(f"lstm+{suffix}"))
-    assert task in told.value.found
+    assert kind in told.value.found
     assert told.value.fix == f"leave +{suffix} out"

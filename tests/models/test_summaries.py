@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from atento.errors import InputError
 from atento.layers.masking import masked_mean
-from atento.models.summaries import SUMMARIES, end_states, find_summary, first_state, largest_values, last_state
+from atento.models.summaries import SUMMARIES, end_states, first_state, last_state, masked_max, mean_and_max
 
 BATCH, TIME, SIZE = 5, 7, 6
 
@@ -43,7 +42,14 @@ def largest(real):
 @pytest.mark.spec("E01")
 @pytest.mark.parametrize(
     "summary, by_hand",
-    [(last_state, last), (first_state, first), (end_states, both_ends), (masked_mean, mean), (largest_values, largest)],
+    [
+        (last_state, last),
+        (first_state, first),
+        (end_states, both_ends),
+        (masked_mean, mean),
+        (masked_max, largest),
+        (mean_and_max, lambda real: torch.cat([mean(real), largest(real)])),
+    ],
 )
 def test_a_summary_is_of_the_real_states_alone(summary, by_hand):
     states = torch.randn(BATCH, TIME, SIZE) - 3  # below zero, where a padded zero would be the largest
@@ -63,10 +69,3 @@ def test_no_gradient_reaches_padding(summary):
     assert (states.grad[~VALID] == 0).all()
     assert (states.grad[0].abs().sum() > 0).all()
     assert torch.autograd.gradcheck(lambda values: summary(values, VALID), states.detach().requires_grad_())
-
-
-def test_a_summary_by_its_name():
-    assert find_summary("auto", auto="mean") is SUMMARIES["mean"]
-    assert find_summary("max", auto="mean") is SUMMARIES["max"]
-    with pytest.raises(InputError, match="classifier of texts"):
-        find_summary("attention", auto="mean")

@@ -6,17 +6,17 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.baselines.tagging import EachStep
+from atento.baselines.tagging import FeedForwardTagger
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.numbers import RecurrentNumbers
-from atento.models.build.tagger import build_tagger
+from atento.models.backbones.numbers import RecurrentNumberEncoder
+from atento.models.builders.tagger import build_tagger
 from atento.models.classifier import LabelledBatch
-from atento.models.heads import LabelHead, NumberHead
+from atento.models.heads import LabelHead, RegressionHead
 from atento.models.names import FAMILIES
 from atento.models.summaries import SUMMARIES
 from atento.models.tagger import Tagger
-from atento.recurrent import Elman
+from atento.recurrent import ElmanCell
 from atento.recurrent.stack import Stack
 from atento.spec import ModelRecipe
 
@@ -59,29 +59,33 @@ def test_real_steps_in_order_whatever_the_padding(name):
 
 def test_the_loss_is_the_head_s_over_real_steps():
     model, batch = build("gru"), some_batch()
-    chances, truth = model(batch).log_softmax(-1), batch.truth[batch.valid]
-    assert model.loss(batch).total.item() == pytest.approx(-sum(chances[at, truth[at]] for at in range(12)).item())
+    probabilities, truth = model(batch).log_softmax(-1), batch.truth[batch.valid]
+    assert model.loss(batch).total.item() == pytest.approx(
+        -sum(probabilities[at, truth[at]] for at in range(12)).item()
+    )
 
 
 def lagged(count, seed):
-    """Letters drawn by chance; the tag of each is the letter before it."""
+    """Characters drawn by chance; the tag of each is the character before it."""
     chance = random.Random(seed)
-    letters = [chance.choices("abcd", k=chance.randint(2, 9)) for _ in range(count)]
-    return letters, [["a", *row[:-1]] for row in letters]
+    characters = [chance.choices("abcd", k=chance.randint(2, 9)) for _ in range(count)]
+    return characters, [["a", *row[:-1]] for row in characters]
 
 
-def as_batch(letters, tags):
-    lengths = torch.tensor([len(row) for row in letters])
-    numbers = [[["abcd".index(one) for one in row] + [0] * (9 - len(row)) for row in rows] for rows in (letters, tags)]
+def as_batch(characters, tags):
+    lengths = torch.tensor([len(row) for row in characters])
+    numbers = [
+        [["abcd".index(one) for one in row] + [0] * (9 - len(row)) for row in rows] for rows in (characters, tags)
+    ]
     return LabelledBatch(torch.tensor(numbers[0]) + 1, valid_from_lengths(lengths, 9), torch.tensor(numbers[1]))
 
 
 @pytest.mark.spec("B03", "R06")
 def test_a_lag_of_one_is_beyond_a_network_that_sees_one_step_and_easy_for_a_recurrent_one():
-    """The letter before is independent of the letter: no function of it beats chance, 1/4 (the first tag is a)."""
-    letters, tags = lagged(200, seed=0)
+    """The previous character is independent of the current: no function of it beats 1/4 (the first tag is a)."""
+    characters, tags = lagged(200, seed=0)
     asked, truth = lagged(200, seed=1)
-    answers = EachStep().fit(letters, tags).predict(asked)
+    answers = FeedForwardTagger().fit(characters, tags).predict(asked)
     later = [
         (said, tag)
         for row, tags_ in zip(answers, truth, strict=True)
@@ -90,19 +94,19 @@ def test_a_lag_of_one_is_beyond_a_network_that_sees_one_step_and_easy_for_a_recu
     assert sum(said == tag for said, tag in later) / len(later) < 0.32
     torch.manual_seed(0)
     model = build_tagger(ModelRecipe(name="rnn", hidden=16, directions=1, dropout=0.0), 5, LabelHead, 4)
-    optimiser, batch = torch.optim.Adam(model.parameters(), lr=0.02, fused=True), as_batch(letters, tags)
+    optimiser, batch = torch.optim.Adam(model.parameters(), lr=0.02, fused=True), as_batch(characters, tags)
     for _ in range(120):
         optimiser.zero_grad()
         model.loss(batch).mean.backward()
         optimiser.step()
     unseen = as_batch(asked, truth)
-    assert (model.head.answer(model(unseen)) == unseen.truth[unseen.valid]).all()
+    assert (model.head.predict(model(unseen)) == unseen.truth[unseen.valid]).all()
 
 
 def test_a_network_that_sees_one_step_learns_what_one_step_tells():
-    letters, _ = lagged(100, seed=0)
-    tags = [["vowel" if letter == "a" else "consonant" for letter in row] for row in letters]
-    assert EachStep().fit(letters, tags).predict([["a", "d", "b"]]) == [["vowel", "consonant", "consonant"]]
+    characters, _ = lagged(100, seed=0)
+    tags = [["vowel" if character == "a" else "consonant" for character in row] for row in characters]
+    assert FeedForwardTagger().fit(characters, tags).predict([["a", "d", "b"]]) == [["vowel", "consonant", "consonant"]]
 
 
 @pytest.mark.spec("R06")
@@ -115,8 +119,8 @@ def test_the_next_value_at_every_step():
         return LabelledBatch(series[:, :-1], torch.ones(count, 12, dtype=torch.bool), series[:, 1:])
 
     torch.manual_seed(0)
-    encoder = RecurrentNumbers(Stack(Elman, 1, 12), SUMMARIES["last"])
-    model = Tagger(encoder, NumberHead(12, 1))
+    encoder = RecurrentNumberEncoder(Stack(ElmanCell, 1, 12), SUMMARIES["last"])
+    model = Tagger(encoder, RegressionHead(12, 1))
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02, fused=True)
     for _ in range(300):
         optimiser.zero_grad()
@@ -129,5 +133,5 @@ def test_the_next_value_at_every_step():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(InputError, match="encoder of 6, head of 5"):
-        Tagger(RecurrentNumbers(Stack(Elman, 1, 6), SUMMARIES["last"]), LabelHead(5, 2))
+    with pytest.raises(InputError, match="encoder of size 6, head of size 5"):
+        Tagger(RecurrentNumberEncoder(Stack(ElmanCell, 1, 6), SUMMARIES["last"]), LabelHead(5, 2))

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Marks, greedy
+from atento.decoding import SpecialTokens, greedy
 from atento.layers.losses import token_cross_entropy
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
-from atento.models.build.language_model import build_language_model
-from atento.models.build.tagger import build_tagger
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.language_model import build_language_model
+from atento.models.builders.tagger import build_tagger
 from atento.models.classifier import LabelledBatch
 from atento.models.heads import LabelHead
 from atento.models.language_model import TextBatch
@@ -16,8 +16,8 @@ from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 
 RECIPE = {"name": "transformer", "hidden": 16, "heads": 2, "dropout": 0.0}
-LETTERS, STEPS, TOKENS = 4, 5, 8
-MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+CHARACTERS, STEPS, TOKENS = 4, 5, 8
+MARKS = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 
 
 def words(count):
@@ -36,9 +36,9 @@ def learn(model, loss, *, steps, rate=0.01):
 @pytest.mark.spec("T03")
 @pytest.mark.parametrize("directions, learns", [(2, True), (1, False)])
 def test_encoder_only_sees_both_sides(directions, learns):
-    """The tag of a letter is the letter after it: told to who sees the right side, a guess of one in four to others."""
+    """The tag of a character is the character after it: known from the right side, a guess of one in four without."""
     torch.manual_seed(0)
-    model = build_tagger(ModelRecipe(**RECIPE, directions=directions), TOKENS, LabelHead, LETTERS + 1)
+    model = build_tagger(ModelRecipe(**RECIPE, directions=directions), TOKENS, LabelHead, CHARACTERS + 1)
 
     def batch(count):
         source = words(count)
@@ -47,13 +47,13 @@ def test_encoder_only_sees_both_sides(directions, learns):
 
     learn(model, lambda model: model.loss(batch(32)).mean, steps=250)
     asked = batch(200)
-    right = (model.head.answer(model(asked)) == asked.truth.flatten()).view(200, STEPS)[:, :-1].double().mean()
+    right = (model.head.predict(model(asked)) == asked.truth.flatten()).view(200, STEPS)[:, :-1].double().mean()
     assert (right > 0.99) if learns else (right < 0.4)
 
 
 @pytest.mark.spec("T03")
 def test_decoder_only_goes_on_from_what_is_written():
-    """Five letters, then the same five: the second half is certain once the first is known."""
+    """Five characters, then the same five: the second half is certain once the first is known."""
     torch.manual_seed(0)
     model = build_language_model(ModelRecipe(**RECIPE, layers=2), TOKENS)
 
@@ -72,7 +72,7 @@ def test_decoder_only_goes_on_from_what_is_written():
 
 @pytest.mark.spec("T03")
 def test_encoder_decoder_writes_what_it_read_anew():
-    """The letters backwards, written by themselves."""
+    """The characters backwards, written by themselves."""
     torch.manual_seed(0)
     model = build_translator(ModelRecipe(**RECIPE), Vocabularies(TOKENS, TOKENS))
 
@@ -89,6 +89,8 @@ def test_encoder_decoder_writes_what_it_read_anew():
 
     learn(model, loss, steps=300)
     asked = batch(100)
-    written = greedy(model.decoder, model.encode(asked.source, asked.source_valid), marks=MARKS, longest=STEPS + 2)
+    written = greedy(
+        model.decoder, model.encode(asked.source, asked.source_valid), special_tokens=MARKS, max_tokens=STEPS + 2
+    )
     right = [list(one.tokens) == row for one, row in zip(written, asked.source.flip(1).tolist(), strict=True)]
     assert sum(right) > 95

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from atento.layers.losses import token_cross_entropy
-from atento.models.build.encoder_decoder import Vocabularies, build_translator, count_parameters
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator, count_parameters
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 
@@ -70,7 +70,7 @@ def test_untied_other_vectors_predict(name):
     """Tied, moving a target token's vector moves what is read and what is said; untied, only what is read."""
     vocabularies, recipe = Vocabularies(11, 13), ModelRecipe(name=name, hidden=8, heads=2, dropout=0.0)
     tied = build_translator(recipe, vocabularies)
-    untied = build_translator(recipe.model_copy(update={"tied": False}), vocabularies)
+    untied = build_translator(recipe.model_copy(update={"tied_embeddings": False}), vocabularies)
     assert count_parameters(untied) - count_parameters(tied) == 13 * 8
 
     features = torch.randn(3, 8)

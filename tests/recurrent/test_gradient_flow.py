@@ -5,17 +5,17 @@ import math
 import pytest
 import torch
 
-from atento.recurrent.gradient_flow import curve_of, half_life, verdict_of
+from atento.recurrent.gradient_flow import gradient_curve, half_life, verdict_of
 
 
 def straight(slope, *, lags=20, paths=3):
-    return curve_of(slope * torch.arange(lags + 1.0).expand(paths, -1))
+    return gradient_curve(slope * torch.arange(lags + 1.0).expand(paths, -1))
 
 
 @pytest.mark.spec("R13")
 def test_quartiles_over_paths_and_the_slope_of_their_median():
     """Paths of slopes −.1, −.2, −.3, −.4 and −.5: the median falls by .3 a step, the quartiles by .4 and .2."""
-    curve = curve_of(torch.outer(torch.tensor([-0.1, -0.2, -0.3, -0.4, -0.5]), torch.arange(11.0)))
+    curve = gradient_curve(torch.outer(torch.tensor([-0.1, -0.2, -0.3, -0.4, -0.5]), torch.arange(11.0)))
     assert curve.lags == list(range(11))
     for lag in curve.lags:
         expected = [math.exp(slope * lag) for slope in (-0.3, -0.4, -0.2)]
@@ -26,13 +26,13 @@ def test_quartiles_over_paths_and_the_slope_of_their_median():
 
 def test_a_path_that_ends_leaves_the_others():
     logs = torch.tensor([[0.0, 1.0, 2.0], [0.0, 3.0, math.nan]])
-    assert curve_of(logs).median == pytest.approx([1.0, math.exp(2.0), math.exp(2.0)])
+    assert gradient_curve(logs).median == pytest.approx([1.0, math.exp(2.0), math.exp(2.0)])
 
 
 @pytest.mark.spec("R13")
 def test_the_error_of_a_slope():
     """Least squares over lags 2, 3, 4 of logs 0, 3, 0: slope 0, residuals −1, 2, −1: error √(6/1/2)."""
-    curve = curve_of(torch.tensor([[9.0, 9.0, 0.0, 3.0, 0.0]]))
+    curve = gradient_curve(torch.tensor([[9.0, 9.0, 0.0, 3.0, 0.0]]))
     assert curve.slope == pytest.approx(0, abs=1e-12)
     assert curve.error == pytest.approx(math.sqrt(3))
 
@@ -48,20 +48,20 @@ def test_a_verdict_by_the_slope(slope, verdict):
 def test_a_swell_that_passes_is_no_explosion():
     """It grows for four steps and falls ever after."""
     logs = torch.cat([torch.arange(5.0), 4 - 0.2 * torch.arange(1.0, 17.0)])
-    curve = curve_of(logs.unsqueeze(0))
+    curve = gradient_curve(logs.unsqueeze(0))
     assert curve.slope == pytest.approx(-0.2)
     assert verdict_of(curve) == "vanishes"
 
 
 def test_what_is_lost_early_is_lost():
     logs = torch.tensor([[0.0, 0.0, -5.0, *[-6.0] * 9]])
-    assert verdict_of(curve_of(logs)) == "vanishes"
-    assert verdict_of(curve_of(logs / 2)) == "level"  # a twentieth still arrives
+    assert verdict_of(gradient_curve(logs)) == "vanishes"
+    assert verdict_of(gradient_curve(logs / 2)) == "level"  # a twentieth still arrives
 
 
 def test_a_slope_within_its_own_error_says_nothing():
     noise = torch.tensor([0.0, 1.0, -1.0, 1.2, -0.8, 1.1, -0.9, 1.3, -0.7, 1.2, -0.6, 1.5])
-    curve = curve_of(noise.unsqueeze(0))
+    curve = gradient_curve(noise.unsqueeze(0))
     assert curve.slope > 0.02
     assert verdict_of(curve) == "level"
 
@@ -75,5 +75,5 @@ def test_half_lives():
 
 
 def test_nothing_and_everything_stay_numbers():
-    curve = curve_of(torch.tensor([[0.0, -math.inf, -math.inf], [0.0, math.inf, math.inf]]))
+    curve = gradient_curve(torch.tensor([[0.0, -math.inf, -math.inf], [0.0, math.inf, math.inf]]))
     assert all(map(math.isfinite, [*curve.median, *curve.low, *curve.high, curve.slope]))

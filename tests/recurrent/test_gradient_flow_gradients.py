@@ -8,31 +8,40 @@ import torch
 
 from atento.errors import InputError
 from atento.layers.activations import ACTIVATIONS, IDENTITY
-from atento.recurrent import GRU, LSTM, Elman, GRUBefore, Jordan, Memory, unroll
-from atento.recurrent.gradient_flow import directions, flow_through, follow_back, stretch, stuck, take_apart, verdict_of
+from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, LSTMState, MGUCell, unroll
+from atento.recurrent.gradient_flow import (
+    cell_flow,
+    log_norms_by_lag,
+    probe_directions,
+    record_steps,
+    saturation_of,
+    spectrum_of,
+    verdict_of,
+)
 
 BATCH, STEPS, INPUT, HIDDEN = 3, 11, 2, 5
 
 KINDS = {
-    "rnn": Elman,
-    "rnn maxout": partial(Elman, activation=ACTIVATIONS["maxout"]),
-    "jordan": partial(Jordan, output_size=3),
-    "gru": GRU,
-    "gru-before": GRUBefore,
-    "lstm": LSTM,
+    "rnn": ElmanCell,
+    "rnn maxout": partial(ElmanCell, activation=ACTIVATIONS["maxout"]),
+    "jordan": partial(JordanCell, output_size=3),
+    "gru": GRUCell,
+    "gru-before": GRUResetBeforeCell,
+    "mgu": MGUCell,
+    "lstm": LSTMCell,
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
 def linear(matrix):
     """h_t = W h_{t−1} + U x_t: every Jacobian is W."""
-    cell = Elman(INPUT, len(matrix), activation=IDENTITY)
+    cell = ElmanCell(INPUT, len(matrix), activation=IDENTITY)
     cell.recur.weight.data.copy_(matrix)
     return cell
 
 
 def flow_of(cell, steps=41):
-    return flow_through(cell, [take_apart(cell, torch.randn(BATCH, steps, cell.input_size))])
+    return cell_flow(cell, [record_steps(cell, torch.randn(BATCH, steps, cell.input_size))])
 
 
 @pytest.mark.spec("R13")
@@ -52,9 +61,9 @@ def test_a_rotation_times_a_number_has_the_slope_of_its_logarithm(factor, verdic
 @pytest.mark.spec("R13")
 def test_singular_values_and_spectral_radii_worked_by_hand():
     worked = torch.tensor([[0.2, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.4, 0.1]])
-    assert [round(number, 4) for number in stretch(worked)] == [0.8566, 0.6635]
+    assert [round(number, 4) for number in spectrum_of(worked)] == [0.8566, 0.6635]
     sheared = torch.tensor([[0.5, 2.0], [0.0, 0.5]])
-    assert [round(number, 2) for number in stretch(sheared)] == [2.12, 0.5]
+    assert [round(number, 2) for number in spectrum_of(sheared)] == [2.12, 0.5]
 
 
 @pytest.mark.spec("R13")
@@ -99,8 +108,8 @@ def test_norms_are_those_of_the_whole_state_s_jacobian(kind, backward):
     bare = cell.start(inputs[:, 0])
     start = type(bare)(*(torch.randn_like(part) for part in bare))
     inputs = inputs.masked_fill(~valid.unsqueeze(-1), math.nan)
-    steps = take_apart(cell, inputs, start, valid=valid, backward=backward)
-    logs = follow_back(cell, steps, paths=2 * BATCH)
+    steps = record_steps(cell, inputs, start, valid=valid, backward=backward)
+    logs = log_norms_by_lag(cell, steps, paths=2 * BATCH)
     assert logs.shape == (2 * BATCH, STEPS + 1)
     place = 0
     for row in (0, 2, 1):  # the longest rows first
@@ -120,15 +129,15 @@ def test_norms_are_those_of_the_whole_state_s_jacobian(kind, backward):
 
 def test_a_tanh_state_s_derivative_is_not_the_matrix_alone():
     """J = diag(1 − h²) W (Pascanu et al., 2013)."""
-    cell, inputs = Elman(INPUT, HIDDEN), torch.randn(1, 2, INPUT)
+    cell, inputs = ElmanCell(INPUT, HIDDEN), torch.randn(1, 2, INPUT)
     last = unroll(cell, inputs).outputs[0, -1]
-    flow = flow_through(cell, [take_apart(cell, inputs)])
+    flow = cell_flow(cell, [record_steps(cell, inputs)])
     expected = torch.diag(1 - last**2) @ cell.recur.weight
     assert flow.curve.median[1] == pytest.approx(expected.norm().item() / math.sqrt(HIDDEN), rel=1e-9)
 
 
 @pytest.mark.spec("R13")
-@pytest.mark.parametrize("kind", [GRU, GRUBefore])
+@pytest.mark.parametrize("kind", [GRUCell, GRUResetBeforeCell])
 def test_an_update_gate_alone_is_the_slope(kind):
     """With no recurrent weights h_t = z h_{t−1} + …: the norm falls by z = sigmoid(b) a step."""
     cell = kind(INPUT, HIDDEN)
@@ -143,52 +152,52 @@ def test_an_update_gate_alone_is_the_slope(kind):
 
 @pytest.mark.spec("R13")
 def test_gates_of_a_walk_are_counted_over_its_real_steps():
-    """The forget gate's values, by the walk's own states; what padding holds is no step."""
-    cell = LSTM(INPUT, HIDDEN)
+    """The forget gate's values, by the cell's own states; what padding holds is no step."""
+    cell = LSTMCell(INPUT, HIDDEN)
     for parameter in cell.parameters():
         parameter.data.copy_(3 * torch.randn_like(parameter))
     inputs, valid = torch.randn(BATCH, STEPS, INPUT), torch.ones(BATCH, STEPS, dtype=torch.bool)
     valid[1, 3:] = False
     values = []
     for row in range(BATCH):
-        state = Memory(torch.zeros(HIDDEN), torch.zeros(HIDDEN))
+        state = LSTMState(torch.zeros(HIDDEN), torch.zeros(HIDDEN))
         for item in inputs[row, valid[row]]:
             product = cell.read(item) + cell.recur(state.hidden)
             values.append(1 / (1 + torch.exp(-product[HIDDEN : 2 * HIDDEN])))
             state = cell(item, state)
     values = torch.cat(values)
-    flow = flow_through(cell, [take_apart(cell, inputs, valid=valid)])
+    flow = cell_flow(cell, [record_steps(cell, inputs, valid=valid)])
     expected = ((values < 0.05).double().mean().item(), (values > 0.95).double().mean().item())
     assert flow.gates["forget"] == pytest.approx(expected)
     assert min(expected) > 0.05 and list(flow.gates) == ["input", "forget", "output"]
 
 
 def test_a_gate_by_hand():
-    assert stuck(torch.tensor([0.0, 0.04, 0.05, 0.5, 0.95, 0.96, 0.97, 1.0])) == (0.25, 0.375)
+    assert saturation_of(torch.tensor([0.0, 0.04, 0.05, 0.5, 0.95, 0.96, 0.97, 1.0])) == (0.25, 0.375)
 
 
 def test_some_directions_stand_for_all():
     """Orthonormal, the same each time; of a rotation's powers they tell the norm exactly, of others nearly."""
-    some = directions(torch.zeros(3, 97), most=31)
+    some = probe_directions(torch.zeros(3, 97), most=31)
     torch.testing.assert_close(some @ some.mT, torch.eye(31), rtol=0, atol=1e-12)
-    assert torch.equal(some, directions(torch.zeros(97), most=31))
-    assert torch.equal(directions(torch.zeros(5), most=31), torch.eye(5))
+    assert torch.equal(some, probe_directions(torch.zeros(97), most=31))
+    assert torch.equal(probe_directions(torch.zeros(5), most=31), torch.eye(5))
     matrix = torch.randn(97, 97)
     assert ((some @ matrix).norm() / math.sqrt(31)).item() == pytest.approx(matrix.norm().item() / 97**0.5, rel=0.05)
 
 
 def test_several_walks_are_one_curve():
-    cell, inputs = GRU(INPUT, HIDDEN), torch.randn(2, STEPS, INPUT)
-    both = flow_through(cell, [take_apart(cell, inputs[:1]), take_apart(cell, inputs[1:, :7])])
+    cell, inputs = GRUCell(INPUT, HIDDEN), torch.randn(2, STEPS, INPUT)
+    both = cell_flow(cell, [record_steps(cell, inputs[:1]), record_steps(cell, inputs[1:, :7])])
     assert both.curve.lags == list(range(STEPS + 1))
-    alone = flow_through(cell, [take_apart(cell, inputs[:1])])
+    alone = cell_flow(cell, [record_steps(cell, inputs[:1])])
     assert both.curve.median[-1] == pytest.approx(alone.curve.median[-1])
 
 
 def test_one_step_is_no_way_to_travel():
-    cell = GRU(INPUT, HIDDEN)
+    cell = GRUCell(INPUT, HIDDEN)
     with pytest.raises(InputError, match="at least two steps"):
-        flow_through(cell, [take_apart(cell, torch.randn(BATCH, 1, INPUT))])
+        cell_flow(cell, [record_steps(cell, torch.randn(BATCH, 1, INPUT))])
 
 
 def test_a_long_walk_is_followed_five_hundred_steps_back():
@@ -198,4 +207,4 @@ def test_a_long_walk_is_followed_five_hundred_steps_back():
 
 
 def test_a_matrix_that_is_no_number_is_not_taken_apart():
-    assert all(math.isnan(number) for number in stretch(torch.tensor([[math.nan, 1.0], [0.0, 1.0]])))
+    assert all(math.isnan(number) for number in spectrum_of(torch.tensor([[math.nan, 1.0], [0.0, 1.0]])))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.recurrent.gru_kernel import gru_walk
+from atento.recurrent.gru_kernel import gru_outputs
 
 BATCH, STEPS, HIDDEN = 2, 5, 3
 
@@ -32,7 +32,7 @@ def parts():
 @pytest.mark.parametrize("steps", [1, 2, STEPS])
 def test_values_and_gradients(parts, steps):
     reads, *rest = parts
-    actual, expected = (walk(reads[:, :steps], *rest) for walk in (gru_walk, by_steps))
+    actual, expected = (run(reads[:, :steps], *rest) for run in (gru_outputs, by_steps))
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-14)
     upstream = torch.randn_like(expected)
     gradients = torch.autograd.grad(expected, parts, upstream)
@@ -40,17 +40,17 @@ def test_values_and_gradients(parts, steps):
 
 
 def test_gradcheck(parts):
-    assert torch.autograd.gradcheck(gru_walk, parts)
+    assert torch.autograd.gradcheck(gru_outputs, parts)
 
 
 def test_only_one_output_is_asked_for(parts):
     """Gradients of most steps are then zero, which autograd may hand over as a broadcast."""
     expected = torch.autograd.grad(by_steps(*parts)[:, -1].sum(), parts)
-    gradients = torch.autograd.grad(gru_walk(*parts)[:, -1].sum(), parts)
+    gradients = torch.autograd.grad(gru_outputs(*parts)[:, -1].sum(), parts)
     torch.testing.assert_close(gradients, expected, rtol=0, atol=1e-13)
 
 
 def test_memory_laid_out_otherwise(parts):
     reads, start, weight, bias = parts
     other = reads.detach().permute(1, 2, 0).contiguous().permute(2, 0, 1)
-    torch.testing.assert_close(gru_walk(other, start, weight, bias), gru_walk(*parts), rtol=0, atol=0)
+    torch.testing.assert_close(gru_outputs(other, start, weight, bias), gru_outputs(*parts), rtol=0, atol=0)

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from atento.layers.masking import valid_from_lengths
-from atento.recurrent import GRU, Output, Stack
+from atento.recurrent import GRUCell, OutputLayer, Stack
 
 NOISE = 0.1
 
@@ -32,8 +32,8 @@ def heartbeats(batch, longest):
 
 @pytest.mark.spec("R04")
 def test_many_to_one_a_heartbeat_is_classified():
-    """The last state of a ragged wave says which of two kinds it is."""
-    modules = nn.ModuleList([Stack(GRU, 1, 16), Output(16, 2)]).float()
+    """The last state of a ragged wave decides between two classes."""
+    modules = nn.ModuleList([Stack(GRUCell, 1, 16), OutputLayer(16, 2)]).float()
     optimiser = torch.optim.Adam(modules.parameters(), lr=0.02, fused=True)
 
     def judged(waves, valid):
@@ -62,18 +62,18 @@ def tides(batch, steps):
 @pytest.mark.spec("R06")
 def test_many_to_many_the_next_value_is_said_at_every_step():
     """One output a step, aligned with its input; far better than saying the last value again."""
-    modules = nn.ModuleList([Stack(GRU, 1, 32), Output(32, 1)]).float()
+    modules = nn.ModuleList([Stack(GRUCell, 1, 32), OutputLayer(32, 1)]).float()
     optimiser = torch.optim.Adam(modules.parameters(), lr=0.01, fused=True)
     for _ in range(200):
         series = tides(31, 41)
-        said = modules[1](modules[0](series[:, :-1]).outputs)
-        functional.mse_loss(said, series[:, 1:]).backward()
+        predictions = modules[1](modules[0](series[:, :-1]).outputs)
+        functional.mse_loss(predictions, series[:, 1:]).backward()
         optimiser.step()
         optimiser.zero_grad()
     series = tides(101, 61)
-    said = modules[1](modules[0](series[:, :-1]).outputs)
-    assert said.shape == (101, 60, 1)
+    predictions = modules[1](modules[0](series[:, :-1]).outputs)
+    assert predictions.shape == (101, 60, 1)
     late = slice(10, None)  # four steps tell such a wave; ten are plenty
-    error = functional.mse_loss(said[:, late], series[:, 1:][:, late]).item()
+    error = functional.mse_loss(predictions[:, late], series[:, 1:][:, late]).item()
     again = functional.mse_loss(series[:, :-1][:, late], series[:, 1:][:, late]).item()
     assert error < 0.1 * again

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.activations import ELU, MAXOUT, RELU
-from atento.recurrent import GRU, LSTM, Elman, GRUBefore, Jordan, Stack
+from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, Stack
 
 BATCH, STEPS, INPUT, HIDDEN = 3, 5, 7, 11
 
@@ -31,10 +31,10 @@ def hidden_of(theirs, last):
 @pytest.mark.parametrize(
     "kind, theirs",
     [
-        pytest.param(Elman, nn.RNN, marks=pytest.mark.spec("R01")),
-        pytest.param(partial(Elman, activation=RELU), partial(nn.RNN, nonlinearity="relu"), id="relu"),
-        pytest.param(LSTM, nn.LSTM, marks=pytest.mark.spec("R08")),
-        pytest.param(GRU, nn.GRU, marks=pytest.mark.spec("R09")),
+        pytest.param(ElmanCell, nn.RNN, marks=pytest.mark.spec("R01")),
+        pytest.param(partial(ElmanCell, activation=RELU), partial(nn.RNN, nonlinearity="relu"), id="relu"),
+        pytest.param(LSTMCell, nn.LSTM, marks=pytest.mark.spec("R08")),
+        pytest.param(GRUCell, nn.GRU, marks=pytest.mark.spec("R09")),
     ],
 )
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "both ways"])
@@ -62,7 +62,7 @@ def test_stacks_equal_torch_for_equal_weights(kind, theirs, bidirectional, way):
 @pytest.mark.spec("R11")
 @pytest.mark.parametrize("theirs", [nn.RNN, nn.LSTM, nn.GRU])
 def test_dropout_between_layers_is_torch_s_dropout(theirs):
-    """With one row the two libraries lay the numbers out alike, so the same chance drops the same ones."""
+    """With one row the two libraries lay the numbers out alike, so the same random draws drop the same ones."""
     theirs = shaken(theirs(INPUT, HIDDEN, num_layers=3, dropout=0.5, batch_first=True)).train()
     ours = Stack.from_torch(theirs)
     inputs = torch.randn(1, STEPS, INPUT)
@@ -88,7 +88,7 @@ def test_ragged_rows_equal_torch_s_packed_sequences(theirs):
     torch.testing.assert_close([tuple(state) for state in stacked.last], hidden_of(theirs, last), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Elman, partial(Elman, activation=RELU), LSTM, GRU])
+@pytest.mark.parametrize("kind", [ElmanCell, partial(ElmanCell, activation=RELU), LSTMCell, GRUCell])
 def test_there_and_back_again(kind):
     ours = shaken(Stack(kind, INPUT, HIDDEN, layers=2, bidirectional=True, dropout=0.25)).eval()
     again = Stack.from_torch(ours.to_torch())
@@ -98,7 +98,7 @@ def test_there_and_back_again(kind):
 
 
 @pytest.mark.spec("R10")
-@pytest.mark.parametrize("kind", [Elman, LSTM, GRU])
+@pytest.mark.parametrize("kind", [ElmanCell, LSTMCell, GRUCell])
 def test_reversed_input_and_swapped_directions_give_the_reversed_output(kind):
     stack = shaken(Stack(kind, INPUT, HIDDEN, bidirectional=True))
     swapped = Stack(kind, INPUT, HIDDEN, bidirectional=True)
@@ -116,21 +116,21 @@ def learned_share_right(*, bidirectional):
     items, hidden = 5, 17
     table = torch.randperm(items)
     parts = nn.ModuleList(
-        [nn.Embedding(items + 1, hidden), Stack(GRU, hidden, hidden, bidirectional=bidirectional)]
+        [nn.Embedding(items + 1, hidden), Stack(GRUCell, hidden, hidden, bidirectional=bidirectional)]
     ).float()
     parts.append(nn.Linear(parts[1].output_size, items).float())
     optimiser = torch.optim.Adam(parts.parameters(), lr=0.02, fused=True)
     for _ in range(120):
         tokens = torch.randint(items, (61, STEPS))
         place = torch.randint(STEPS - 1, (61, 1))
-        truth = table[tokens.gather(1, place + 1)].squeeze(1)
+        target = table[tokens.gather(1, place + 1)].squeeze(1)
         shown = tokens.scatter(1, place, items)  # the blank
         states = parts[1](parts[0](shown)).outputs
         logits = parts[2](states.gather(1, place.unsqueeze(-1).expand(-1, -1, states.size(-1))).squeeze(1))
-        functional.cross_entropy(logits, truth).backward()
+        functional.cross_entropy(logits, target).backward()
         optimiser.step()
         optimiser.zero_grad()
-    return (logits.argmax(-1) == truth).double().mean().item()
+    return (logits.argmax(-1) == target).double().mean().item()
 
 
 @pytest.mark.spec("R10")
@@ -140,14 +140,14 @@ def test_only_both_directions_fill_a_blank_that_the_right_decides():
 
 
 @pytest.mark.spec("R17")
-@pytest.mark.parametrize("kind", [Elman, LSTM, GRU])
+@pytest.mark.parametrize("kind", [ElmanCell, LSTMCell, GRUCell])
 def test_steps_of_a_stack_equal_the_whole_sequence(kind):
     stack = shaken(Stack(kind, INPUT, HIDDEN, layers=3, dropout=0.5)).eval()
     inputs = torch.randn(BATCH, STEPS, INPUT)
     whole, state = stack(inputs), tuple(cell.start(inputs[:, 0]) for cell in stack.cells)
     for step in range(STEPS):
-        said, state = stack.step(inputs[:, step], state)
-        torch.testing.assert_close(said, whole.outputs[:, step], rtol=0, atol=1e-13)
+        output, state = stack.step(inputs[:, step], state)
+        torch.testing.assert_close(output, whole.outputs[:, step], rtol=0, atol=1e-13)
     for carried, last in zip(state, whole.last, strict=True):
         torch.testing.assert_close(tuple(carried), tuple(last), rtol=0, atol=1e-13)
     torch.testing.assert_close(stack(inputs[:, 2:], stack(inputs[:, :2]).last).outputs, whole.outputs[:, 2:])
@@ -164,35 +164,35 @@ def test_what_we_cannot_hold_is_refused(module):
 @pytest.mark.parametrize(
     "kind, named",
     [
-        (type("Unknown", (GRU,), {}), "Unknown"),
-        (GRUBefore, "GRUBefore"),
-        (Jordan, "Jordan"),
-        (partial(Elman, activation=ELU), "Elman"),
-        (partial(LSTM, activation=RELU), "LSTM"),
-        (partial(GRU, activation=MAXOUT), "GRU"),
+        (type("Unknown", (GRUCell,), {}), "Unknown"),
+        (GRUResetBeforeCell, "GRUResetBeforeCell"),
+        (JordanCell, "JordanCell"),
+        (partial(ElmanCell, activation=ELU), "ElmanCell"),
+        (partial(LSTMCell, activation=RELU), "LSTMCell"),
+        (partial(GRUCell, activation=MAXOUT), "GRUCell"),
     ],
 )
 def test_what_torch_cannot_hold_is_refused(kind, named):
-    with pytest.raises(InputError, match=f"no module for the cell {named} with"):
+    with pytest.raises(InputError, match=f"no module for {named} with"):
         Stack(kind, INPUT, HIDDEN).to_torch()
 
 
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "both ways"])
 def test_a_stack_is_as_wide_as_its_cells_say(bidirectional):
-    """A layer reads what the one below says, which may be narrower than its hidden layer."""
-    stack = Stack(partial(Jordan, output_size=2), INPUT, HIDDEN, layers=3, bidirectional=bidirectional)
-    said = 4 if bidirectional else 2
-    assert stack.output_size == said
+    """A layer reads the output of the one below, which may be narrower than its hidden layer."""
+    stack = Stack(partial(JordanCell, output_size=2), INPUT, HIDDEN, layers=3, bidirectional=bidirectional)
+    width = 4 if bidirectional else 2
+    assert stack.output_size == width
     assert [stack.cell(index).input_size for index in range(len(stack.cells))][:: stack.directions] == [
         INPUT,
-        said,
-        said,
+        width,
+        width,
     ]
     inputs = torch.randn(BATCH, STEPS, INPUT)
-    assert stack(inputs).outputs.shape == (BATCH, STEPS, said)
+    assert stack(inputs).outputs.shape == (BATCH, STEPS, width)
     assert [state.hidden.shape for state in stack.start(inputs[:, 0])] == [(BATCH, 2)] * len(stack.cells)
 
 
 def test_layers_are_at_least_one():
     with pytest.raises(InputError, match="layers must be at least 1"):
-        Stack(GRU, INPUT, HIDDEN, layers=0)
+        Stack(GRUCell, INPUT, HIDDEN, layers=0)

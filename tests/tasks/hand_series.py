@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from atento.data.series import Series, SeriesSet, Step
+from atento.data.series import Frequency, Series, SeriesSet
 
 HOUR = np.timedelta64(3600, "s")
 BEGIN = np.datetime64("2024-01-01T00:00:00", "us")
@@ -20,4 +20,4 @@ def series(values, name="", known=None, *, times=True, extra=0):
 def several(*parts, season=1, covariates=(), file="hand.csv"):
     """A set of series."""
     channels = tuple(f"c{at}" for at in range(parts[0].values.shape[1]))
-    return SeriesSet(file, tuple(parts), channels, tuple(covariates), Step(1, "h"), season, (), ())
+    return SeriesSet(file, tuple(parts), channels, tuple(covariates), Frequency(1, "h"), season, (), ())

@@ -1,5 +1,7 @@
 """Long memory: on each probe the plain network fails at a length that gates or attention master, in the same steps."""
 
+from functools import partial
+
 import pytest
 import torch
 
@@ -15,19 +17,24 @@ class Probe:
 
     def __init__(self, task, name, length):
         self.task = TASKS[task]
-        reading = self.task.read(DataRecipe(train=name, length=length), 0)
-        self.codec = self.task.learn(TokensRecipe(source="word", target="word"), reading.train[:4000])
-        encoded = [self.task.encode(self.codec, pair) for pair in reading.train[:4000]]
-        self.examples = sorted(encoded, key=self.task.length)  # neighbours are of like length: little padding
+        reading = self.task.reading.read(DataRecipe(train=name, length=length), 0)
+        self.codec = self.task.learning.learn(TokensRecipe(source="word", target="word"), reading.train[:4000])
+        encoded = [self.task.learning.encode(self.codec, pair) for pair in reading.train[:4000]]
+        length = partial(self.task.learning.length, self.codec)
+        self.examples = sorted(encoded, key=length)  # neighbours are of like length: little padding
         self.questions = reading.test
 
     def train(self, name, *, rate, steps, rows=48, hidden=48, **choices):
         torch.manual_seed(0)
-        module = self.task.build(ModelRecipe(name=name, hidden=hidden, heads=2, dropout=0.0, **choices), self.codec)
+        module = self.task.learning.build(
+            ModelRecipe(name=name, hidden=hidden, heads=2, dropout=0.0, **choices), self.codec
+        )
         learner = torch.optim.Adam(module.parameters(), betas=(0.9, 0.98), fused=True)
         for step in range(steps):
             first = int(torch.randint(0, len(self.examples) - rows, ()))
-            loss = self.task.loss(module, self.task.batch(self.examples[first : first + rows]), 0.0).mean
+            loss = self.task.learning.loss(
+                module, self.task.learning.batch(self.codec, self.examples[first : first + rows]), 0.0
+            ).mean
             learner.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
@@ -38,11 +45,13 @@ class Probe:
     def score(self, module, chosen=lambda source: True):
         """The task's own headline over some of the unseen questions."""
         asked = [question for question in self.questions if chosen(question.source)][:TESTED]
-        answers = self.task.answer(module, self.codec, [question.source for question in asked], DecodeRecipe())
+        answers = self.task.answering.answer(
+            module, self.codec, [question.source for question in asked], DecodeRecipe()
+        )
         references = [question.references for question in asked]
         return {
             metric.name: metric.value([answer.text for answer in answers], references)
-            for metric in self.task.metrics(self.codec)
+            for metric in self.task.judging.metrics(self.codec)
         }
 
 
@@ -72,7 +81,7 @@ def test_the_plain_network_does_not(adding, rate):
 def test_copying_without_and_with_attention():
     """The last state of a plain network holds a few letters; one that looks back holds them all."""
     probe = Probe("translate", "copy", 16)
-    looks = probe.train("gru+dot+local", rate=1e-2, steps=300, reach=1, hidden=32)
+    looks = probe.train("gru+dot+local", rate=1e-2, steps=300, window=1, hidden=32)
     remembers = probe.train("rnn", rate=4e-3, steps=300)
     assert probe.score(looks)["exact"] > 0.9
     assert probe.score(looks, is_long)["exact"] > 0.9
@@ -106,6 +115,6 @@ def test_a_learned_alignment_is_the_true_one():
     assert probe.score(model)["exact"] > 0.8
     errors = []
     for question in probe.questions[:60]:
-        look = probe.task.look(model, probe.codec, question.source, DecodeRecipe())
+        look = probe.task.answering.look(model, probe.codec, question.source, DecodeRecipe())
         errors.append(alignment_error(look.weights[0, 0].tolist(), len(look.source)))
     assert sum(errors) / len(errors) < 0.05

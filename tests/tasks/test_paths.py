@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atento
-from atento.metrics.forecasts import Judging, path_metrics
+from atento.metrics.forecasts import ForecastScoring, path_metrics
 from atento.spec import DataRecipe, TokensRecipe
 from atento.tasks.forecast.baselines import last_step, last_value
 from atento.tasks.forecast.codec import SeriesCodec
@@ -16,14 +16,14 @@ HORIZON = 8
 
 @pytest.fixture(scope="module")
 def reading():
-    return FORECAST.read(DataRecipe(train="paths", horizon=HORIZON, look_back=16, split="70/10/20"), 0)
+    return FORECAST.reading.read(DataRecipe(train="paths", horizon=HORIZON, look_back=16, split="70/10/20"), 0)
 
 
 def displacement(reading, outputs):
     codec = SeriesCodec.learn(TokensRecipe(), reading.train)
-    metric = path_metrics(Judging(codec.scales_of, HORIZON, (), (1.0,)))[0]
+    metric = path_metrics(ForecastScoring(codec.scales_of, HORIZON, (), (1.0,)))[0]
     sources = [question.source for question in reading.test]
-    return metric.on(sources).value(outputs, [question.references for question in reading.test])
+    return metric.for_sources(sources).value(outputs, [question.references for question in reading.test])
 
 
 @pytest.fixture(scope="module")

@@ -19,18 +19,18 @@ def learner_at_work(recipe, seed):
 
 
 def take_step(learner):
-    learner.optimiser.zero_grad()
+    learner.optimizer.zero_grad()
     learner.module(torch.randn(4, 3)).square().sum().backward()
-    learner.optimiser.step()
+    learner.optimizer.step()
 
 
-@pytest.mark.parametrize("optimiser", ["adamw", "adam"])
-def test_everything_is_put_back(tmp_path, whole_recipe, optimiser):
-    recipe = whole_recipe(optimiser=optimiser)
+@pytest.mark.parametrize("optimizer", ["adamw", "adam"])
+def test_everything_is_put_back(tmp_path, whole_recipe, optimizer):
+    recipe = whole_recipe(optimizer=optimizer)
     learner = learner_at_work(recipe, 1)
     learner.keep_best()
     take_step(learner)
-    learner.progress = Progress(4, 1, 2, 16, 1.5, best=0.75, best_step=3, stale=2, done="")
+    learner.progress = Progress(4, 1, 2, 16, 1.5, best=0.75, best_step=3, stale=2, stop_reason="")
     save_checkpoint(tmp_path, learner, fingerprint="f")
     for _ in range(3):
         take_step(learner)

@@ -1,4 +1,4 @@
-"""Any optimiser with any warm-up and any decay, through the loop's own step."""
+"""Any optimizer with any warm-up and any decay, through the loop's own step."""
 
 import dataclasses
 
@@ -7,34 +7,35 @@ import torch
 from torch import nn
 
 from atento.layers.losses import Loss
-from atento.tasks.seq2seq.codec import EncodedPair
-from atento.tasks.seq2seq.translate import TRANSLATE
+from atento.spec import TokensRecipe
+from atento.tasks.catalogue import TRANSLATE
+from atento.tasks.outputs.output import Example
 from atento.training.learner import new_learner
 from atento.training.loop import Plan, take_step
-from atento.training.optimisers import OPTIMISERS
+from atento.training.optimizers import OPTIMIZERS
 from atento.training.schedules import DECAYS, WARM_UPS, learning_rate
 
 STEPS = 12
 
 
 def distance(module, batch, smoothing):
-    """How far the weights are from one: a bowl that every optimiser rolls down."""
+    """How far the weights are from one: a bowl that every optimizer rolls down."""
     return Loss((module.weight - 1).square().sum() * len(batch.source), len(batch.source))
 
 
 @pytest.mark.spec("O07", "O01", "O02")
-@pytest.mark.parametrize("optimiser", OPTIMISERS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("warmup_shape", WARM_UPS)
-def test_every_combination_learns(optimiser, warmup_shape, whole_recipe, tmp_path):
+def test_every_combination_learns(optimizer, warmup_shape, whole_recipe, tmp_path):
     for decay in (*DECAYS, "noam"):
         options = {"lr": 0.02, "warmup": 4, "beta2": 0.9, "steps": STEPS}
-        recipe = whole_recipe(optimiser=optimiser, warmup_shape=warmup_shape, decay=decay, **options)
+        recipe = whole_recipe(optimizer=optimizer, warmup_shape=warmup_shape, decay=decay, **options)
         plan = Plan(
-            task=dataclasses.replace(TRANSLATE, loss=distance),
+            task=dataclasses.replace(TRANSLATE, learning=dataclasses.replace(TRANSLATE.learning, loss=distance)),
             recipe=recipe,
-            codec=None,
-            examples=[EncodedPair([5, 6], [2, 5], [5, 3])],
-            questions=[],
+            codec=TRANSLATE.learning.learn(TokensRecipe(), [("ab", "ba")]),
+            examples=[Example([5, 6], [5])],
+            validation=[],
             fingerprint="f",
             device=torch.device("cpu"),
             folder=tmp_path,
@@ -45,6 +46,6 @@ def test_every_combination_learns(optimiser, warmup_shape, whole_recipe, tmp_pat
         losses, rates = [], []
         for _ in range(STEPS):
             losses.append(take_step(plan, learner, [0], batches=3).item())
-            rates.append({group["lr"] for group in learner.optimiser.param_groups})
+            rates.append({group["lr"] for group in learner.optimizer.param_groups})
         assert rates == [{learning_rate(recipe, step + 1, step / STEPS)} for step in range(STEPS)]
         assert losses[0] == 6.0 > losses[1] > losses[-1]

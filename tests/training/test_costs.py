@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from atento.data.text.vocabulary import START
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
-from atento.models.heads import NumberHead
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.heads import RegressionHead
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
-from atento.tasks.seq2seq.translate import TRANSLATE
-from atento.training.gradients import learn
+from atento.tasks.catalogue import TRANSLATE
+from atento.training.gradients import backpropagate
 
 BATCH, STEPS, TOKENS = 3, 5, 11
 CPU = torch.device("cpu")
@@ -34,22 +34,22 @@ def build():
 
 def learned(recipe):
     module = build()
-    loss = learn(TRANSLATE, module, some_batch(), recipe.train, CPU)
+    loss = backpropagate(TRANSLATE, module, some_batch(), recipe.train, CPU)
     return loss.item(), {name: weight.grad for name, weight in module.named_parameters()}
 
 
 @pytest.mark.spec("L05")
-@pytest.mark.parametrize("truncate", [0, 2])
+@pytest.mark.parametrize("bptt_steps", [0, 2])
 @pytest.mark.parametrize("over, items", [("tokens", 9), ("sequences", 3)])
-def test_the_mean_is_over_tokens_or_over_sequences(whole_recipe, over, items, truncate):
+def test_the_mean_is_over_tokens_or_over_sequences(whole_recipe, over, items, bptt_steps):
     """Five, one and three tokens: minus their log-probabilities, summed, over 9 or over 3."""
     module, batch = build(), some_batch()
     chances = module.decoder(batch.previous, module.encode(batch.source, batch.source_valid)).log_softmax(-1)
     said = chances.gather(2, batch.target.unsqueeze(-1)).squeeze(-1)
     expected = -sum(said[row, at] for row, length in enumerate([5, 1, 3]) for at in range(length)) / items
-    loss, slopes = learned(whole_recipe(loss_over=over, truncate=truncate, precision="fp32"))
+    loss, slopes = learned(whole_recipe(loss_over=over, bptt_steps=bptt_steps, precision="fp32"))
     assert loss == pytest.approx(expected.item(), rel=1e-12)
-    if not truncate:
+    if not bptt_steps:
         wanted = torch.autograd.grad(expected, list(module.parameters()))
         torch.testing.assert_close(list(slopes.values()), list(wanted), rtol=1e-9, atol=1e-12)
 
@@ -59,19 +59,21 @@ def test_a_padded_batch_has_the_loss_of_its_rows(whole_recipe):
     """Over sequences, three rows together cost the mean of what they cost alone, unpadded."""
     recipe = whole_recipe(loss_over="sequences", precision="fp32").train
     module, batch = build(), some_batch()
-    together = learn(TRANSLATE, module, batch, recipe, CPU).item()
+    together = backpropagate(TRANSLATE, module, batch, recipe, CPU).item()
     alone = [
-        learn(TRANSLATE, module, TranslationBatch(*(part[row : row + 1, :length] for part in batch)), recipe, CPU)
+        backpropagate(
+            TRANSLATE, module, TranslationBatch(*(part[row : row + 1, :length] for part in batch)), recipe, CPU
+        )
         for row, length in enumerate([5, 1, 3])
     ]
     assert together == pytest.approx(sum(one.item() for one in alone) / 3, rel=1e-12)
 
 
 @pytest.mark.spec("L06")
-@pytest.mark.parametrize("truncate", [0, 2])
-def test_the_penalty_pulls_matrices_to_zero_and_leaves_the_reported_loss_alone(whole_recipe, truncate):
-    plain, slopes = learned(whole_recipe(truncate=truncate, precision="fp32"))
-    penalised, pulled = learned(whole_recipe(truncate=truncate, precision="fp32", l2=0.25))
+@pytest.mark.parametrize("bptt_steps", [0, 2])
+def test_the_penalty_pulls_matrices_to_zero_and_leaves_the_reported_loss_alone(whole_recipe, bptt_steps):
+    plain, slopes = learned(whole_recipe(bptt_steps=bptt_steps, precision="fp32"))
+    penalised, pulled = learned(whole_recipe(bptt_steps=bptt_steps, precision="fp32", l2=0.25))
     assert penalised == plain
     for name, weight in build().named_parameters():
         expected = slopes[name] + (0.5 * weight if weight.dim() > 1 else 0.0)  # 2 · l2 · w
@@ -89,15 +91,16 @@ def test_the_loop_s_own_step_reaches_the_closed_form_of_ridge_regression(whole_r
     torch.manual_seed(0)
     features = torch.randn(31, 5, dtype=torch.float64) + 1
     truth = features @ torch.randn(5, 1, dtype=torch.float64) + torch.randn(31, 1, dtype=torch.float64)
-    head, recipe = NumberHead(5, 1).double(), whole_recipe(l2=0.3, precision="fp32").train
-    task = dataclasses.replace(
-        TRANSLATE, loss=lambda module, batch, _: module.loss(module(batch.features), batch.truth)
+    head, recipe = RegressionHead(5, 1).double(), whole_recipe(l2=0.3, precision="fp32").train
+    learning = dataclasses.replace(
+        TRANSLATE.learning, loss=lambda module, batch, _: module.loss(module(batch.features), batch.truth)
     )
-    optimiser = torch.optim.SGD(head.parameters(), lr=0.1)
+    task = dataclasses.replace(TRANSLATE, learning=learning)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
     for _ in range(1500):
-        optimiser.zero_grad()
-        learn(task, head, Cases(features, truth), recipe, CPU)
-        optimiser.step()
+        optimizer.zero_grad()
+        backpropagate(task, head, Cases(features, truth), recipe, CPU)
+        optimizer.step()
     centred = features - features.mean(0)
     gram = centred.T @ centred + 31 * 0.3 * torch.eye(5, dtype=torch.float64)
     expected = torch.linalg.solve(gram, centred.T @ (truth - truth.mean(0)))

@@ -1,9 +1,12 @@
 import json
+import os
+import signal
+import threading
 
 import pytest
 
 from atento.errors import MachineError
-from atento.training.events import EventLog, read_events
+from atento.training.events import EventLog, InterruptHandler, read_events
 
 
 def test_events_are_lines_and_calls(tmp_path):
@@ -40,3 +43,27 @@ def test_a_line_cut_off_by_a_kill_is_left_out(tmp_path):
 def test_a_log_that_cannot_be_written_is_the_machine_s_fault(tmp_path):
     with pytest.raises(MachineError, match=r"events\.jsonl could not be written"):
         EventLog(tmp_path / "no folder").add("start")
+
+
+def test_a_signal_is_a_request_not_an_end():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with InterruptHandler() as interrupt:
+        assert interrupt.signal == 0
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupt.signal == signal.SIGTERM
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupt.signal == signal.SIGINT
+    assert {number: signal.getsignal(number) for number in before} == before
+
+
+def test_elsewhere_than_in_the_main_thread_nothing_is_asked():
+    found = []
+
+    def work():
+        with InterruptHandler() as interrupt:
+            found.append(interrupt.signal)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [0]

@@ -1,4 +1,4 @@
-"""One batch forward and back, whole and stretch by stretch, in float64."""
+"""One batch forward and back, whole and chunk by chunk, in float64."""
 
 import dataclasses
 
@@ -9,22 +9,22 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from atento.errors import InputError
 from atento.layers.losses import token_cross_entropy
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
-from atento.tasks.seq2seq.translate import TRANSLATE
-from atento.training.gradients import add_penalties, learn
-from atento.training.loop import require_sense
+from atento.tasks.catalogue import TRANSLATE
+from atento.training.gradients import add_penalties, backpropagate
+from atento.training.loop import validate_training
 
 BATCH, SOURCE, TARGET, TOKENS = 3, 5, 11, 13
 CPU = torch.device("cpu")
 
 MODELS = [
     ("gru", {}),
-    ("lstm", {"layers": 2, "handover": "state"}),
+    ("lstm", {"layers": 2, "context": "state"}),
     ("lstm+additive", {}),
-    ("gru+general", {"attend": "previous", "layers": 2}),
-    ("rnn+dot+sparsemax", {"attend": "previous", "handover": "both"}),
+    ("gru+general", {"attend": "bahdanau", "layers": 2}),
+    ("rnn+dot+sparsemax", {"attend": "bahdanau", "context": "both"}),
     ("transformer/gru+dot", {"heads": 2}),
 ]
 every_model = pytest.mark.parametrize("name, choices", MODELS, ids=[name for name, _ in MODELS])
@@ -51,28 +51,28 @@ def gradients(module):
 
 def learned(name, choices, recipe, batch):
     module = build(name, choices)
-    loss = learn(TRANSLATE, module, batch, recipe, CPU)
+    loss = backpropagate(TRANSLATE, module, batch, recipe, CPU)
     return loss, gradients(module)
 
 
 @pytest.mark.spec("R12")
 @every_model
-@pytest.mark.parametrize("truncate", [TARGET, 99])
-def test_a_stretch_as_long_as_the_whole_is_plain_back_propagation(whole_recipe, name, choices, truncate):
+@pytest.mark.parametrize("bptt_steps", [TARGET, 99])
+def test_a_chunk_as_long_as_the_whole_is_plain_back_propagation(whole_recipe, name, choices, bptt_steps):
     values = {"precision": "fp32", "label_smoothing": 0.1}
     loss, whole = learned(name, choices, whole_recipe(**values).train, some_batch())
-    cut_loss, cut = learned(name, choices, whole_recipe(truncate=truncate, **values).train, some_batch())
+    cut_loss, cut = learned(name, choices, whole_recipe(bptt_steps=bptt_steps, **values).train, some_batch())
     torch.testing.assert_close(cut_loss, loss, rtol=1e-14, atol=0)
     torch.testing.assert_close(cut, whole, rtol=0, atol=1e-15)
 
 
-def by_hand(module, batch, truncate):
+def by_hand(module, batch, bptt_steps):
     """One graph of all steps, in which the cells' states lose their past at each border; then one way back."""
     decoder = module.decoder
     state = decoder.start(module.encode(batch.source, batch.source_valid))
     logits = []
     for at in range(batch.target.size(1)):
-        if at and at % truncate == 0:
+        if at and at % bptt_steps == 0:
             cells = tuple(type(cell)(*(part.detach() for part in cell)) for cell in state.cells)
             state = state._replace(cells=cells)
         step = decoder.step(batch.previous[:, at], state)
@@ -85,13 +85,13 @@ def by_hand(module, batch, truncate):
 
 @pytest.mark.spec("R12")
 @every_model
-@pytest.mark.parametrize("truncate", [1, 4, 5])
-def test_the_state_goes_on_and_its_gradient_does_not(whole_recipe, name, choices, truncate):
+@pytest.mark.parametrize("bptt_steps", [1, 4, 5])
+def test_the_state_goes_on_and_its_gradient_does_not(whole_recipe, name, choices, bptt_steps):
     plain = whole_recipe(precision="fp32").train
     loss, whole = learned(name, choices, plain, some_batch())
-    cut_loss, cut = learned(name, choices, plain.model_copy(update={"truncate": truncate}), some_batch())
+    cut_loss, cut = learned(name, choices, plain.model_copy(update={"bptt_steps": bptt_steps}), some_batch())
     torch.testing.assert_close(cut_loss, loss, rtol=1e-13, atol=0)  # every step sees what it saw
-    torch.testing.assert_close(cut, by_hand(build(name, choices), some_batch(), truncate), rtol=0, atol=1e-14)
+    torch.testing.assert_close(cut, by_hand(build(name, choices), some_batch(), bptt_steps), rtol=0, atol=1e-14)
     recurrent = "decoder.stack.cells.0.recur.weight"
     assert not torch.allclose(cut[recurrent], whole[recurrent], rtol=1e-3)
 
@@ -123,14 +123,14 @@ class Kept:
 
 
 @pytest.mark.spec("R12")
-@pytest.mark.parametrize("name, choices", [("lstm", {}), ("gru+additive", {"attend": "previous"})])
-def test_memory_holds_one_stretch(whole_recipe, name, choices):
-    """The bytes kept for the way back follow the stretch, not the target."""
+@pytest.mark.parametrize("name, choices", [("lstm", {}), ("gru+additive", {"attend": "bahdanau"})])
+def test_memory_holds_one_chunk(whole_recipe, name, choices):
+    """The bytes kept for the way back follow the chunk, not the target."""
 
-    def held(target, truncate):
+    def held(target, bptt_steps):
         module, batch = build(name, choices), some_batch(target)
-        recipe = whole_recipe(precision="fp32", truncate=truncate).train
-        return Held().measure(lambda: learn(TRANSLATE, module, batch, recipe, CPU))
+        recipe = whole_recipe(precision="fp32", bptt_steps=bptt_steps).train
+        return Held().measure(lambda: backpropagate(TRANSLATE, module, batch, recipe, CPU))
 
     whole, cut, longer = held(60, 0), held(60, 5), held(120, 5)
     assert held(120, 0) > 1.8 * whole
@@ -149,13 +149,13 @@ class Wide(nn.Module):
         return 0.5 * self.span**2
 
 
-@pytest.mark.parametrize("truncate", [0, 4])
-def test_parts_of_a_module_add_what_they_ask_for(whole_recipe, truncate):
-    recipe = whole_recipe(precision="fp32", truncate=truncate).train
+@pytest.mark.parametrize("bptt_steps", [0, 4])
+def test_parts_of_a_module_add_what_they_ask_for(whole_recipe, bptt_steps):
+    recipe = whole_recipe(precision="fp32", bptt_steps=bptt_steps).train
     loss, plain = learned("gru", {}, recipe, some_batch())
     module = build("gru", {})
     module.spans = nn.ModuleList([Wide(), Wide()])
-    again = learn(TRANSLATE, module, some_batch(), recipe, CPU)
+    again = backpropagate(TRANSLATE, module, some_batch(), recipe, CPU)
     assert torch.equal(again, loss)  # what is logged is the task's
     assert [wide.span.grad.item() for wide in module.spans] == [3.0, 3.0]  # d ½ s² / ds
     assert add_penalties(torch.tensor(1.0), module).item() == pytest.approx(10.0)
@@ -168,14 +168,18 @@ def test_parts_of_a_module_add_what_they_ask_for(whole_recipe, truncate):
     [
         (TRANSLATE, "transformer", "a TransformerDecoder takes all steps at once"),
         (TRANSLATE, "gru/transformer", "a TransformerDecoder takes all steps at once"),
-        (dataclasses.replace(TRANSLATE, stretches=None), "gru", "the task translate learns no sequence step by step"),
+        (
+            dataclasses.replace(TRANSLATE, learning=dataclasses.replace(TRANSLATE.learning, truncated_bptt=None)),
+            "gru",
+            "the task translate learns no sequence step by step",
+        ),
     ],
 )
 def test_truncation_without_steps_is_refused(whole_recipe, task, name, reason):
     module = build(name, {"heads": 2})
     with pytest.raises(InputError) as caught:
-        require_sense(task, module, whole_recipe(truncate=8).train)
+        validate_training(task, module, whole_recipe(bptt_steps=8).train)
     assert reason in caught.value.problem
-    assert caught.value.found == "train.truncate=8"
-    require_sense(task, module, whole_recipe().train)
-    require_sense(TRANSLATE, build("transformer/gru+dot", {"heads": 2}), whole_recipe(truncate=8).train)
+    assert caught.value.found == "train.bptt_steps=8"
+    validate_training(task, module, whole_recipe().train)
+    validate_training(TRANSLATE, build("transformer/gru+dot", {"heads": 2}), whole_recipe(bptt_steps=8).train)

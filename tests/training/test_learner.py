@@ -1,4 +1,4 @@
-"""The running mean of the weights, beside one written out by hand."""
+"""The EMA of the weights against one written out by hand, and through a checkpoint."""
 
 import copy
 import math
@@ -10,40 +10,40 @@ from torch import nn
 import atento
 from atento.training import loop
 from atento.training.checkpoints import load_checkpoint, save_checkpoint
-from atento.training.learner import RunningMean, new_learner
+from atento.training.learner import WeightEMA, new_learner
 
 
-def written_out(values, memory):
+def written_out(values, decay):
     """Each step's share of the mean, term by term."""
     shares = []
     for step in range(1, len(values) + 1):
-        kept = min(memory, (step - 1) / (step + 9))
+        kept = min(decay, (step - 1) / (step + 9))
         shares = [share * kept for share in shares] + [1 - kept]
     assert math.isclose(sum(shares), 1.0, rel_tol=1e-12)
     return sum(share * value for share, value in zip(shares, values, strict=True))
 
 
-@pytest.mark.parametrize("memory", [0.0, 0.3, 0.99])
-def test_the_mean_is_the_one_written_out(memory):
+@pytest.mark.parametrize("decay", [0.0, 0.3, 0.99])
+def test_the_mean_is_the_one_written_out(decay):
     torch.manual_seed(0)
     module = nn.Linear(3, 2).double()
-    mean, seen = RunningMean(module, memory), []
+    mean, seen = WeightEMA(module, decay), []
     for step in range(1, 41):
         with torch.no_grad():
             module.weight.copy_(torch.randn(2, 3, dtype=torch.float64))
         mean.add(module, step)
         seen.append(module.weight.detach().clone())
-    torch.testing.assert_close(mean.weights["weight"], written_out(seen, memory), rtol=0, atol=1e-12)
+    torch.testing.assert_close(mean.weights["weight"], written_out(seen, decay), rtol=0, atol=1e-12)
 
 
 def test_inside_stands_the_mean_and_after_it_the_weights_bit_for_bit():
     torch.manual_seed(0)
     module = nn.Linear(3, 2)
-    mean = RunningMean(module, 0.9)
+    mean = WeightEMA(module, 0.9)
     own, first = copy.deepcopy(module.state_dict()), module.weight
     with torch.no_grad():
         mean.weights["weight"].add_(1.0)
-    with pytest.raises(KeyError), mean.inside(module):
+    with pytest.raises(KeyError), mean.applied_to(module):
         torch.testing.assert_close(module.weight, own["weight"] + 1)
         raise KeyError
     assert module.weight is first
@@ -51,26 +51,26 @@ def test_inside_stands_the_mean_and_after_it_the_weights_bit_for_bit():
 
 
 def test_no_memory_asked_no_mean_kept(whole_recipe):
-    assert new_learner(nn.Linear(3, 2), whole_recipe()).mean is None
+    assert new_learner(nn.Linear(3, 2), whole_recipe()).ema is None
 
 
 def test_what_was_never_validated_ends_as_the_mean(whole_recipe):
-    learner = new_learner(nn.Linear(3, 2), whole_recipe(average=0.9))
-    learner.mean.weights["bias"].fill_(7.0)
+    learner = new_learner(nn.Linear(3, 2), whole_recipe(ema=0.9))
+    learner.ema.weights["bias"].fill_(7.0)
     learner.restore_best()
     assert learner.module.bias.tolist() == [7.0, 7.0]
 
 
 def test_a_checkpoint_holds_the_mean(tmp_path, whole_recipe):
-    recipe = whole_recipe(average=0.9)
+    recipe = whole_recipe(ema=0.9)
     torch.manual_seed(1)
     learner = new_learner(nn.Linear(3, 2), recipe)
-    learner.mean.weights["bias"].fill_(7.0)
+    learner.ema.weights["bias"].fill_(7.0)
     save_checkpoint(tmp_path, learner, fingerprint="f")
     other = new_learner(nn.Linear(3, 2), recipe)
     load_checkpoint(tmp_path, other, fingerprint="f")
-    assert all(torch.equal(other.mean.weights[name], tensor) for name, tensor in learner.mean.weights.items())
-    assert not torch.equal(other.mean.weights["bias"], other.module.bias)
+    assert all(torch.equal(other.ema.weights[name], tensor) for name, tensor in learner.ema.weights.items())
+    assert not torch.equal(other.ema.weights["bias"], other.module.bias)
 
 
 class Stop(Exception):
@@ -84,7 +84,7 @@ def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, monkeypatch, tiny_
         "train.steps": 24,
         "train.checkpoint_every": 10,
         "train.validations": 1,  # at the end: what is kept is the last mean
-        "train.average": 0.9,
+        "train.ema": 0.9,
         "train.threads": 1,
         "train.batch_tokens": 256,
     }
@@ -106,7 +106,7 @@ def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, monkeypatch, tiny_
         tiny_pairs,
         task="translate",
         model="rnn",
-        settings={**settings, "train.average": 0},
+        settings={**settings, "train.ema": 0},
         device="cpu",
         out=tmp_path / "plain",
     )

@@ -9,12 +9,14 @@ from torch import nn
 
 from atento.errors import RunError
 from atento.layers.losses import Loss
-from atento.tasks.seq2seq.translate import TRANSLATE
-from atento.tasks.task import Answer, Question
+from atento.spec import TokensRecipe, TrainRecipe
+from atento.tasks.catalogue import TRANSLATE
+from atento.tasks.outputs.output import Example
+from atento.tasks.task import Answer, EvaluationExample
 from atento.training.checkpoints import load_checkpoint
 from atento.training.events import EventLog, read_events
 from atento.training.learner import new_learner
-from atento.training.loop import Plan, take_step, train
+from atento.training.loop import Plan, clip_gradients, take_step, train
 from atento.training.schedules import learning_rate
 
 REFERENCE = "abcdefghij"
@@ -41,31 +43,28 @@ class Script:
     def task(self):
         return dataclasses.replace(
             TRANSLATE,
-            loss=self.loss,
-            answer=self.answer,
-            length=lambda example: 4,
-            batch=lambda examples: TRANSLATE.batch(examples),
-            metrics=lambda codec: (TRANSLATE.selects,),
+            learning=dataclasses.replace(TRANSLATE.learning, loss=self.loss, length=lambda codec, example: 4),
+            answering=dataclasses.replace(TRANSLATE.answering, answer=self.answer),
+            judging=dataclasses.replace(TRANSLATE.judging, metrics=lambda codec: (TRANSLATE.judging.selects,)),
         )
 
 
 @pytest.fixture
 def run(tmp_path, whole_recipe):
     """Train on twelve examples, four of them a batch, three batches an epoch."""
-    from atento.tasks.seq2seq.codec import EncodedPair
 
-    def start(script, *, questions=1, solved=False, **values):
+    def start(script, *, examples=1, closed_form=False, **values):
         recipe = whole_recipe(**{"batch_tokens": 16, "warmup": 0, "decay": "constant", "lr": 0.01, **values})
         plan = Plan(
             task=script.task(),
             recipe=recipe,
-            codec=None,
-            examples=[EncodedPair([5, 6], [2, 5], [5, 3])] * 12,
-            questions=[Question("x", (REFERENCE,))] * questions,
+            codec=TRANSLATE.learning.learn(TokensRecipe(), [("ab", "ba")]),
+            examples=[Example([5, 6], [5])] * 12,
+            validation=[EvaluationExample("x", (REFERENCE,))] * examples,
             fingerprint="f",
             device=torch.device("cpu"),
             folder=tmp_path,
-            solved=solved,
+            closed_form=closed_form,
         )
         module = nn.Linear(1, 1, bias=False)
         nn.init.zeros_(module.weight)
@@ -81,7 +80,7 @@ def test_patience_ends_it_and_the_best_weights_come_back(run):
     train(plan, learner, log)
     assert learner.progress.step == 6
     assert learner.progress.best_step == 3
-    assert learner.progress.done == "3 validations were no better than step 3"
+    assert learner.progress.stop_reason == "3 validations were no better than step 3"
     assert torch.equal(learner.module.weight, script.weights_asked[2])
     assert not torch.equal(learner.module.weight, script.weights_asked[-1])
     steps = [event["step"] for event in read_events(log.path) if event["event"] == "validation"]
@@ -101,14 +100,14 @@ def test_the_first_quarter_is_for_settling(run):
     script = Script([5, 4, 4, 4, 4, 4, 4, 10])
     plan, learner, log = run(script, steps=8, validations=8, patience=6)
     train(plan, learner, log)
-    assert learner.progress.done == "its limit was reached"
+    assert learner.progress.stop_reason == "its limit was reached"
     assert learner.progress.best_step == 8
 
 
 @pytest.mark.spec("B04")
 def test_what_began_in_closed_form_is_judged_first_and_kept_if_nothing_is_better(run):
     script = Script([7, 6, 5, 6])
-    plan, learner, log = run(script, solved=True, questions=5, steps=3, validations=3)
+    plan, learner, log = run(script, closed_form=True, examples=5, steps=3, validations=3)
     train(plan, learner, log)
     assert learner.progress.best_step == 0
     assert learner.module.weight.item() == 0.0
@@ -121,12 +120,12 @@ def test_what_began_in_closed_form_is_left_only_for_more_than_chance(run):
     """Twice one letter better in the mean: once through one lucky answer of eight, then through all of them."""
     lucky, steady = [1, 3, 3, 3, 3, 3, 3, 10], [4] * 8
     script = Script([3, lucky, 3, steady, 3])
-    plan, learner, log = run(script, solved=True, questions=8, steps=4, validations=4)
+    plan, learner, log = run(script, closed_form=True, examples=8, steps=4, validations=4)
     train(plan, learner, log)
     assert learner.progress.best_step == 3
     assert torch.equal(learner.module.weight, script.weights_asked[3])
     script = Script([lucky, 3, 3])
-    plan, learner, log = run(script, questions=8, steps=3, validations=3)  # what began at random has nothing to surpass
+    plan, learner, log = run(script, examples=8, steps=3, validations=3)  # what began at random has nothing to surpass
     train(plan, learner, log)
     assert learner.progress.best_step == 1
 
@@ -135,14 +134,14 @@ def test_what_began_in_closed_form_is_left_only_for_more_than_chance(run):
 def test_a_run_that_goes_on_knows_how_it_began(run):
     """Stopped after a step and put back from its checkpoint, it still asks for more than chance."""
     lucky = [1, 3, 3, 3, 3, 3, 3, 10]
-    plan, learner, log = run(Script([3, 2]), solved=True, questions=8, steps=1, validations=1)
+    plan, learner, log = run(Script([3, 2]), closed_form=True, examples=8, steps=1, validations=1)
     train(plan, learner, log)
-    first, progress = learner.first, learner.progress
-    plan, learner, log = run(Script([lucky]), solved=True, questions=8, steps=2, validations=2)
+    first, progress = learner.closed_form_statistics, learner.progress
+    plan, learner, log = run(Script([lucky]), closed_form=True, examples=8, steps=2, validations=2)
     load_checkpoint(plan.folder, learner, fingerprint="f")
-    assert torch.equal(learner.first, first)
+    assert torch.equal(learner.closed_form_statistics, first)
     assert learner.progress.best == progress.best
-    learner.progress.done = ""
+    learner.progress.stop_reason = ""
     train(plan, learner, log)
     assert (learner.progress.step, learner.progress.best_step) == (2, 0)
 
@@ -154,19 +153,19 @@ def test_limits_of_steps_and_epochs(run):
     plan, learner, log = run(Script([1] * 9), epochs=2, validations=1)
     train(plan, learner, log)
     assert (learner.progress.step, learner.progress.examples) == (6, 24)
-    assert learner.progress.done == "its limit was reached"
+    assert learner.progress.stop_reason == "its limit was reached"
 
 
 def test_a_limit_of_time(run):
     plan, learner, log = run(Script([1] * 99), budget=0.2, validations=1)
     train(plan, learner, log)
     assert learner.progress.elapsed >= 0.2
-    assert learner.progress.done == "its limit was reached"
+    assert learner.progress.stop_reason == "its limit was reached"
 
 
 def test_nothing_to_validate_keeps_the_last_weights(run):
     script = Script([])
-    plan, learner, log = run(script, questions=0, steps=6, validations=6, patience=1)
+    plan, learner, log = run(script, examples=0, steps=6, validations=6, patience=1)
     train(plan, learner, log)
     assert learner.progress.step == 6
     assert learner.best_weights == {}
@@ -192,7 +191,7 @@ def test_the_rate_of_every_step_is_the_schedule_s(run):
     rates = []
     for _ in range(4):
         take_step(plan, learner, [0, 1, 2, 3], batches=3)
-        rates.append(learner.optimiser.param_groups[0]["lr"])
+        rates.append(learner.optimizer.param_groups[0]["lr"])
     assert rates == pytest.approx([0.005, 0.0075, 0.005, 0.0025])
     assert rates == [learning_rate(plan.recipe, step, (step - 1) / 4) for step in (1, 2, 3, 4)]
 
@@ -203,3 +202,27 @@ def test_a_loss_that_is_no_number_ends_the_run(run):
         train(plan, learner, log)
     assert caught.value.exit_code == 4
     assert "train.lr" in caught.value.fix
+
+
+NUMBERS = [3.0, -4.0, 12.0]  # of norm 13
+
+
+@pytest.mark.spec("R14")
+@pytest.mark.parametrize(
+    "choices, expected",
+    [
+        ({"clip": 0.0}, NUMBERS),
+        ({"clip": 1.0}, [3 / 13, -4 / 13, 12 / 13]),
+        ({"clip": 100.0}, NUMBERS),
+        ({"clip": 0.0, "clip_value": 3.5}, [3.0, -3.5, 3.5]),
+        ({"clip": 3.0, "clip_value": 1.0}, [1.0, -1.0, 1.0]),  # of norm √3
+        ({"clip": 3**0.5 / 2, "clip_value": 1.0}, [0.5, -0.5, 0.5]),
+    ],
+)
+def test_gradients_are_bounded_by_norm_and_by_value(choices, expected):
+    """The norm is that of all parameters together."""
+    module = nn.ParameterList([torch.zeros(2), torch.zeros(1)])
+    module[0].grad, module[1].grad = torch.tensor(NUMBERS[:2]), torch.tensor(NUMBERS[2:])
+    clip_gradients(module, TrainRecipe(**choices))
+    found = torch.cat([parameter.grad for parameter in module])
+    torch.testing.assert_close(found, torch.tensor(expected), rtol=0, atol=1e-5)

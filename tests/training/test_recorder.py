@@ -8,16 +8,16 @@ import pytest
 import torch
 from torch import nn
 
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 from atento.training import recorder as module_under_test
-from atento.training.recorder import BINS, Recorder, edges, spread
+from atento.training.recorder import BINS, Recorder, bin_edges, magnitudes
 
 
 def by_hand(numbers):
     """How many sizes lie in each bin."""
-    borders, counts = edges(), [0] * BINS
+    borders, counts = bin_edges(), [0] * BINS
     for number in numbers:
         if number:
             place = math.log10(abs(number))
@@ -30,7 +30,7 @@ def by_hand(numbers):
 def test_sizes_are_counted_one_by_one():
     parts = [torch.randn(5, 7) * 10.0**power for power in range(-15, 7, 3)] + [torch.zeros(3)]
     numbers = torch.cat([part.flatten() for part in parts]).tolist()
-    seen = spread(parts)
+    seen = magnitudes(parts)
     assert seen.counts == by_hand(numbers)
     assert seen.zeros == 3
     assert sum(seen.counts) + seen.zeros == len(numbers)
@@ -44,19 +44,19 @@ def test_gradients_before_a_step_and_what_it_moved(make, factor):
     """SGD moves each weight by lr |g|; Adam's first step moves each by lr."""
     torch.manual_seed(0)
     module = nn.Linear(7, 5).double()
-    optimiser, recorder = make(module.parameters(), lr=0.01), Recorder(module)
+    optimizer, recorder = make(module.parameters(), lr=0.01), Recorder(module)
     for _ in range(3):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         module(torch.randn(11, 7).double()).square().mean().backward()
         gradients = torch.cat([weight.grad.flatten() for weight in module.parameters()]).tolist()
-        with recorder.watch():
-            optimiser.step()
-        assert recorder.seen[-1].gradients.counts == by_hand(gradients)
+        with recorder.record():
+            optimizer.step()
+        assert recorder.steps[-1].gradients.counts == by_hand(gradients)
         if factor is None:
-            assert recorder.seen[-1].updates.norm == pytest.approx(0.01 * recorder.seen[-1].gradients.norm)
-    assert [seen.step for seen in recorder.seen] == [1, 2, 3]
+            assert recorder.steps[-1].updates.norm == pytest.approx(0.01 * recorder.steps[-1].gradients.norm)
+    assert [seen.step for seen in recorder.steps] == [1, 2, 3]
     if factor is not None:
-        assert recorder.seen[0].updates.median == pytest.approx(0.01, rel=1e-3)
+        assert recorder.steps[0].updates.median == pytest.approx(0.01, rel=1e-3)
 
 
 def test_frozen_and_unused_weights_are_left_out():
@@ -64,15 +64,15 @@ def test_frozen_and_unused_weights_are_left_out():
     module[1].requires_grad_(False)
     recorder = Recorder(module)
     module[0](torch.ones(1, 3)).sum().backward()
-    with recorder.watch():
+    with recorder.record():
         pass
-    seen = recorder.seen[0]
+    seen = recorder.steps[0]
     assert sum(seen.gradients.counts) + seen.gradients.zeros == 8  # the first layer's
     assert (sum(seen.updates.counts), seen.updates.zeros) == (0, 16)  # the first and the last did not move
 
 
 def test_nothing_is_watched_where_nothing_learns():
-    with Recorder(nn.Identity()).watch():
+    with Recorder(nn.Identity()).record():
         pass
 
 
@@ -88,15 +88,15 @@ def test_without_a_warm_up_post_norm_s_gradients_shrink_within_twenty_steps():
     for warmup in (0, 100):
         torch.manual_seed(0)
         model = build_translator(ModelRecipe(name="transformer", dropout=0.0, **options), Vocabularies(12, 12))
-        optimiser, recorder = torch.optim.Adam(model.parameters(), fused=True), Recorder(model)
+        optimizer, recorder = torch.optim.Adam(model.parameters(), fused=True), Recorder(model)
         for step in range(1, 21):
             source = torch.randint(4, 12, (16, 6))
             valid, previous = torch.ones_like(source, dtype=torch.bool), source.flip(1).roll(1, 1)
             batch = TranslationBatch(source, valid, previous, source.flip(1), valid)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             nn.functional.cross_entropy(model(batch), batch.target.flatten()).backward()
-            optimiser.param_groups[0]["lr"] = 3e-3 * (step / warmup if warmup else 1)
-            with recorder.watch():
-                optimiser.step()
-        kept[warmup] = recorder.seen[19].gradients.median / recorder.seen[0].gradients.median
+            optimizer.param_groups[0]["lr"] = 3e-3 * (step / warmup if warmup else 1)
+            with recorder.record():
+                optimizer.step()
+        kept[warmup] = recorder.steps[19].gradients.median / recorder.steps[0].gradients.median
     assert kept[0] < 0.2 * kept[100]

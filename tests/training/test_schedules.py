@@ -9,7 +9,7 @@ import torch
 
 from atento.errors import InputError
 from atento.spec import Recipe
-from atento.training.learner import Progress, over
+from atento.training.learner import Progress, progress_share
 from atento.training.schedules import DECAYS, WARM_UPS, learning_rate, noam
 
 STEPS = 1000
@@ -51,24 +51,24 @@ def test_without_a_warm_up_the_first_rate_is_the_highest(rate):
 @pytest.mark.parametrize(
     "shape, theirs",
     [
-        ("linear", lambda module, optimiser: module.LinearWarmup(optimiser, warmup_period=53)),
-        ("exponential", lambda module, optimiser: module.ExponentialWarmup(optimiser, warmup_period=53)),
-        ("untuned-linear", lambda module, optimiser: module.UntunedLinearWarmup(optimiser)),
-        ("untuned-exponential", lambda module, optimiser: module.UntunedExponentialWarmup(optimiser)),
+        ("linear", lambda module, optimizer: module.LinearWarmup(optimizer, warmup_period=53)),
+        ("exponential", lambda module, optimizer: module.ExponentialWarmup(optimizer, warmup_period=53)),
+        ("untuned-linear", lambda module, optimizer: module.UntunedLinearWarmup(optimizer)),
+        ("untuned-exponential", lambda module, optimizer: module.UntunedExponentialWarmup(optimizer)),
     ],
 )
 def test_warm_ups_agree_with_pytorch_warmup(rate, shape, theirs):
     """With a cosine decay, so that it is also their way of joining both. They round τ; of β₂ = 1 − 1/64 it is whole."""
     import pytorch_warmup
 
-    optimiser = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=0.4, betas=(0.9, 1 - 1 / 64))
-    decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
-    warm_up = theirs(pytorch_warmup, optimiser)
+    optimizer = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=0.4, betas=(0.9, 1 - 1 / 64))
+    decay = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, STEPS)
+    warm_up = theirs(pytorch_warmup, optimizer)
     for step in range(1, STEPS + 1):
         values = {"warmup_shape": shape, "warmup": 53, "beta2": 1 - 1 / 64, "decay": "cosine"}
         ours = rate(step, (step - 1) / STEPS, **values)
-        assert ours == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-9)
-        optimiser.step()
+        assert ours == pytest.approx(optimizer.param_groups[0]["lr"], abs=1e-9)
+        optimizer.step()
         with warm_up.dampening():
             decay.step()
 
@@ -92,20 +92,20 @@ def test_the_rate_falls_to_the_end(rate, decay, shares):
 @pytest.mark.parametrize(
     "decay, theirs",
     [
-        ("constant", lambda torch_s, optimiser: torch_s.ConstantLR(optimiser, factor=1.0)),
-        ("linear", lambda torch_s, optimiser: torch_s.PolynomialLR(optimiser, total_iters=STEPS)),
-        ("cosine", lambda torch_s, optimiser: torch_s.CosineAnnealingLR(optimiser, STEPS)),
-        ("exponential", lambda torch_s, optimiser: torch_s.ExponentialLR(optimiser, 0.01 ** (1 / STEPS))),
-        ("inverse-sqrt", lambda torch_s, optimiser: torch_s.LambdaLR(optimiser, lambda done: (done + 1) ** -0.5)),
+        ("constant", lambda torch_s, optimizer: torch_s.ConstantLR(optimizer, factor=1.0)),
+        ("linear", lambda torch_s, optimizer: torch_s.PolynomialLR(optimizer, total_iters=STEPS)),
+        ("cosine", lambda torch_s, optimizer: torch_s.CosineAnnealingLR(optimizer, STEPS)),
+        ("exponential", lambda torch_s, optimizer: torch_s.ExponentialLR(optimizer, 0.01 ** (1 / STEPS))),
+        ("inverse-sqrt", lambda torch_s, optimizer: torch_s.LambdaLR(optimizer, lambda done: (done + 1) ** -0.5)),
     ],
 )
 def test_decays_agree_with_torch_s_schedules(rate, decay, theirs):
-    optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.4)
-    schedule = theirs(torch.optim.lr_scheduler, optimiser)
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.4)
+    schedule = theirs(torch.optim.lr_scheduler, optimizer)
     for step in range(1, STEPS + 1):
         ours = rate(step, (step - 1) / STEPS, decay=decay, warmup_shape="none")
-        assert ours == pytest.approx(optimiser.param_groups[0]["lr"], abs=1e-9)
-        optimiser.step()
+        assert ours == pytest.approx(optimizer.param_groups[0]["lr"], abs=1e-9)
+        optimizer.step()
         schedule.step()
 
 
@@ -161,8 +161,8 @@ def test_the_recipe_names_what_the_tables_hold():
 
 def test_the_share_that_is_over_is_of_the_nearest_limit(whole_recipe):
     progress = Progress(step=30, epoch=1, position=5, elapsed=12.0)
-    assert over(progress, whole_recipe(steps=100), batches=10) == pytest.approx(0.3)
-    assert over(progress, whole_recipe(epochs=3), batches=10) == pytest.approx(0.5)
-    assert over(progress, whole_recipe(budget=20), batches=10) == pytest.approx(0.6)
-    assert over(progress, whole_recipe(steps=100, epochs=3, budget=20), batches=10) == pytest.approx(0.6)
-    assert over(progress, whole_recipe(), batches=10) == 0.0
+    assert progress_share(progress, whole_recipe(steps=100), batches=10) == pytest.approx(0.3)
+    assert progress_share(progress, whole_recipe(epochs=3), batches=10) == pytest.approx(0.5)
+    assert progress_share(progress, whole_recipe(budget=20), batches=10) == pytest.approx(0.6)
+    assert progress_share(progress, whole_recipe(steps=100, epochs=3, budget=20), batches=10) == pytest.approx(0.6)
+    assert progress_share(progress, whole_recipe(), batches=10) == 0.0

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
-from atento.spec import ModelRecipe
-from atento.tasks.seq2seq.codec import EncodedPair
-from atento.tasks.seq2seq.translate import TRANSLATE
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.spec import ModelRecipe, TokensRecipe
+from atento.tasks.catalogue import TRANSLATE
+from atento.tasks.outputs.output import Example
 from atento.training.events import EventLog
 from atento.training.learner import new_learner
-from atento.training.loop import Plan, require_sense, train
-from atento.training.teacher_forcing import true_share
+from atento.training.loop import Plan, train, validate_training
+from atento.training.teacher_forcing import teacher_forcing_rate
 
 STEPS = 40
 OWN, TRUE = 4, (5, 6, 7, 8)
@@ -43,21 +43,23 @@ def inverse_sigmoid(step, end):
     "teacher, formula", [("linear", linear), ("exponential", exponential), ("inverse-sigmoid", inverse_sigmoid)]
 )
 def test_the_share_falls_as_in_the_paper(whole_recipe, teacher, formula, end):
-    recipe = whole_recipe(teacher=teacher, teacher_end=end).train
-    shares = [true_share(recipe, over=step / STEPS, epoch=0) for step in range(STEPS + 1)]
+    recipe = whole_recipe(teacher_forcing=teacher, teacher_forcing_end=end).train
+    shares = [teacher_forcing_rate(recipe, progress=step / STEPS, epoch=0) for step in range(STEPS + 1)]
     assert shares == pytest.approx([formula(step, end) for step in range(STEPS + 1)], abs=1e-12)
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == pytest.approx(1.0, abs=0.01)
     assert shares[-1] == pytest.approx(end)
-    assert true_share(recipe, over=1.7, epoch=9) == shares[-1]
+    assert teacher_forcing_rate(recipe, progress=1.7, epoch=9) == shares[-1]
 
 
 @pytest.mark.spec("E03")
 def test_always_and_until_an_epoch(whole_recipe):
-    always = whole_recipe(teacher_end=0.2).train
-    assert {true_share(always, over=over, epoch=epoch) for over in (0, 0.5, 1) for epoch in (0, 7)} == {1.0}
-    until = whole_recipe(teacher="until", teacher_epochs=3, teacher_end=0.2).train
-    assert [true_share(until, over=0.5, epoch=epoch) for epoch in range(5)] == [1.0, 1.0, 1.0, 0.2, 0.2]
+    always = whole_recipe(teacher_forcing_end=0.2).train
+    assert {teacher_forcing_rate(always, progress=over, epoch=epoch) for over in (0, 0.5, 1) for epoch in (0, 7)} == {
+        1.0
+    }
+    until = whole_recipe(teacher_forcing="until", teacher_forcing_epochs=3, teacher_forcing_end=0.2).train
+    assert [teacher_forcing_rate(until, progress=0.5, epoch=epoch) for epoch in range(5)] == [1.0, 1.0, 1.0, 0.2, 0.2]
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def counted_run(tmp_path, whole_recipe):
         shares = []
 
         def mix(module, batch, share, own):
-            mixed = TRANSLATE.mix(module, batch, share, own)
+            mixed = TRANSLATE.learning.scheduled_sampling(module, batch, share, own)
             later = batch.target_valid[:, 1:]
             shares.append(((mixed.previous != OWN)[:, 1:][later].float().mean().item(), share, int(later.sum())))
             assert torch.equal(mixed.previous[:, 0], batch.previous[:, 0])
@@ -78,13 +80,15 @@ def counted_run(tmp_path, whole_recipe):
             return mixed
 
         words = [TRUE[number % 4] for number in range(12)]
-        examples = [EncodedPair([5, 6], [2, *words[:length]], [*words[:length], 3]) for length in (12, 11, 10)] * 40
+        examples = [Example([5, 6], words[:length]) for length in (12, 11, 10)] * 40
         plan = Plan(
-            task=dataclasses.replace(TRANSLATE, mix=mix),
+            task=dataclasses.replace(
+                TRANSLATE, learning=dataclasses.replace(TRANSLATE.learning, scheduled_sampling=mix)
+            ),
             recipe=recipe,
-            codec=None,
+            codec=TRANSLATE.learning.learn(TokensRecipe(), [("ab", "ba")]),
             examples=examples,
-            questions=[],
+            validation=[],
             fingerprint="f",
             device=torch.device("cpu"),
             folder=tmp_path,
@@ -103,8 +107,8 @@ def counted_run(tmp_path, whole_recipe):
 @pytest.mark.parametrize("model", ["gru", "lstm+additive", "transformer"])
 @pytest.mark.parametrize("teacher, formula", [("linear", linear), ("inverse-sigmoid", inverse_sigmoid)])
 def test_the_share_of_true_inputs_in_a_run_follows_the_schedule(counted_run, model, teacher, formula):
-    own = {"linear": "likeliest", "inverse-sigmoid": "drawn"}[teacher]
-    shares = counted_run(model, teacher=teacher, teacher_end=0.25, own=own)
+    own = {"linear": "argmax", "inverse-sigmoid": "sampled"}[teacher]
+    shares = counted_run(model, teacher_forcing=teacher, teacher_forcing_end=0.25, sampled_tokens=own)
     first = STEPS - len(shares)
     assert first == (1 if teacher == "linear" else 0)  # a share of one needs no coins
     for step, (found, share, tokens) in enumerate(shares, start=first):
@@ -118,7 +122,7 @@ def test_the_share_of_true_inputs_in_a_run_follows_the_schedule(counted_run, mod
 
 def test_until_an_epoch_in_a_run(counted_run):
     """Some batches an epoch: all inputs are true in the first two, a quarter after them."""
-    shares = counted_run("gru", teacher="until", teacher_epochs=2, teacher_end=0.25)
+    shares = counted_run("gru", teacher_forcing="until", teacher_forcing_epochs=2, teacher_forcing_end=0.25)
     assert 0 < len(shares) < STEPS
     assert {share for _, share, _ in shares} == {0.25}
     assert sum(found for found, _, _ in shares) / len(shares) == pytest.approx(0.25, abs=0.02)
@@ -127,17 +131,25 @@ def test_until_an_epoch_in_a_run(counted_run):
 @pytest.mark.parametrize(
     "values, problem",
     [
-        ({"teacher": "exponential", "teacher_end": 0.0}, "cannot end at 0.0"),
-        ({"teacher": "inverse-sigmoid", "teacher_end": 0.0}, "cannot end at 0.0"),
-        ({"teacher": "inverse-sigmoid", "teacher_end": 1.0}, "cannot end at 1.0"),
+        ({"teacher_forcing": "exponential", "teacher_forcing_end": 0.0}, "cannot end at 0.0"),
+        ({"teacher_forcing": "inverse-sigmoid", "teacher_forcing_end": 0.0}, "cannot end at 0.0"),
+        ({"teacher_forcing": "inverse-sigmoid", "teacher_forcing_end": 1.0}, "cannot end at 1.0"),
     ],
 )
 def test_an_end_that_is_never_reached_is_refused(whole_recipe, values, problem):
     module = build_translator(ModelRecipe(name="gru", hidden=8), Vocabularies(9, 9))
     with pytest.raises(InputError, match=problem) as caught:
-        require_sense(TRANSLATE, module, whole_recipe(**values).train)
-    assert "train.teacher=linear" in caught.value.fix
-    require_sense(TRANSLATE, module, whole_recipe(teacher="linear", teacher_end=0.0).train)
-    with pytest.raises(InputError, match="never reads what it wrote"):
-        require_sense(dataclasses.replace(TRANSLATE, mix=None), module, whole_recipe(teacher="linear").train)
-    require_sense(dataclasses.replace(TRANSLATE, mix=None), module, whole_recipe().train)
+        validate_training(TRANSLATE, module, whole_recipe(**values).train)
+    assert "train.teacher_forcing=linear" in caught.value.fix
+    validate_training(TRANSLATE, module, whole_recipe(teacher_forcing="linear", teacher_forcing_end=0.0).train)
+    with pytest.raises(InputError, match="never reads its own predictions"):
+        validate_training(
+            dataclasses.replace(TRANSLATE, learning=dataclasses.replace(TRANSLATE.learning, scheduled_sampling=None)),
+            module,
+            whole_recipe(teacher_forcing="linear").train,
+        )
+    validate_training(
+        dataclasses.replace(TRANSLATE, learning=dataclasses.replace(TRANSLATE.learning, scheduled_sampling=None)),
+        module,
+        whole_recipe().train,
+    )

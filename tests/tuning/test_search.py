@@ -82,11 +82,11 @@ def test_what_the_user_fixed_is_left_alone():
 
 def test_word_dropout_is_searched_by_every_task_that_reads_words_and_writes_none():
     def space(task):
-        recipe = Recipe().with_values({"task": task.name, "model.name": task.default_model})
+        recipe = Recipe().with_values({"task": task.name, "model.name": task.defaults.model})
         return space_around(task, recipe, fixed={})
 
     searched = {name for name, task in TASKS.items() if "train.word_dropout" in space(task)}
-    assert searched == {"classify", "label", "match", "match-pictures", "tag"}
+    assert searched == {"classify", "estimate-text", "label", "label-pairs", "match", "match-images", "tag"}
 
 
 @pytest.mark.parametrize("decay", [0.0, 1e-5, 1e-4, 0.02, 0.5])

@@ -1,7 +1,13 @@
-"""A board as a comparison leaves it, made up but plausible, for all tests of looking."""
+"""A board as a comparison leaves it, made up but plausible, for all tests of views."""
 
 import math
 import random
+
+from atento.models.diagnostics.gradients import GradientFlow
+from atento.recurrent.gradient_flow import GateSaturation, GradientCurve, PartFlow, Spectrum
+from atento.views.attention.alignment import AlignmentView
+from atento.views.gradients import GradientFlowView
+from atento.views.report.board import Comparison, Row
 
 THIRDS = ((3, 35), (36, 48), (49, 66))
 EXAMPLES = (
@@ -27,57 +33,64 @@ MODELS = {
 
 def make_board(models=tuple(MODELS), *, with_failure=True, examples=EXAMPLES):
     """A board of the known models, in no particular order."""
-    rows = [make_row(model) for model in models]
+    rows = [row_facts(model) for model in models]
     random.Random(3).shuffle(rows)
     if with_failure:
         rows.insert(1, make_failure())
     winner = models[0]
     ties = ["lstm+dot"] if "lstm+dot" in models[1:] else []
-    return {
-        "title": "numbers",
-        "task": "translate",
-        "created": "2026-11-15 09:00",
-        "command": "atento compare numbers --seed 0",
-        "seed": 0,
-        "budget": 480.0,
-        "share": 60.0,
-        "device": "cpu",
-        "versions": {"atento": "0.1.0", "torch": "2.11.0", "python": "3.11.2"},
-        "data": {
-            "name": "numbers",
-            "parts": {"train": 20_000, "valid": 2_000, "test": 2_000},
-            "notes": ["source: characters (mostly single words)", "target: words (41 distinct)"],
-            "fingerprint": "3f2a90c1d5e7",
-        },
-        "metric": "exact",
-        "metrics": {
-            "exact": "share of outputs equal to a reference",
-            "chrf": "overlap of characters, sacrebleu chrF2|nrefs:1|case:mixed",
-            "bleu": "overlap of words, sacrebleu BLEU|nrefs:1|tok:13a",
-        },
-        "rows": rows,
-        "winner": winner,
-        "ties": ties,
-        "verdict": [
-            f"{winner} won: exact {value_of(winner):.3f} (0.980–0.991).",
-            "lstm+dot is tied with it: on these 2,000 examples the difference may well be chance.",
-            "On the longest third of the sources attention bought 0.752: "
-            "lstm+additive kept 0.966, lstm without attention 0.214.",
-        ],
-        "alignments": [
-            make_alignment(model, source, output, kind=kind)
-            for model in models
-            if MODELS[model][2][0]
-            for kind, (source, output) in zip(("chosen", "chosen", "chosen", "worst"), examples, strict=False)
-        ],
-    }
+    return Comparison.from_json(
+        {
+            "title": "numbers",
+            "task": "translate",
+            "writes": True,
+            "created": "2026-11-15 09:00",
+            "command": "atento compare numbers --seed 0",
+            "seed": 0,
+            "budget": 480.0,
+            "share": 60.0,
+            "device": "cpu",
+            "versions": {"atento": "0.1.0", "torch": "2.11.0", "python": "3.11.2"},
+            "data": {
+                "name": "numbers",
+                "parts": {"train": 20_000, "valid": 2_000, "test": 2_000},
+                "notes": ["source: characters (mostly single words)", "target: words (41 distinct)"],
+                "fingerprint": "3f2a90c1d5e7",
+            },
+            "metric": "exact",
+            "metrics": {
+                "exact": "share of outputs equal to a reference",
+                "chrf": "overlap of characters, sacrebleu chrF2|nrefs:1|case:mixed",
+                "bleu": "overlap of words, sacrebleu BLEU|nrefs:1|tok:13a",
+            },
+            "rows": rows,
+            "winner": winner,
+            "ties": ties,
+            "verdict": [
+                f"{winner} won: exact {value_of(winner):.3f} (0.980–0.991).",
+                "lstm+dot is tied with it: on these 2,000 examples the difference may well be chance.",
+                "On the longest third of the sources attention bought 0.752: "
+                "lstm+additive kept 0.966, lstm without attention 0.214.",
+            ],
+            "alignments": [
+                make_alignment(model, source, output, kind=kind).to_json()
+                for model in models
+                if MODELS[model][2][0]
+                for kind, (source, output) in zip(("chosen", "chosen", "chosen", "worst"), examples, strict=False)
+            ],
+        }
+    )
 
 
 def value_of(model):
     return sum(MODELS[model][0]) / 3
 
 
-def make_row(model):
+def make_row(known, **changes):
+    return Row.from_json({**row_facts(known), **changes})
+
+
+def row_facts(model):
     thirds, parameters, _ = MODELS[model]
     value = value_of(model)
     noise = random.Random(model)
@@ -162,27 +175,27 @@ def make_failure():
 
 def make_alignment(model, source, output, *, kind="chosen"):
     """Weights that walk along the diagonal, each head with its own blur and shift."""
-    pieces, words = list(source), [*output.split(), "<end>"]
+    tokens, words = list(source), [*output.split(), "<end>"]
     layers, heads = MODELS[model][2]
     wrong = kind == "worst"
-    return {
-        "model": model,
-        "kind": kind,
-        "source": pieces,
-        "output": ["five", *words[1:]] if wrong else words,
-        "reference": output.replace(" - ", "-"),
-        "correct": not wrong,
-        "weights": [
+    return AlignmentView(
+        model=model,
+        kind=kind,
+        source=tokens,
+        output=["five", *words[1:]] if wrong else words,
+        reference=output.replace(" - ", "-"),
+        correct=not wrong,
+        weights=[
             [
                 [
-                    walking_row(row / len(words), len(pieces), blur=1.2 + 1.5 * head + layer, shift=2 * head)
+                    walking_row(row / len(words), len(tokens), blur=1.2 + 1.5 * head + layer, shift=2 * head)
                     for row in range(len(words))
                 ]
                 for head in range(heads)
             ]
             for layer in range(layers)
         ],
-    }
+    )
 
 
 def walking_row(progress, length, *, blur, shift):
@@ -194,35 +207,30 @@ def walking_row(progress, length, *, blur, shift):
 def one_hot_alignment(columns, *, source, output, **others):
     """One head that looks with all its weight at one column a row."""
     weights = [[1.0 if column == wanted else 0.0 for column in range(len(source))] for wanted in columns]
-    return {"source": source, "output": output, "weights": [[weights]], **others}
+    return AlignmentView(source=source, output=output, weights=[[weights]], **others)
 
 
-def make_flow_part(slope=0.5, *, name="encoder, forward", kind="GRU", lags=21, verdict="vanishes", half_life=1.0):
-    """One part of a gradient's way through time: so much is left of it a step."""
+def make_flow_part(slope=0.5, *, name="encoder, forward", kind="GRUCell", lags=21):
+    """The gradient flow of one part, whose norm is multiplied by `slope` at each step."""
     norms = [slope**lag for lag in range(lags)]
-    return {
-        "part": name,
-        "kind": kind,
-        "verdict": verdict,
-        "words": "It vanishes.",
-        "remedy": "Take gates.",
-        "half_life": half_life,
-        "matrices": {"content": {"singular": 1.25, "radius": 0.5}},
-        "step": {"singular": 0.9, "radius": 0.4},
-        "gates": {"update": {"shut": 0.25, "open": 0.031}},
-        "curve": {
-            "lags": list(range(lags)),
-            "median": norms,
-            "low": [norm / 2 for norm in norms],
-            "high": [norm * 2 for norm in norms],
-            "slope": -0.6931,
-            "error": 0.0,
-        },
-    }
+    return PartFlow(
+        part=name,
+        kind=kind,
+        curve=GradientCurve(
+            lags=list(range(lags)),
+            median=norms,
+            low=[norm / 2 for norm in norms],
+            high=[norm * 2 for norm in norms],
+            slope=math.log(slope),
+            error=0.0,
+        ),
+        matrices={"content": Spectrum(1.25, 0.5)},
+        step=Spectrum(0.9, 0.4),
+        gates={"update": GateSaturation(0.25, 0.031)},
+    )
 
 
-def make_flow():
+def make_flow(model="gru"):
     """A gradient that vanishes in one part of two."""
-    parts = [make_flow_part(0.9, name="decoder", kind="LSTM", verdict="level", half_life=None), make_flow_part()]
-    said = {"verdict": "vanishes", "part": "encoder, forward", "words": "It vanishes.", "remedy": "Take gates."}
-    return {"model": "gru", **said, "parts": parts}
+    parts = (make_flow_part(0.999, name="decoder", kind="LSTMCell"), make_flow_part())
+    return GradientFlowView(model=model, flow=GradientFlow(parts, attends=False))

@@ -11,7 +11,7 @@ QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component
 @pytest.fixture(scope="session")
 def boards():
     """The module that makes boards; tests are no package, so it is loaded by its place."""
-    place = importlib.util.spec_from_file_location("looking_boards", Path(__file__).with_name("boards.py"))
+    place = importlib.util.spec_from_file_location("views_boards", Path(__file__).with_name("boards.py"))
     module = importlib.util.module_from_spec(place)
     place.loader.exec_module(module)
     return module

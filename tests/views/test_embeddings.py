@@ -1,4 +1,4 @@
-"""Words as points on a terminal, a page, a picture and in files."""
+"""Word vectors for a terminal, as a page, as a figure and in files."""
 
 import json
 import re
@@ -9,8 +9,9 @@ from matplotlib.image import imread
 
 from atento.data.text.vectors import read_vectors
 from atento.errors import InputError
-from atento.views.embeddings import Embeddings, embeddings_text, view_of
-from atento.views.embeddings_page import Box, place_labels, render_map
+from atento.views.embeddings import Embeddings, embeddings_text
+from atento.views.embeddings_page import render_map
+from atento.views.word_map import Box, embeddings_view, place_labels
 
 GROUPS = {"cat": "dog horse goat", "pear": "plum cherry orange", "van": "bus truck taxi"}
 
@@ -28,28 +29,28 @@ def words():
 
 @pytest.mark.spec("S02")
 def test_a_view_holds_the_neighbours_and_a_map_around_them(words):
-    view = view_of(words, "cat", model="skip-gram")
-    assert {word for word, _ in view["neighbours"][:3]} == set(GROUPS["cat"].split())
-    assert view["neighbours"][0][1] == round(words.nearest("cat")[0].cosine, 4)
-    assert view["map"][0][0] == "cat" and len(view["map"]) == len(words)
-    whole = view_of(words)
-    assert [word for word, *_ in whole["map"]] == [word for word in words.words if word != ","]
-    assert dict((word, near[0][0]) for word, near in whole["groups"])["pear"] in GROUPS["pear"].split()
+    view = embeddings_view(words, "cat", model="skip-gram")
+    assert {word for word, _ in view.neighbours[:3]} == set(GROUPS["cat"].split())
+    assert view.neighbours[0].cosine == round(words.nearest("cat")[0].cosine, 4)
+    assert view.map[0].word == "cat" and len(view.map) == len(words)
+    whole = embeddings_view(words)
+    assert [word for word, *_ in whole.map] == [word for word in words.words if word != ","]
+    assert dict((word, near[0].word) for word, near in whole.groups)["pear"] in GROUPS["pear"].split()
 
 
 @pytest.mark.spec("S02")
 def test_a_terminal_shows_bars_as_long_as_the_cosine(words):
-    lines = embeddings_text(view_of(words, "pear"), width=60).splitlines()
+    lines = embeddings_text(embeddings_view(words, "pear"), width=60).splitlines()
     assert lines[0] == "nearest to pear (cosine; 14 words of 11 numbers each)"
     assert {line.split()[0] for line in lines[1:4]} == set(GROUPS["pear"].split())
     assert lines[1].count("█") > lines[5].count("█")
     assert max(map(len, lines)) <= 60
-    assert "cat" in embeddings_text(view_of(words)) and "dog" in embeddings_text(view_of(words))
+    assert "cat" in embeddings_text(embeddings_view(words)) and "dog" in embeddings_text(embeddings_view(words))
 
 
 @pytest.mark.spec("S02")
 def test_a_browser_shows_a_dot_and_a_name_for_each_word(words, open_page):
-    page = open_page(render_map(view_of(words, "cat - dog", model="skip-gram")))
+    page = open_page(render_map(embeddings_view(words, "cat - dog", model="skip-gram")))
     assert page.locator("h1").inner_text() == "nearest to cat - dog"
     assert page.locator("svg circle").count() == len(words)
     assert page.locator("svg circle.accent").count() == 2
@@ -60,16 +61,16 @@ def test_a_browser_shows_a_dot_and_a_name_for_each_word(words, open_page):
 
 
 def test_places_on_the_page_keep_distances(words):
-    view = view_of(words, "cat")
+    view = embeddings_view(words, "cat")
     page = render_map(view)
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle [^>]*cx="([\d.]+)" cy="([\d.]+)"', page)]
-    points = np.array([[x, y] for _, x, y in view["map"]])
+    points = np.array([[x, y] for _, x, y in view.map])
     apart = np.linalg.norm(points[0] - points[5]), np.linalg.norm(points[2] - points[9])
     shown = np.linalg.norm(np.subtract(dots[0], dots[5])), np.linalg.norm(np.subtract(dots[2], dots[9]))
     assert shown[0] / apart[0] == pytest.approx(shown[1] / apart[1], rel=1e-2)
 
 
-def test_a_picture_holds_a_dot_for_each_word(words, tmp_path):
+def test_a_figure_holds_a_dot_for_each_word(words, tmp_path):
     pixels = imread(words.save(tmp_path / "map.png", asked="cat"))[..., :3] * 255
     assert (np.abs(pixels - (31, 119, 180)).max(axis=-1) < 3).sum() > 60  # the word asked for
     assert (np.abs(pixels - 64).max(axis=-1) < 3).sum() > 300
@@ -83,7 +84,7 @@ def test_it_can_be_kept(words, tmp_path):
     assert again.words == words.words
     np.testing.assert_array_equal(again.vectors, words.vectors.astype(np.float32))
     view = json.loads(words.save(tmp_path / "v.json", asked="van").read_text())
-    assert view == view_of(words, "van")
+    assert view == json.loads(json.dumps(embeddings_view(words, "van").to_json()))
     assert words.save(tmp_path / "v.html").read_text().startswith("<!doctype html>")
     with pytest.raises(InputError, match="must end in one of these"):
         words.save(tmp_path / "v.bmp")

@@ -1,8 +1,9 @@
-"""A gradient's way through time on a terminal: the bars and the words are the numbers."""
+"""Gradient flow for a terminal: the bars and the text are the numbers."""
 
 import pytest
 
-from atento.views.gradients import bars, facts, flow_text, rate, some_of
+from atento.models.diagnostics.gradients import GradientFlow
+from atento.views.gradients import GradientFlowView, bars, evenly_spaced, facts, gradient_flow_text, rate
 
 
 @pytest.fixture
@@ -15,12 +16,12 @@ def make_part(boards):
     return boards.make_flow_part
 
 
-def test_the_gravest_part_is_drawn_and_the_others_are_named(flow):
-    lines = flow_text(flow, width=60).splitlines()
-    assert lines[0] == "encoder, forward (GRU)"
+def test_the_worst_part_is_drawn_and_the_others_are_named(flow):
+    lines = gradient_flow_text(flow, width=60).splitlines()
+    assert lines[0] == "encoder, forward (GRUCell)"
     assert lines[1] == "  lag  norm     a logarithmic scale from 1e-06 to 1"
-    assert "decoder (LSTM): level, slope −0.6931 a step" in lines
-    assert lines[-2:] == ["It vanishes.", "Take gates."]
+    assert "decoder (LSTMCell): level, slope −0.0010 a step" in lines
+    assert lines[-2:] == [flow.flow.words, flow.flow.remedy]
     assert max(map(len, lines[2:14])) <= 60
 
 
@@ -39,8 +40,8 @@ def test_a_growing_norm_ends_at_the_full_width(make_part):
 
 
 def test_at_most_twelve_lags_are_shown():
-    assert some_of(5) == [0, 1, 2, 3, 4]
-    assert some_of(101) == [0, 9, 18, 27, 36, 45, 55, 64, 73, 82, 91, 100]
+    assert evenly_spaced(5) == [0, 1, 2, 3, 4]
+    assert evenly_spaced(101) == [0, 9, 18, 27, 36, 45, 55, 64, 73, 82, 91, 100]
 
 
 def test_facts_of_a_part(make_part):
@@ -53,14 +54,12 @@ def test_facts_of_a_part(make_part):
 
 def test_a_rate_in_words(make_part):
     assert rate(make_part()) == "slope −0.6931 a step, halves every 1 steps"
-    assert rate(make_part(half_life=None)) == "slope −0.6931 a step"
-    grown = make_part()
-    grown["curve"]["slope"] = 0.1
-    assert rate(grown) == "slope +0.1000 a step, doubles every 1 steps"
+    assert rate(make_part(0.999)) == "slope −0.0010 a step"
+    assert rate(make_part(2.0)) == "slope +0.6931 a step, doubles every 1 steps"
 
 
-def test_attention_alone_has_no_matrices(flow, make_part):
-    bare = {**make_part(name="attention", kind="attention"), "matrices": {}, "step": None, "gates": {}}
-    lines = flow_text({**flow, "part": "attention", "parts": [bare]}).splitlines()
+def test_attention_alone_has_no_matrices(make_part):
+    bare = make_part(name="attention", kind="attention")._replace(matrices={}, step=None, gates={})
+    lines = gradient_flow_text(GradientFlowView(flow=GradientFlow((bare,), attends=True))).splitlines()
     assert lines[0] == "attention"
     assert not any("matrix" in line or "gate:" in line for line in lines)

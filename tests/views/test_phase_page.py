@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def view():
 @pytest.mark.spec("D06")
 def test_a_browser_shows_portraits_and_climate(view, open_page):
     page = open_page(render_phase(view))
-    assert page.locator(".verdict").inner_text() == "gru, free for 300 steps, stays on the attractor."
+    assert page.locator(".verdict").inner_text() == "gru, rollout of 300 steps: stays on the attractor."
     assert page.locator("#portraits svg polyline.path").count() == 4
     assert page.locator("#portraits svg polyline.path.accent").count() == 2
     assert page.locator("#times svg").count() == 3
@@ -25,16 +26,16 @@ def test_a_browser_shows_portraits_and_climate(view, open_page):
 
 
 def test_points_stand_where_the_scales_say(view):
-    plane = view["planes"][0]
+    plane = view.planes[0]
     across, up = plane_scales(plane)
     line = re.search(r'polyline class="path true" points="([^"]+)"', render_phase(view))[1]
     points = np.array([tuple(map(float, point.split(","))) for point in line.split()])
-    wanted = [(across.place(x), up.place(y)) for x, y in plane["true"]]
+    wanted = [(across.place(x), up.place(y)) for x, y in plane.true]
     np.testing.assert_allclose(points, wanted, atol=0.06)
-    both = np.array([*plane["true"], *plane["generated"]])
+    both = np.array([*plane.true, *plane.generated])
     assert (both.min(axis=0) > (across.low, up.low)).all() and (both.max(axis=0) < (across.high, up.high)).all()
 
 
 def test_names_cannot_break_the_page(view):
-    page = render_phase({**view, "model": "<b>gru", "channels": ["<i>", "y", "z"]})
+    page = render_phase(replace(view, model="<b>gru", channels=["<i>", "y", "z"]))
     assert "<b>gru" not in page and "<i>" not in page

@@ -1,22 +1,30 @@
 import json
+from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from atento.errors import InputError
-from atento.views.saving import save_view
+from atento.views.saving import ModelView, rounded, save_view
 
-VIEW = {"größe": 7}
+
+@dataclass(frozen=True, kw_only=True)
+class Sized(ModelView):
+    größe: int
+
+
+VIEW = Sized(model="gru", größe=7)
 
 
 def saved(path):
     return save_view(
-        VIEW, path, page=lambda view: f"<p>{view['größe']}</p>", picture=lambda view, place: place.write_bytes(b"drawn")
+        VIEW, path, page=lambda view: f"<p>{view.größe}</p>", figure=lambda view, place: place.write_bytes(b"drawn")
     )
 
 
 def test_the_name_says_what_is_written(tmp_path):
     assert saved(tmp_path / "a.html").read_text(encoding="utf-8") == "<p>7</p>"
-    assert json.loads(saved(str(tmp_path / "a.JSON")).read_text(encoding="utf-8")) == VIEW
+    assert json.loads(saved(str(tmp_path / "a.JSON")).read_text(encoding="utf-8")) == {"model": "gru", "größe": 7}
     for kind in ("png", "svg", "pdf"):
         assert saved(tmp_path / f"a.{kind}").read_bytes() == b"drawn"
 
@@ -25,3 +33,8 @@ def test_another_name_is_refused_with_those_that_could_be(tmp_path):
     with pytest.raises(InputError, match=r"must end in one of these.*\n.*a\.gif\n.*\.html, \.png"):
         saved(tmp_path / "a.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_numbers_have_five_digits():
+    assert rounded(np.array([1234.56789, 0.04])) == [1234.6, 0.0]
+    assert rounded(np.array([0.0123456])) == [0.012346] and rounded(np.zeros(0)) == []

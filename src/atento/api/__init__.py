@@ -1,11 +1,31 @@
-"""What the command line, the server, the studio and Python users all call."""
+"""What the command line and Python users call: fit, compare, tune, backtest, inspect, and what they give back."""
 
 from atento.api.backtest import Backtest, backtest
 from atento.api.check import check
 from atento.api.compare import Board, compare
-from atento.api.explain import gradient_flow
 from atento.api.fit import fit
-from atento.api.run import Run, load
+from atento.api.inspect import Inspection, inspect
+from atento.api.predict import Evaluation
+from atento.api.prepare import ExplainedRecipe
+from atento.api.prepare import explain_recipe as recipe
+from atento.api.run import Run, gradient_flow, load
 from atento.api.tune import Tuning, tune
 
-__all__ = ["Backtest", "Board", "Run", "Tuning", "backtest", "check", "compare", "fit", "gradient_flow", "load", "tune"]
+__all__ = [
+    "Backtest",
+    "Board",
+    "Evaluation",
+    "ExplainedRecipe",
+    "Inspection",
+    "Run",
+    "Tuning",
+    "backtest",
+    "check",
+    "compare",
+    "fit",
+    "gradient_flow",
+    "inspect",
+    "load",
+    "recipe",
+    "tune",
+]

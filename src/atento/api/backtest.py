@@ -1,7 +1,8 @@
-"""Backtest: forecasts from several origins in the last part of the data, each by what came before it alone."""
+"""Backtest: forecasts from several origins in the last part of the data, each from the rows before it alone."""
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
@@ -18,23 +19,64 @@ from atento.data.tables.table import parsed_once
 from atento.errors import InputError
 from atento.metrics.metric import Metric
 from atento.spec import Recipe
+from atento.tasks.forecast.forecast import FORECAST
 from atento.tasks.forecast.split import parse_sharing
 from atento.tasks.task import Baseline, baselines_of
-from atento.training.events import Watcher, no_watcher
+from atento.training.events import EventCallback, no_callback
 
 BACKTEST = "backtest.json"
 ORIGINS = 5
 MOST_ORIGINS = 1000
 
 
-class Backtest:
-    """The outcome: a row for each model and origin, and the mean of each model."""
+@dataclass(frozen=True)
+class OriginRow:
+    """One model at one origin."""
 
-    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
-        self.folder, self.facts = folder, facts
-        self.rows: list[dict[str, Any]] = facts["rows"]
-        self.means: list[dict[str, Any]] = facts["means"]
-        self.winner: str = facts["winner"]
+    model: str
+    baseline: bool
+    origin: int  # from 1
+    forecasts: int  # how many were scored
+    value: float  # the headline metric
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class MeanRow:
+    """One model over all origins: the mean of every metric, and how much the headline varies."""
+
+    model: str
+    baseline: bool
+    value: float
+    std: float
+    scores: dict[str, float]
+    values: list[float]  # the headline at each origin
+    best: int  # at how many origins no model was better
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backtest:
+    """The outcome: a row for each model and origin, and the mean of each model, the best first."""
+
+    folder: Path
+    data: str
+    metric: str
+    metrics: dict[str, str]
+    origins: list[dict[str, Any]]
+    refit: bool
+    horizon: int
+    rows: list[OriginRow]
+    means: list[MeanRow]
+    took: float  # seconds
+
+    @property
+    def winner(self) -> str:
+        """The model that is best on average."""
+        return self.means[0].model
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in dicts and lists, as backtest.json holds it."""
+        return {**{key: value for key, value in asdict(self).items() if key != "folder"}, "winner": self.winner}
 
     def __repr__(self) -> str:
         return f"Backtest({str(self.folder)!r}, winner={self.winner!r})"
@@ -60,34 +102,36 @@ def backtest(
     budget: str | float | None = None,
     device: str = "auto",
     out: str | Path | None = None,
-    on_event: Watcher = no_watcher,
+    on_event: EventCallback = no_callback,
 ) -> Backtest:
-    """Cut the last part of the data into so many stretches and forecast each; with `refit` every stretch by models
-    trained on all that came before it, else all by models trained on what came before the first.
+    """Cut the last part of the data into so many sections and forecast each; with `refit` every section by models
+    trained on all rows before it, else all by models trained on the rows before the first.
     """
     require_origins(origins)
-    values = bound(gather_values(str(data), task="forecast", model="auto", settings=settings, seed=seed, budget=budget))
+    values = bound(
+        gather_values(str(data), task=FORECAST.name, model="auto", settings=settings, seed=seed, budget=budget)
+    )
     chosen = assemble(values)
     refuse_own_parts(chosen.recipe)
-    names = list(models) or [chosen.task.default_model]
+    names = list(models) or [chosen.task.defaults.model]
     folder = Path(out) if out else new_folder(chosen.recipe.data.train, "backtest")
     require_free(folder, "run", resume=False)
     started = time.perf_counter()
     folds = cut_folds(chosen, values, origins)
     tell(folds[0].data.reading.notes, on_event)
     codec = learn(folds[0].data)
-    metrics = chosen.task.metrics(codec)  # the scales of the first origin, for all: so the origins can be compared
+    metrics = chosen.task.judging.metrics(codec)  # on the scales of the first origin, so that origins can be compared
     shared = {**values, **share_of(values["train.budget"], len(names) * (origins if refit else 1))}
     train = partial(train_one, shared, folder=folder, device=device, on_event=on_event)
-    rows: list[dict[str, Any]] = []
+    rows: list[OriginRow] = []
     for make in baselines_of(chosen.task, codec):
         rows += rows_of(make().name, folds, metrics, baseline_answers(make, refit=refit), baseline=True)
     for name in names:
         rows += rows_of(name, folds, metrics, model_answers(name, train, refit=refit), baseline=False)
-    facts = {**outcome(folds, metrics, rows, refit=refit), "took": time.perf_counter() - started}
+    found = outcome(folder, folds, metrics, rows, refit=refit, took=time.perf_counter() - started)
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / BACKTEST, facts)
-    return Backtest(folder, facts)
+    write_json(folder / BACKTEST, found.to_json())
+    return found
 
 
 def require_origins(origins: int) -> None:
@@ -101,11 +145,13 @@ def share_of(budget: float, runs: int) -> dict[str, float]:
     return {"train.budget": max(LEAST_SHARE, round(SHARE_FOR_LEARNING * budget / runs, 1))} if budget else {}
 
 
-def train_one(values: dict[str, Any], name: str, fold: Fold, *, folder: Path, device: str, on_event: Watcher) -> Run:
-    """A model of that name, fitted on what came before an origin."""
+def train_one(
+    values: dict[str, Any], name: str, fold: Fold, *, folder: Path, device: str, on_event: EventCallback
+) -> Run:
+    """A model of that name, fitted on the rows before an origin."""
     return fit(
         fold.data.recipe.data.train,
-        task="forecast",
+        task=FORECAST.name,
         model=name,
         settings={**values, **fold.values},
         device=device,
@@ -115,22 +161,22 @@ def train_one(values: dict[str, Any], name: str, fold: Fold, *, folder: Path, de
 
 
 def outcome(
-    folds: Sequence[Fold], metrics: Sequence[Metric], rows: list[dict[str, Any]], *, refit: bool
-) -> dict[str, Any]:
+    folder: Path, folds: Sequence[Fold], metrics: Sequence[Metric], rows: list[OriginRow], *, refit: bool, took: float
+) -> Backtest:
     """What was forecast, and how well."""
     first = folds[0].data.reading
-    means = sorted(means_of(rows), key=lambda row: float(row["value"]))
-    return {
-        "data": first.name,
-        "metric": metrics[0].name,
-        "metrics": {metric.name: metric.summary for metric in metrics},
-        "origins": [{"origin": fold.number, "from": str(fold.data.reading.test[0].source)} for fold in folds],
-        "refit": refit,
-        "horizon": first.train[0][1].horizon,
-        "rows": rows,
-        "means": means,
-        "winner": means[0]["model"],
-    }
+    return Backtest(
+        folder=folder,
+        data=first.name,
+        metric=metrics[0].name,
+        metrics={metric.name: metric.summary for metric in metrics},
+        origins=[{"origin": fold.number, "from": str(fold.data.reading.test[0].source)} for fold in folds],
+        refit=refit,
+        horizon=first.train[0][1].horizon,
+        rows=rows,
+        means=sorted(means_of(rows), key=lambda row: row.value),
+        took=took,
+    )
 
 
 def refuse_own_parts(recipe: Recipe) -> None:
@@ -140,12 +186,12 @@ def refuse_own_parts(recipe: Recipe) -> None:
             raise InputError(
                 "a backtest cuts the training file into parts of its own.",
                 found=f"data.{key}={getattr(recipe.data, key)}",
-                fix=f"leave data.{key} out (data.beside=no ignores files beside it)",
+                fix=f"leave data.{key} out (data.siblings=no ignores files beside it)",
             )
 
 
 def cut_folds(chosen: Assembled, values: dict[str, Any], origins: int) -> list[Fold]:
-    """The test part in so many stretches; before each, the rows up to it, the last of them to validate."""
+    """The test part in so many sections; before each, the rows up to it, the last of them to validate."""
     recipe = chosen.recipe
     sharing = parse_sharing(recipe.data.split, own_valid=False, own_test=False)
     if not sharing.test:
@@ -155,21 +201,21 @@ def cut_folds(chosen: Assembled, values: dict[str, Any], origins: int) -> list[F
     frame = read_data(chosen, values).reading.train[0][1]
     folds = []
     for number in range(origins):
-        piece = sharing.test / origins
-        sizes = (sharing.train + number * piece, sharing.valid, piece)
+        section = sharing.test / origins
+        sizes = (sharing.train + number * section, sharing.valid, section)
         if sharing.counted:
             split = "/".join(str(round(size)) for size in sizes)
         else:
             split = "/".join(f"{100 * size:.9f}%" for size in sizes)
-        said = {"data.split": split, "data.horizon": frame.horizon, "data.look_back": frame.look_back}
-        data = read_data(chosen._replace(recipe=recipe.with_values(said)), values)
+        fold = {"data.split": split, "data.horizon": frame.horizon, "data.look_back": frame.look_back}
+        data = read_data(chosen._replace(recipe=recipe.with_values(fold)), values)
         if not len(data.reading.test):
             raise InputError(
-                "a stretch of the backtest holds no forecast.",
+                "a section of the backtest holds no forecast.",
                 found=f"{origins} origins, a horizon of {frame.horizon} steps",
                 fix="--origins fewer, --set data.horizon= fewer steps, or a larger test part, e.g. data.split=50/10/40",
             )
-        folds.append(Fold(number + 1, said, data))
+        folds.append(Fold(number + 1, fold, data))
     return folds
 
 
@@ -207,27 +253,25 @@ def model_answers(name: str, train: Callable[[str, Fold], Run], *, refit: bool) 
 
 def rows_of(
     name: str, folds: Sequence[Fold], metrics: Sequence[Metric], answer: Answers, *, baseline: bool
-) -> list[dict[str, Any]]:
+) -> list[OriginRow]:
     """One row an origin."""
     rows = []
     for fold in folds:
         sources = [question.source for question in fold.data.reading.test]
         outputs, references = answer(folds[0], fold), [question.references for question in fold.data.reading.test]
-        scores = {metric.name: metric.on(sources).value(outputs, references) for metric in metrics}
-        facts = {"model": name, "baseline": baseline, "origin": fold.number, "forecasts": len(sources)}
-        rows.append({**facts, "value": scores[metrics[0].name], "scores": scores})
+        scores = {metric.name: metric.for_sources(sources).value(outputs, references) for metric in metrics}
+        rows.append(OriginRow(name, baseline, fold.number, len(sources), scores[metrics[0].name], scores))
     return rows
 
 
-def means_of(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def means_of(rows: Sequence[OriginRow]) -> list[MeanRow]:
     """Of each model: the mean over origins of every metric, how much the headline varies, and how often it was best."""
     found = []
-    for name in dict.fromkeys(row["model"] for row in rows):
-        own = [row for row in rows if row["model"] == name]
-        values = [row["value"] for row in own]
-        best = sum(row["value"] <= min(one["value"] for one in rows if one["origin"] == row["origin"]) for row in own)
-        scores = {key: mean(row["scores"][key] for row in own) for key in own[0]["scores"]}
-        spread = stdev(values) if len(values) > 1 else 0.0
-        facts = {"model": name, "baseline": own[0]["baseline"], "value": mean(values), "spread": spread}
-        found.append({**facts, "scores": scores, "values": values, "best": best})
+    for name in dict.fromkeys(row.model for row in rows):
+        own = [row for row in rows if row.model == name]
+        values = [row.value for row in own]
+        best = sum(row.value <= min(one.value for one in rows if one.origin == row.origin) for row in own)
+        scores = {key: mean(row.scores[key] for row in own) for key in own[0].scores}
+        std = stdev(values) if len(values) > 1 else 0.0
+        found.append(MeanRow(name, own[0].baseline, mean(values), std, scores, values, best))
     return found

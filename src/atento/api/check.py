@@ -1,7 +1,4 @@
-"""Contracts on a module, a trained run, or the folder of one.
-
-Whether this machine can do the work.
-"""
+"""Checks: the contracts of a module or a trained run, and whether this machine can do the work."""
 
 import os
 import platform
@@ -12,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +20,9 @@ from atento.checks import Checked
 from atento.checks import check as check_module
 from atento.checks.runs import check_run
 
+LEAST_DISK_MB = 200
+PACKAGES = ("torch", "numpy", "safetensors", "tokenizers", "pyarrow", "pydantic", "typer", "sacrebleu", "rapidfuzz")
+
 
 def check(subject: nn.Module | Run | str | Path, *, values: Tensor | None = None, causal: bool = False) -> Checked:
     """Every contract that applies: true when none is broken, printed as a table.
@@ -31,36 +31,41 @@ def check(subject: nn.Module | Run | str | Path, *, values: Tensor | None = None
     numbers of the width it reads or like the example `values`; `causal`: no output may know later items.
     """
     if isinstance(subject, Run):
-        return check_run(subject.predictor.bundle)
+        return subject.check()
     if isinstance(subject, str | Path):
         return check_run(load_bundle(Path(subject)))
     return check_module(subject, values=values, causal=causal)
 
 
-LEAST_DISK_MB = 200
-PACKAGES = ("torch", "numpy", "safetensors", "tokenizers", "pyarrow", "pydantic", "typer", "sacrebleu", "rapidfuzz")
+class Probe(NamedTuple):
+    """One thing a machine needs: whether it is in order, what was found, and what would mend it."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str
 
 
-def examine() -> list[dict[str, Any]]:
-    """Each check by name: whether it is in order, what was found, what would mend it."""
+def examine() -> list[Probe]:
+    """Every probe of this machine."""
     return [
         probe_one("python", lambda: (True, platform.python_version()), fix=""),
         *(probe_one(name, partial(package, name), fix=f"pip install {name}") for name in PACKAGES),
         probe_one("device", device, fix=""),
-        probe_one("processor", processor, fix=""),
+        probe_one("CPU", cpu, fix=""),
         probe_one("one thread against all", threads, fix=""),
         probe_one("disk", disk, fix="free some space"),
         probe_one("atomic writes here", writing, fix="work in a folder you may write to"),
     ]
 
 
-def probe_one(name: str, probe: Callable[[], tuple[bool, str]], *, fix: str) -> dict[str, Any]:
+def probe_one(name: str, probe: Callable[[], tuple[bool, str]], *, fix: str) -> Probe:
     """Run one probe; a probe that fails is a finding, not a crash."""
     try:
         ok, found = probe()
     except Exception as error:  # noqa: BLE001 - whatever goes wrong here is what the user wants to hear
         ok, found = False, f"{type(error).__name__}: {error}"
-    return {"name": name, "ok": ok, "found": found, "fix": fix}
+    return Probe(name, ok, found, fix)
 
 
 def package(name: str) -> tuple[bool, str]:
@@ -78,7 +83,7 @@ def device() -> tuple[bool, str]:
     return True, "cpu (no GPU seen)"
 
 
-def processor() -> tuple[bool, str]:
+def cpu() -> tuple[bool, str]:
     """Cores this process may use."""
     return True, f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}"
 

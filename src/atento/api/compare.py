@@ -4,10 +4,12 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -15,49 +17,67 @@ from atento.api.explain import alignments
 from atento.api.explain_series import exhibited
 from atento.api.fit import is_begun, require_same_recipe
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
+from atento.api.outputs import versions
 from atento.api.prepare import Data, build, facts_of, learn, read_data, tell
 from atento.api.recipes import LIMITS, Assembled, Settings, absolute, assemble, gather_values, recipe_for
-from atento.api.run import Run, find_device, load, versions
-from atento.api.scoreboard import Entry, Row, baseline_entry, judge, trained_entry
+from atento.api.report import REPORT, write_report
+from atento.api.run import Run, find_device, load
+from atento.api.scoreboard import Entry, baseline_entry, judge, trained_entry
 from atento.api.workers import Job, run_all
-from atento.bundle import write_atomically, write_json
+from atento.bundle import read_json, write_atomically, write_json
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted, RunError
-from atento.metrics.bootstrap import Bands
+from atento.metrics.bootstrap import BandFunction
 from atento.metrics.metric import Metric
 from atento.spec import Recipe, parse_duration
-from atento.tasks.task import bands_of, baselines_of, compared, fill_sizes, suited
-from atento.training.events import Watcher, no_watcher
-from atento.views.report.report import render_report
-from atento.views.report.standings import ranked
+from atento.tasks.filling import compared, fill_sizes
+from atento.tasks.task import bands_of, baselines_of, suited
+from atento.training.events import EventCallback, no_callback
+from atento.views.report.board import Comparison
 
 DEFAULT_BUDGET = "5m"
 SHARE_FOR_LEARNING = 0.75  # of the budget; the rest starts processes, reads, tests and draws
 LEAST_SHARE = 0.1  # seconds; a share of none would be no limit
-REPORT = "report.html"
 NO_TEST = "give it a share, e.g. --set data.split=90/5/5, or a file: --set data.test=FILE"
 
 JobPlan = tuple[Job, Recipe]  # one process, and what it will train
 
 
-class Board:
-    """The outcome of a comparison."""
+@dataclass(kw_only=True)
+class Board(Comparison):
+    """A comparison in its folder: `rows`, `winner`, `ties`, `verdict` and all else that board.json holds."""
 
-    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
-        self.folder, self.facts = folder, facts
-        self.rows: list[Row] = facts["rows"]
-        self.winner: str | None = facts["winner"]
-        self.report = folder / REPORT
+    folder: Path
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """The board that a comparison left in its folder."""
+        return cls.from_json({**read_json(Path(folder), BOARD), "folder": Path(folder)})
 
     def best(self) -> Run:
         """The best trained model, ready to use."""
-        trained = [row for row in ranked(self.facts) if not row["baseline"]]
+        trained = self.trained()
         if not trained:
             raise RunError("no model of this comparison was trained.", fix="look at the reasons in the report")
-        return load(self.folder / trained[0]["folder"])
+        return load(self.folder / trained[0].folder)
+
+    def report(self, out: str | Path | None = None) -> Path:
+        """Write the report as one HTML file, into the folder of the comparison unless told otherwise."""
+        return write_report(self.folder, out=Path(out) if out else None)
+
+    def to_frame(self) -> Any:
+        """The table of results as a data frame of pandas or polars; where neither is installed, a dict of lists."""
+        for name in ("pandas", "polars"):
+            if find_spec(name) is not None:
+                return import_module(name).DataFrame(self.to_columns())
+        return self.to_columns()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document that board.json holds."""
+        return {**super().to_json(), "report": str(self.folder / REPORT)}
 
     def __repr__(self) -> str:
-        return f"Board({str(self.folder)!r}, winner={self.winner!r})"
+        return f"Board({str(self.folder)!r}, {len(self.rows)} rows, winner={self.winner!r})"
 
 
 def compare(
@@ -72,7 +92,7 @@ def compare(
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
-    on_event: Watcher = no_watcher,
+    on_event: EventCallback = no_callback,
 ) -> Board:
     """Train every model, from so many seeds, for an equal share of the budget, test each once, and write a board and a
     report.
@@ -97,13 +117,11 @@ def compare(
             again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
         entries += read_trained(contest, [job for job, _ in plans], seeds)
-        facts = {
-            **conditions(contest, values, seeds, repeat, took=time.perf_counter() - started),
-            **standings(contest, entries, folder),
-        }
-        write_atomically(folder / REPORT, render_report(facts).encode())
-        write_json(folder / BOARD, {**facts, "report": str(folder / REPORT)})
-    return Board(folder, facts)
+        facts = conditions(contest, values, seeds, repeat, took=time.perf_counter() - started)
+        board = judge_entries(contest, entries, Board(folder=folder, rows=[entry.row for entry in entries], **facts))
+        write_json(folder / BOARD, board.to_json())
+        board.report()
+    return board
 
 
 @dataclass(frozen=True)
@@ -113,7 +131,7 @@ class Contest:
     data: Data
     codec: Any
     metrics: Sequence[Metric]
-    bands: Bands
+    bands: BandFunction
     recipes: dict[str, Recipe]
     notes: list[str]
     slots: int  # how many are trained at once
@@ -141,7 +159,7 @@ def enter_models(
         build(task, each, suited(task, codec, each))
     guesses = (note for note in chosen.notes if note.startswith("task"))
     notes = [*guesses, *data.reading.notes, *codec.notes]
-    return Contest(data, codec, task.metrics(codec), bands_of(task, codec), recipes, notes, slots, where)
+    return Contest(data, codec, task.judging.metrics(codec), bands_of(task, codec), recipes, notes, slots, where)
 
 
 def require_comparable(data: Data) -> None:
@@ -163,7 +181,7 @@ def require_same_plans(plans: Sequence[JobPlan]) -> None:
             require_same_recipe(job.folder, recipe, fix="compare with the same options, or choose another --out")
 
 
-def fit_baselines(contest: Contest, on_event: Watcher) -> list[Entry]:
+def fit_baselines(contest: Contest, on_event: EventCallback) -> list[Entry]:
     """The task's simple models, fitted and tested here."""
     return [
         baseline_entry(make, contest.data.reading, contest.metrics, on_event, bands=contest.bands)
@@ -205,23 +223,21 @@ def conditions(contest: Contest, values: dict[str, Any], seeds: int, repeat: str
         "data": facts_of(reading, contest.notes),
         "metric": metrics[0].name,
         "smaller_is_better": metrics[0].smaller_is_better,
+        "writes": task.learning.scheduled_sampling is not None,
         "metrics": {metric.name: metric.summary for metric in metrics},
     }
 
 
-def standings(contest: Contest, entries: Sequence[Entry], folder: Path) -> dict[str, Any]:
-    """The rows, the verdict on them, and examples to look at."""
+def judge_entries(contest: Contest, entries: Sequence[Entry], board: Board) -> Board:
+    """The board with the verdict on its rows, and examples to look at."""
     task, test = contest.data.task, contest.data.reading.test
-    rows = [entry.row for entry in entries]
-    outputs = {entry.row["model"]: entry.runs for entry in entries}
-    metric = contest.metrics[0].on([question.source for question in test])
-    references = [question.references for question in test]
-    return {
-        "rows": rows,
-        **judge(rows, outputs, references, metric, writes=task.mix is not None),
-        "forecasts": exhibited(contest.codec, test, rows, outputs),
-        "alignments": alignments(folder, [row for row in rows if not row["failed"]], test),
-    }
+    outputs = {entry.row.model: entry.runs for entry in entries}
+    metric = contest.metrics[0].for_sources([question.source for question in test])
+    verdict = judge(board.rows, outputs, [question.references for question in test], metric, writes=board.writes)
+    board = replace(board, **verdict)
+    board.forecasts = exhibited(board, task, contest.codec, test, outputs)
+    board.alignments = alignments(board.folder, [row for row in board.rows if not row.failed], test)
+    return board
 
 
 def bound(values: dict[str, Any]) -> dict[str, Any]:

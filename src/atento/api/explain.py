@@ -1,36 +1,50 @@
-"""Which examples a report shows, and where each model looked.
+"""What a trained model can show of itself: attention weights, gradients, vectors of words, context, tokens.
 
-How the gradient travels through time in a module or a trained run.
-What a run makes of words: their vectors, what context does to them, and how a text is cut.
+`alignments` chooses the examples of a report. Every function takes the `Predictor` of a run.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
-from atento.api.run import Run
-from atento.api.run import plain as written
-from atento.bundle import PREDICTIONS
-from atento.errors import InputError
-from atento.models.diagnostics.gradients import GradientFlow
-from atento.models.diagnostics.gradients import gradient_flow as flow_of_module
+from atento.api.outputs import plain, require_lines
+from atento.bundle import write_atomically
+from atento.models.diagnostics.gradients import gradient_flow
 from atento.predictor import Predictor
-from atento.tasks.task import Alignment, Question
-from atento.views.context import look_in_context
-from atento.views.embeddings import view_of
-from atento.views.gradients import flow_picture, render_flow
-from atento.views.saving import save_view
-from atento.views.tokens import look_at_tokens
+from atento.tasks.embed.vectors import table_of, vectors_in
+from atento.tasks.task import EvaluationExample
+from atento.views.attention.alignment import AlignmentView
+from atento.views.attention.figures import alignment_figure
+from atento.views.attention.page import render_alignment
+from atento.views.attention.regions import regions_figure
+from atento.views.context import ContextView, context_view
+from atento.views.embeddings import ENDINGS as MAP_ENDINGS
+from atento.views.embeddings import Embeddings
+from atento.views.figures import FORMATS
+from atento.views.gradients import GradientFlowView
+from atento.views.report.board import Row
+from atento.views.saving import ENDINGS
+from atento.views.tokens import TokensView, tokens_view
+from atento.views.word_map import EmbeddingsView, embeddings_view
 
 PLACES = (0.05, 0.4, 0.7, 0.97)  # among the test sources, by length
 WORST = 2
+LONGEST = 8  # sources of the test part that gradients are taken on
+FILES = {  # each view, and how a file that holds it may end
+    "attention": (".html", *FORMATS),
+    "steps": (".json",),
+    "gradients": ENDINGS,
+    "embeddings": MAP_ENDINGS,
+    "context": (".json",),
+    "tokens": (".json",),
+    "forecast": ENDINGS,
+    "phase": ENDINGS,
+}
 
 
-def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence[Question]) -> list[dict[str, Any]]:
+def alignments(folder: Path, rows: Sequence[Row], questions: Sequence[EvaluationExample]) -> list[AlignmentView]:
     """For every model with attention: the same few examples, then its own worst ones."""
     if not questions:
         return []
@@ -38,117 +52,103 @@ def alignments(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence
     chosen = [ordered[at] for at in sorted({int(place * (len(ordered) - 1)) for place in PLACES})]
     found = []
     for row in rows:
-        if row["baseline"]:
+        if row.baseline:
             continue
-        predictor = Predictor.load(folder / row["folder"])
+        predictor = Predictor.load(folder / row.folder)
         if not predictor.look(chosen[0].source).weights.numel():
             continue
-        wrong = [questions[line["number"]] for line in row["worst"][:WORST]]
+        wrong = [questions[line["number"]] for line in row.worst[:WORST]]
         for kind, asked in (("chosen", chosen), ("worst", wrong)):
-            found += [
-                {**plain(predictor.look(question.source), question.references), **named(question, row["model"], kind)}
-                for question in asked
-            ]
+            found += [judged(predictor, question, model=row.model, kind=kind) for question in asked]
     return found
 
 
-def named(question: Question, model: str, kind: str) -> dict[str, str]:
-    """Whose look it is, and of what; a source that is no text goes by its name, for its pieces are called alike."""
-    name = {} if isinstance(question.source, str) else {"name": str(question.source)}
-    return {**name, "model": model, "kind": kind}
+def judged(predictor: Predictor, question: EvaluationExample, *, model: str, kind: str) -> AlignmentView:
+    """An alignment with what is right; a source that is no text has its name, since its tokens are named alike."""
+    alignment, references = predictor.look(question.source), question.references
+    return AlignmentView(
+        **alignment.to_json(),
+        reference=plain(references[0]) if references else "",
+        correct=is_right(alignment.text, references),
+        name="" if isinstance(question.source, str) else str(question.source),
+        model=model,
+        kind=kind,
+    )
 
 
 def is_right(text: str, references: Sequence[Any]) -> bool | None:
-    """Whether a text is one of those that are right; None where nobody knows, or numbers are near or far instead."""
+    """Whether a text is one of those that are right; None where nobody knows, or where numbers are near or far."""
     texts = [one.replace("\t", " ") for one in references if isinstance(one, str)]
     return text in texts if texts else None
 
 
-def plain(alignment: Alignment, references: Sequence[Any] = ()) -> dict[str, Any]:
-    """An alignment as JSON; weights to three digits."""
-    return {
-        "source": alignment.source,
-        "output": alignment.output,
-        **({"picture": alignment.picture, "grid": list(alignment.grid)} if alignment.picture else {}),
-        "text": alignment.text,
-        "score": alignment.score,
-        "reference": written(references[0]) if references else "",
-        "correct": is_right(alignment.text, references),
-        "weights": [
-            [[[round(weight, 3) for weight in row] for row in head] for head in layer]
-            for layer in alignment.weights.tolist()
-        ],
-    }
+def save_alignment(alignment: AlignmentView, out: Path) -> None:
+    """A page or an image, by the name given."""
+    if out.suffix.lower() in FORMATS:
+        (regions_figure if alignment.image else alignment_figure)(alignment, out)
+    else:
+        write_atomically(out, render_alignment(alignment).encode())
 
 
-SOURCES = 8  # of the test part, the longest
-
-
-def gradient_flow(model: nn.Module | Run, batch: Any = None) -> GradientFlow:
-    """Norms of ∂s_t/∂s_k against lag, singular values, gates, a verdict in words and a remedy.
-
-    Of any module with a `Stack`, a cell or layers of attention, on what it reads (several batches: a list); a run
-    reads some of its own test sources when no batch is given.
-    """
-    if batch is None:
-        if not isinstance(model, Run):
-            raise InputError("gradient_flow needs a batch.", found=f"a {type(model).__name__} alone", fix="give one")
-        batch = batches_of(model)
-    return flow_of_module(model.module if isinstance(model, Run) else model, batch)
-
-
-def batches_of(run: Run, text: str = "") -> list[Any]:
+def batches_of(predictor: Predictor, text: str = "") -> list[Any]:
     """One batch a source, so that nothing is padded: the given text with its answer, or the longest test sources."""
-    bundle = run.predictor.bundle
-    pairs = [(text, run.predict(text)[0])] if text.strip() else longest_pairs(run)
-    device = next(run.module.parameters()).device
-    batches = [bundle.task.batch([bundle.task.encode(bundle.codec, pair)]) for pair in pairs]
+    bundle = predictor.bundle
+    pairs = [(text, predictor.answer([text])[0].text)] if text.strip() else longest_pairs(bundle.folder)
+    device = next(predictor.module.parameters()).device
+    learning = bundle.task.learning
+    batches = [learning.batch(bundle.codec, [learning.encode(bundle.codec, pair)]) for pair in pairs]
     return [
         type(batch)(*(part.to(device) if isinstance(part, torch.Tensor) else part for part in batch))
         for batch in batches
     ]
 
 
-def longest_pairs(run: Run) -> list[tuple[str, str]]:
-    """Sources of the test part with a right answer each."""
-    path = run.folder / PREDICTIONS
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    found = sorted((json.loads(line) for line in lines), key=lambda line: -len(str(line["source"])))[:SOURCES]
-    if not found:
-        raise InputError("there is no text to look at.", found="no test part", fix='give one: atento look RUN "a text"')
+def longest_pairs(folder: Path) -> list[tuple[str, str]]:
+    """The longest sources of the test part with a right answer each."""
+    found = sorted(require_lines(folder), key=lambda line: -len(str(line["source"])))[:LONGEST]
     return [(line["source"], line["references"][0]) for line in found]
 
 
-def look_at_gradients(run: Run, text: str = "") -> dict[str, Any]:
-    """The whole diagnosis as plain data."""
-    return {"model": run.recipe.model.name, **gradient_flow(run, batches_of(run, text)).to_json()}
+def sample_source(predictor: Predictor) -> str:
+    """A source of the test part, for those who name none."""
+    return str(require_lines(predictor.bundle.folder)[0]["source"])
 
 
-def save_flow(flow: dict[str, Any], out: Path) -> None:
-    """A page, a picture or the numbers, by the name given."""
-    save_view(flow, out, page=render_flow, picture=flow_picture)
+def look_at_gradients(predictor: Predictor, text: str = "") -> GradientFlowView:
+    """How far back gradients reach: on a text, or on the longest sources of the test part."""
+    flow = gradient_flow(predictor.module, batches_of(predictor, text))
+    return GradientFlowView(model=predictor.bundle.recipe.model.name, flow=flow)
 
 
-def look_at_embeddings(run: Run, asked: str = "") -> dict[str, Any]:
-    """The neighbours of a word or a sum of words, and a map, as plain data."""
-    return view_of(run.embeddings(), spelled_for(run, asked), model=run.recipe.model.name)
+def embeddings_of(predictor: Predictor, *, outputs: bool = False) -> Embeddings:
+    """The vectors of the words it reads; with `outputs` those of its output layer."""
+    found = table_of(predictor.module, predictor.bundle.codec, outputs=outputs)
+    return Embeddings(found.words, vectors_in(found))
 
 
-def save_embeddings(run: Run, asked: str, out: Path) -> None:
-    """A page, a picture, JSON or a file of vectors, by the name given."""
-    run.embeddings().save(out, asked=spelled_for(run, asked), model=run.recipe.model.name)
+def look_at_embeddings(predictor: Predictor, asked: str = "") -> EmbeddingsView:
+    """The neighbours of a word or a sum of words, and a map."""
+    space, asked = embeddings_of(predictor), spelled_for(predictor, asked)
+    return embeddings_view(space, asked, model=predictor.bundle.recipe.model.name)
 
 
-def spelled_for(run: Run, asked: str) -> str:
-    """In small letters where the model reads them so."""
-    return asked.lower() if getattr(run.predictor.bundle.codec, "lower", False) else asked
+def save_embeddings(predictor: Predictor, asked: str, out: Path) -> None:
+    """A page, an image, JSON or a file of vectors, by the name given."""
+    name = predictor.bundle.recipe.model.name
+    embeddings_of(predictor).save(out, asked=spelled_for(predictor, asked), model=name)
 
 
-def look_at_context(run: Run, asked: str) -> dict[str, Any]:
-    """The same word in two sentences, stage by stage."""
-    return {"model": run.recipe.model.name, "words": look_in_context(run.module, run.predictor.bundle.codec, asked)}
+def spelled_for(predictor: Predictor, asked: str) -> str:
+    """In lower case where the model reads it so."""
+    return asked.lower() if getattr(predictor.bundle.codec, "lower", False) else asked
 
 
-def look_at_pieces(run: Run, text: str) -> dict[str, Any]:
-    """One text at every level, with offsets."""
-    return {"model": run.recipe.model.name, **look_at_tokens(run.predictor.bundle.codec, text)}
+def look_at_context(predictor: Predictor, asked: str) -> ContextView:
+    """The same word in two sentences, before and after each layer."""
+    bundle = predictor.bundle
+    return context_view(predictor.module, bundle.codec, asked, model=bundle.recipe.model.name)
+
+
+def look_at_tokens(predictor: Predictor, text: str) -> TokensView:
+    """The tokens of a text at every level, with their places."""
+    return tokens_view(predictor.bundle.codec, text, model=predictor.bundle.recipe.model.name)

@@ -9,10 +9,11 @@ from typing import Any
 import torch
 
 from atento.api.folders import held, new_folder, require_free
+from atento.api.outputs import model_card, save_outputs, versions
 from atento.api.prepare import Prepared, facts_of, prepare, read_data, tell
 from atento.api.recipes import Settings, assemble, gather_values
-from atento.api.run import Run, find_device, load, model_card, save_outputs, versions
-from atento.api.starting import continue_model
+from atento.api.run import Run, find_device, load
+from atento.api.warm_start import continue_model
 from atento.bundle import (
     EVENTS,
     RECIPE,
@@ -27,12 +28,13 @@ from atento.bundle import (
 )
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
-from atento.models.build.encoder_decoder import count_parameters
+from atento.models.builders.encoder_decoder import count_parameters
 from atento.predictor import Judged, Predictor
 from atento.spec import Recipe, read_recipe
-from atento.tasks.task import Question, Reading, Task, encode_all
+from atento.tasks.encoding import encode_all
+from atento.tasks.task import Dataset, EvaluationExample, Task
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
-from atento.training.events import EventLog, Watcher, no_watcher, read_events
+from atento.training.events import EventCallback, EventLog, no_callback, read_events
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
 from atento.training.threads import choose_threads
@@ -53,7 +55,7 @@ def fit(
     out: str | Path | None = None,
     resume: bool = False,
     start_from: str | Path | None = None,
-    on_event: Watcher = no_watcher,
+    on_event: EventCallback = no_callback,
 ) -> Run:
     """Learn one model and leave it in a folder."""
     values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
@@ -82,7 +84,7 @@ def fit(
     return load(folder, device=device)
 
 
-def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: bool, on_event: Watcher) -> None:
+def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: bool, on_event: EventCallback) -> None:
     """Train the model to its end, test it once, and complete the folder."""
     log = EventLog(folder, on_event)
     plan, learner = begin(prepared, folder, device, log, resume=resume)
@@ -93,9 +95,9 @@ def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: boo
     if prepared.solved and learner.best_weights and not learner.progress.best_step:
         notes.append("no step was better than the closed form by more than chance: it stays as it began")
         tell(notes[-1:], on_event)
-    if prepared.task.settle is not None:
-        prepared.task.settle(learner.module.eval(), prepared.codec, prepared.reading.valid)
-    log.add("finished", step=learner.progress.step, why=learner.progress.done)
+    if prepared.task.learning.calibrate is not None:
+        prepared.task.learning.calibrate(learner.module.eval(), prepared.codec, prepared.reading.valid)
+    log.add("finished", step=learner.progress.step, why=learner.progress.stop_reason)
     finish(plan, learner, prepared.reading, notes=notes)
 
 
@@ -106,7 +108,7 @@ def is_begun(folder: Path) -> bool:
 
 def begun_with(folder: Path, task: Task) -> Any:
     """The codec of the run to be resumed, which may have come from a run before it; None where none was begun."""
-    return task.load(read_json(folder, VOCABULARY)) if is_begun(folder) else None
+    return task.learning.load(read_json(folder, VOCABULARY)) if is_begun(folder) else None
 
 
 def open_run(folder: Path, prepared: Prepared, *, resume: bool) -> None:
@@ -137,20 +139,20 @@ def make_plan(prepared: Prepared, device: torch.device, folder: Path) -> Plan:
     task, recipe, codec, reading = prepared.task, prepared.recipe, prepared.codec, prepared.reading
     stride = -(-len(reading.valid) // recipe.train.validation_examples) or 1
     encoded = encode_all(task, codec, reading.train)
-    windows = task.windows(encoded, recipe.train, codec) if task.windows is not None else None
+    windows = task.learning.windows(encoded, recipe.train, codec) if task.learning.windows is not None else None
     return Plan(
         task=task,
         recipe=recipe,
         codec=codec,
         examples=encoded if windows is None else windows.examples,
-        questions=reading.valid[::stride],
+        validation=reading.valid[::stride],
         fingerprint=reading.fingerprint,
         device=device,
         folder=folder,
         order=None if windows is None else windows.order,
-        carried=windows is not None and windows.carried,
+        stateful=windows is not None and windows.carried,
         gather=None if windows is None else windows.gather,
-        solved=prepared.solved,
+        closed_form=prepared.solved,
     )
 
 
@@ -176,11 +178,11 @@ def begin(
 def try_step(plan: Plan, learner: Learner) -> None:
     """A forward and backward pass that changes nothing, for the clock."""
     batch = plan.batch(range(min(TRIED, len(plan.examples))))
-    plan.task.loss(learner.module, batch, 0.0).mean.backward()  # type: ignore[no-untyped-call]
-    learner.optimiser.zero_grad(set_to_none=True)
+    plan.task.learning.loss(learner.module, batch, 0.0).mean.backward()  # type: ignore[no-untyped-call]
+    learner.optimizer.zero_grad(set_to_none=True)
 
 
-def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) -> None:
+def finish(plan: Plan, learner: Learner, reading: Dataset, *, notes: list[str]) -> None:
     """Touch the test part, once, and complete the folder."""
     bundle = Bundle(plan.folder, plan.task, plan.recipe, plan.codec, learner.module, {})
     found, answers = Predictor(bundle, device=plan.device).examine(reading.test)
@@ -199,7 +201,7 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
         "steps": progress.step,
         "epochs": progress.examples / max(1, len(plan.examples if plan.order is None else plan.order)),
         "best_step": progress.best_step,
-        "ended": progress.done,
+        "ended": progress.stop_reason,
         "seed": plan.recipe.train.seed,
         "device": str(plan.device),
         "threads": torch.get_num_threads(),
@@ -214,15 +216,15 @@ def finish(plan: Plan, learner: Learner, reading: Reading, *, notes: list[str]) 
 
 
 def mistakes(
-    plan: Plan, questions: Sequence[Question], answers: Sequence[Judged], lines: Sequence[dict[str, Any]]
+    plan: Plan, questions: Sequence[EvaluationExample], answers: Sequence[Judged], lines: Sequence[dict[str, Any]]
 ) -> tuple[int, list[dict[str, Any]]]:
     """How many answers are mistakes, and the worst of them with their numbers in the test part; of equally wrong ones
     those that seemed least likely.
     """
-    told = zip(questions, answers, lines, strict=True)
+    examples = zip(questions, answers, lines, strict=True)
     judged = [
-        (plan.task.wrong(plan.codec, answer.output, question.references), {**line, "number": number})
-        for number, (question, answer, line) in enumerate(told)
+        (plan.task.judging.error(plan.codec, answer.output, question.references), {**line, "number": number})
+        for number, (question, answer, line) in enumerate(examples)
     ]
     wrong = sorted((one for one in judged if one[0] > 0), key=lambda one: (-one[0], one[1]["score"] or 0.0))
     return sum(how >= 1 for how, _ in wrong), [line for _, line in wrong[:WORST]]

@@ -1,7 +1,4 @@
-"""Folders of runs: where they lie, and that two runs never share one.
-
-Runs and boards in a folder, newest first.
-"""
+"""Folders of runs: their names, that two runs never share one, and a list of them, newest first."""
 
 import fcntl
 import os
@@ -19,7 +16,7 @@ LOCK = ".lock"
 BOARD = "board.json"
 RECIPES = "recipes"
 TRIALS = "trials.log"
-EARLY = (LOCK, VOCABULARY, RECIPE, EVENTS)  # what a run that died young may leave
+EARLY = (LOCK, VOCABULARY, RECIPE, EVENTS)  # what a run that ended before its first checkpoint may leave
 
 
 def folder_name(text: str) -> str:

@@ -1,88 +1,121 @@
 """What a file is, what is wrong with it, and what to type next."""
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from atento.api.inspect_series import channels_of, series_problems
 from atento.api.prepare import Data, read_data
-from atento.api.problems import Problem, Subject, problems_of, refused_rows
+from atento.api.problems import InspectedData, Problem, problems_of, refused_rows
 from atento.api.recipes import recipe_for
-from atento.data.assignment import Cast, cast
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.columns.column import label_histogram, length_histogram
-from atento.data.evidence import evidence_of
-from atento.data.records import join, split
-from atento.data.series import Series
-from atento.data.siblings import find_parts
-from atento.data.sources import read_source
-from atento.data.tables.chunks import head_of, is_large
+from atento.data.evidence.evidence import evidence_of
+from atento.data.sources.reading import read_source
+from atento.data.sources.siblings import find_splits
+from atento.data.tables.chunks import first_chunk, is_large
 from atento.data.tables.table import Table, parsed_once
 from atento.errors import AtentoError
-from atento.spec import DataRecipe, Recipe
-from atento.tasks.catalogue import LIKELY, TASKS, recognise
-from atento.tasks.task import Reading, Task, learn_codec
+from atento.spec import DataRecipe
+from atento.tasks.catalogue import TASKS
+from atento.tasks.finding import LIKELY, recognise
+from atento.tasks.task import Recognition, Task, learn_codec
 
 VERBS = ("compare", "train")
 MOST_ROWS = 20  # refused ones that are listed
 MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
 FEW_DOCUMENTS = 20  # of fewer documents, lines say more
 WORDY = 1.5  # words a text, from where words are counted
-NUMERIC = ("estimate", "classify-series", "transcribe")
-SIDES = {"tag": "sentences", "match": "both texts", **dict.fromkeys(NUMERIC, "sequences")}
+
+
+@dataclass(kw_only=True)
+class Inspection:
+    """What a file holds, which task it seems meant for and why, what is wrong with it, and commands to go on with."""
+
+    file: str
+    kind: str  # csv, jsonl, folder …
+    rows: int
+    columns: list[dict[str, Any]]  # each column in numbers
+    next: list[str]  # commands
+    task: str | None = None
+    guesses: dict[str, Recognition] = field(default_factory=dict)  # how likely each task is, the likeliest first
+    refused: int = 0  # rows that cannot be used
+    notes: list[str] = field(default_factory=list)
+    used_as: dict[str, str] = field(default_factory=dict)  # column -> what the task reads it as
+    parts: dict[str, int] = field(default_factory=dict)  # examples for training, validation and test
+    lengths: list[dict[str, Any]] = field(default_factory=list)  # histograms of texts
+    labels: list[dict[str, Any]] = field(default_factory=list)  # how often each label occurs
+    distinct_labels: int = 0
+    tokens: list[str] = field(default_factory=list)  # how texts would be cut
+    channels: list[dict[str, Any]] = field(default_factory=list)  # of series, each channel in numbers
+    examples: list[list[str]] = field(default_factory=list)  # a few of a built-in set
+    problems: list[Problem] = field(default_factory=list)
+    more_problems: int = 0  # that are not listed
+    evidence: dict[str, Any] = field(default_factory=dict)  # all other facts about the file
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in dicts and lists."""
+        found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "evidence"}
+        return {
+            **self.evidence,
+            **found,
+            "guesses": {task: guess._asdict() for task, guess in self.guesses.items()},
+            "problems": [problem._asdict() for problem in self.problems],
+        }
 
 
 @parsed_once()
-def inspect(file: str) -> dict[str, Any]:
-    """Facts, the guess and its reason, problems with a way to mend each, and commands to go on with."""
-    if is_builtin(file):
-        return inspect_builtin(file)
-    if not is_large(file):
-        found, beside = find_parts(DataRecipe(train=file))
-        return look_into(file, {"data.train": file, **found}, beside)
-    with head_of(file) as head:
-        return look_into(file, {"data.train": head}, [f"{file} is large: these are its first rows"])
+def inspect(file: str | Path) -> Inspection:
+    """Facts about a file, the task it seems meant for, problems with a way to mend each, and commands to go on with."""
+    name = str(file)
+    if is_builtin(name):
+        return inspect_builtin(name)
+    if not is_large(name):
+        found, siblings = find_splits(DataRecipe(train=name))
+        return inspect_table(name, {"data.train": name, **found}, siblings)
+    with first_chunk(name) as head:
+        return inspect_table(name, {"data.train": head}, [f"{name} is large: these are its first rows"])
 
 
-def look_into(file: str, values: dict[str, str], beside: Sequence[str]) -> dict[str, Any]:
+def inspect_table(file: str, values: dict[str, str], siblings: Sequence[str]) -> Inspection:
     """The same of the files that are read for what was typed."""
     table = read_source(values["data.train"])
     evidence = evidence_of(table)
     guesses = recognise(evidence)
     best = next(iter(guesses))
     likely = guesses[best].likelihood >= LIKELY
-    document: dict[str, Any] = {
-        **evidence.to_json(),
-        "refused": len(table.refused),
-        "notes": [*beside, *table.notes],
-        "task": best if likely else None,
-        "guesses": {task: guess._asdict() for task, guess in guesses.items()},
-        **{"cast": {}, "parts": {}, "lengths": [], "labels": [], "distinct_labels": 0, "tokens": [], "channels": []},
-    }
-    rows, problems = refused_rows(file, table.refused), list[Problem]()
-    mend: dict[str, str] = {}
+    facts = evidence.to_json()
+    found = Inspection(
+        **{key: facts[key] for key in ("file", "kind", "rows", "columns")},
+        evidence=facts,
+        refused=len(table.refused),
+        notes=[*siblings, *table.notes],
+        task=best if likely else None,
+        guesses=guesses,
+        next=[],
+    )
+    rows, mend = refused_rows(file, table.refused), dict[str, str]()
     if likely:
         try:
             data, stopped, mend = read_mended(TASKS[best], values)
-            found, problems = look_at_parts(file, data, table)
-            document |= {**found, "notes": [*beside, *data.reading.notes]}
+            describe_parts(found, file, data, table)
+            found.notes = [*siblings, *data.reading.notes]
             rows = [*refused_rows(file, data.reading.refused), *(problem_of(error) for error in stopped)]
         except AtentoError as error:
             rows = rows or [problem_of(error)]
-    if document["refused"]:
+    if found.refused:
         mend = {"data.bad_rows": "skip", **mend}
     settings = [word for key, value in mend.items() for word in ("--set", f"{key}={value}")]
     if settings:  # one command mends all rows
         rows = [row._replace(command=shlex.join(["atento", "compare", file, *settings])) for row in rows]
-    return {
-        **document,
-        "problems": [problem._asdict() for problem in (*rows[:MOST_ROWS], *problems)],
-        "more_problems": len(rows[MOST_ROWS:]),
-        "next": [shlex.join(["atento", verb, file, *settings]) for verb in (VERBS if likely else ())]
-        or ["atento data"],
-    }
+    found.problems = [*rows[:MOST_ROWS], *found.problems]
+    found.more_problems = len(rows[MOST_ROWS:])
+    commands = [shlex.join(["atento", verb, file, *settings]) for verb in VERBS]
+    found.next = commands if likely else ["atento data"]
+    return found
 
 
 def read_mended(task: Task, values: dict[str, str]) -> tuple[Data, list[AtentoError], dict[str, str]]:
@@ -102,20 +135,22 @@ def read_mended(task: Task, values: dict[str, str]) -> tuple[Data, list[AtentoEr
             mend |= error.settings
 
 
-def look_at_parts(file: str, data: Data, table: Table) -> tuple[dict[str, Any], list[Problem]]:
-    """What the parts hold, as the task reads them, and what is wrong with them."""
+def describe_parts(found: Inspection, file: str, data: Data, table: Table) -> None:
+    """Put in what the parts hold, as the task reads them, and what is wrong with them."""
     reading = data.reading
-    found: dict[str, Any] = {
-        "refused": len(reading.refused),
-        "parts": {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)},
-        "tokens": token_notes(data),
-    }
-    if isinstance(reading.train[0][0], Series):
-        return {**found, "channels": channels_of(reading)}, series_problems(file, reading)
-    parts = cast(table, data.task.name)
-    subject = subject_of(file, data.recipe, reading, table=table, cast=parts)
-    found["cast"] = {table.columns[at]: part for at, part in parts.items()}
-    return {**found, "lengths": lengths_of(subject), **labels_of(subject)}, problems_of(subject)
+    found.refused = len(reading.refused)
+    found.parts = {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)}
+    found.tokens = token_notes(data)
+    if data.task.reading.kind == "series":
+        found.channels, found.problems = channels_of(reading), series_problems(file, reading)
+        return
+    roles = {table.columns.index(name): role for name, role in reading.roles if name in table.columns}
+    inspected = inspected_data(file, data, table=table, roles=roles)
+    found.used_as = {table.columns[at]: role for at, role in roles.items()}
+    found.lengths, found.problems = lengths_of(inspected), problems_of(inspected)
+    labels = inspected.label_lists()
+    found.labels = [asdict(entry) for entry in label_histogram(labels)]
+    found.distinct_labels = len({label for row in labels for label in row})
 
 
 def problem_of(error: AtentoError) -> Problem:
@@ -123,62 +158,43 @@ def problem_of(error: AtentoError) -> Problem:
     return Problem("rows", error.problem, error.fix)
 
 
-def subject_of(file: str, recipe: Recipe, reading: Reading, *, table: Table, cast: Cast) -> Subject:
+def inspected_data(file: str, data: Data, *, table: Table, roles: dict[int, str]) -> InspectedData:
     """The set in the form that problems are looked for in."""
-    questions = (*reading.valid, *reading.test)
-    several = recipe.task == "label"
-    held_out = [
-        (q.source, join(q.references) if several else q.references[0]) for q in questions if q.references or several
-    ]
+    task, recipe, reading = data.task, data.recipe, data.reading
+    labels = task.judging.labels
+    asked = [q for q in (*reading.valid, *reading.test) if q.references or (labels is not None and labels.several)]
+    held_out = [(question.source, task.judging.target(question.references)) for question in asked]
     targets = [target for _, target in (*reading.train, *held_out)]
-    cut = CUT.get(recipe.task)
-    return Subject(
+    return InspectedData(
         file=file,
-        task=recipe.task,
+        task=task,
         table=table,
-        cast=cast,
+        roles=roles,
         train=reading.train,
         held_out=held_out,
         tested=len(reading.test),
         own_test=bool(recipe.data.test),
-        balance=recipe.train.balance,
-        labels=[cut(target) for target in targets] if cut is not None else [],
+        class_weight=recipe.train.class_weight,
+        labels=[labels.split(target) for target in targets] if labels is not None else [],
     )
 
 
-def one_label(target: str) -> list[str]:
-    """A target that is a label."""
-    return [target]
-
-
-CUT: dict[str, Callable[[str], list[str]]] = {"classify": one_label, "match": one_label, "label": split, "tag": split}
-CUT |= {"classify-pictures": one_label, "match-pictures": one_label, "classify-series": one_label}
-
-
-def lengths_of(subject: Subject) -> list[dict[str, Any]]:
-    """A histogram of every side that is text or numbers; words where there are any, else characters."""
-    pairs = [*subject.train, *subject.held_out]
-    if subject.task == "generate" and len(pairs) < FEW_DOCUMENTS:
-        sides = {"lines": [row[0] for row in subject.table.rows if row[0].strip()]}
-    elif subject.task == "translate":
-        sides = {"source": [split(source)[0] for source, _ in pairs], "target": [target for _, target in pairs]}
-    elif subject.task == "caption":
-        sides = {"captions": [target for _, target in pairs]}
-    elif subject.task == "match-pictures":
-        sides = {"questions": [split(source)[-1] for source, _ in pairs]}
-    elif subject.task == "classify-pictures":
-        sides = {}
-    else:
-        sides = {SIDES.get(subject.task, "text"): [source for source, _ in pairs]}
+def lengths_of(data: InspectedData) -> list[dict[str, Any]]:
+    """A histogram of every text of an example; of words where there are any, else of characters."""
+    pairs = [*data.train, *data.held_out]
+    texts = {name: [text_of(pair) for pair in pairs] for name, text_of in data.task.reading.texts.items()}
+    if data.task.reading.kind == "documents" and len(pairs) < FEW_DOCUMENTS:
+        texts = {"lines": [row[0] for row in data.table.rows if row[0].strip()]}
     found = []
-    for side, texts in sides.items():
-        words = [len(text.split()) for text in texts]
+    for name, some in texts.items():
+        words = [len(text.split()) for text in some]
         unit = "words" if sum(words) >= WORDY * len(words) else "characters"
-        counts = words if unit == "words" else [len(text) for text in texts]
+        counts = words if unit == "words" else [len(text) for text in some]
+        steps = data.task.reading.kind == "numbers" and name != "target"
         found.append(
             {
-                "of": side,
-                "unit": "steps" if subject.task in NUMERIC else unit,
+                "of": name,
+                "unit": "steps" if steps else unit,
                 "median": median(counts),
                 "longest": max(counts),
                 "bins": [{"name": each.name, **asdict(each)} for each in length_histogram(counts)],
@@ -187,41 +203,27 @@ def lengths_of(subject: Subject) -> list[dict[str, Any]]:
     return found
 
 
-def labels_of(subject: Subject) -> dict[str, Any]:
-    """How often each label comes; a tag is counted for every word."""
-    tags = subject.task == "tag"
-    rows = [[tag] for row in subject.labels for tag in row] if tags else subject.labels
-    return {
-        "labels": [asdict(entry) for entry in label_histogram(rows)],
-        "distinct_labels": len({label for row in rows for label in row}),
-    }
-
-
 def token_notes(data: Data) -> list[str]:
     """At what level the task cuts texts and what it finds there, from a part of the training rows."""
     step = 1 + len(data.reading.train) // MOST_LEARNED
     return list(learn_codec(data.task, data.recipe, data.reading.train[::step]).notes)
 
 
-def inspect_builtin(name: str) -> dict[str, Any]:
+def inspect_builtin(name: str) -> Inspection:
     """A generated set needs no mending."""
     entry = BUILTIN[name]
     task = TASKS[entry.task]
-    reading = task.read(DataRecipe(train=name), 0)
+    reading = task.reading.read(DataRecipe(train=name), 0)
     shown = reading.train if entry.series is None else entry.make(DataRecipe(train=name), 0).train
     held = len(reading.valid) + len(reading.test)
     rows = sum(map(len, entry.series(DataRecipe(train=name), 0).series)) if entry.series else len(reading.train) + held
-    return {
-        "file": name,
-        "kind": "built-in",
-        "rows": rows,
-        "columns": [],
-        "refused": 0,
-        "notes": list(reading.notes),
-        "task": task.name,
-        "guesses": {},
-        "problems": [],
-        "more_problems": 0,
-        "examples": [list(pair) for pair in shown[:5]],
-        "next": [f"atento compare {name}", f"atento train {name}"],
-    }
+    return Inspection(
+        file=name,
+        kind="built-in",
+        rows=rows,
+        columns=[],
+        notes=list(reading.notes),
+        task=task.name,
+        examples=[list(pair) for pair in shown[:5]],
+        next=[f"atento compare {name}", f"atento train {name}"],
+    )

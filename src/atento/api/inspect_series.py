@@ -11,17 +11,17 @@ from atento.data.records import counted
 from atento.data.series import Series
 from atento.data.series.covariates import shifted_targets
 from atento.data.series.series import Numbers
-from atento.tasks.forecast.windows import Frame
-from atento.tasks.task import Reading
+from atento.tasks.forecast.windows import WindowSpec
+from atento.tasks.task import Dataset
 
 MOST_CHANNELS = 24  # that are listed
 LEVELS = "▁▂▃▄▅▆▇█"
 POINTS = 40  # of a line
-FAR = 20.0  # spreads between quartiles that make a number an outlier
+FAR = 20.0  # distances between quartiles that make a number an outlier
 FEW_WINDOWS = 200  # to train on
 
 
-def channels_of(reading: Reading) -> list[dict[str, Any]]:
+def channels_of(reading: Dataset) -> list[dict[str, Any]]:
     """Each channel over the training parts of all series; the line is the first series'."""
     series, frame = [one for one, _ in reading.train], reading.train[0][1]
     return [channel_facts(frame.channels[at], series, at) for at in range(min(len(frame.channels), MOST_CHANNELS))]
@@ -33,7 +33,7 @@ def channel_facts(name: str, series: Sequence[Series], at: int) -> dict[str, Any
     return {
         "name": name,
         "mean": float(values.mean()),
-        "spread": float(values.std()),
+        "std": float(values.std()),
         "low": float(values.min()),
         "high": float(values.max()),
         "line": line_of(series[0].values[:, at]),
@@ -42,13 +42,13 @@ def channel_facts(name: str, series: Sequence[Series], at: int) -> dict[str, Any
 
 def line_of(values: Numbers) -> str:
     """The course of (T,) in block characters."""
-    pieces = [piece.mean() for piece in np.array_split(values, min(POINTS, len(values)))]
-    low, high = min(pieces), max(pieces)
+    means = [chunk.mean() for chunk in np.array_split(values, min(POINTS, len(values)))]
+    low, high = min(means), max(means)
     reach = (high - low) or 1.0
-    return "".join(LEVELS[min(len(LEVELS) - 1, int((piece - low) / reach * len(LEVELS)))] for piece in pieces)
+    return "".join(LEVELS[min(len(LEVELS) - 1, int((mean - low) / reach * len(LEVELS)))] for mean in means)
 
 
-def series_problems(file: str, reading: Reading) -> list[Problem]:
+def series_problems(file: str, reading: Dataset) -> list[Problem]:
     """Leaks first, for they make every score a lie."""
     series, frame = [one for one, _ in reading.train], reading.train[0][1]
     found: list[Problem] = []
@@ -57,17 +57,17 @@ def series_problems(file: str, reading: Reading) -> list[Problem]:
     return found
 
 
-def told_beforehand(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+def told_beforehand(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:
     """Covariates that are the target."""
     for leak in shifted_targets(series, frame.horizon) if frame.covariates else ():
         covariate, channel = frame.covariates[leak.covariate], frame.channels[leak.channel]
         where = f"the covariate {covariate!r} is {channel!r}, moved by {counted(abs(leak.ahead), 'step')}"
         rest = [name for name in frame.covariates if name != covariate]
-        known = command_of(file, f"data.known={','.join(rest)}")
-        yield Problem("leak", where, "a model would read the answer; leave it out of data.known", known)
+        known = command_of(file, f"data.future_covariates={','.join(rest)}")
+        yield Problem("leak", where, "a model would read the answer; leave it out of data.future_covariates", known)
 
 
-def never_changing(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+def never_changing(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:
     """Channels with one value in all of the training part."""
     still = [
         name
@@ -80,8 +80,8 @@ def never_changing(file: str, series: Sequence[Series], frame: Frame, reading: R
         yield Problem("columns", where, "leave it out", command_of(file, f"data.target={','.join(moving)}"))
 
 
-def far_away(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
-    """Numbers that lie so far from all others that they may be marks of what is missing, such as -9999."""
+def far_away(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:
+    """Numbers that lie so far from all others that they may stand for missing values, such as -9999."""
     for at, name in enumerate(frame.channels[:MOST_CHANNELS]):
         values = np.concatenate([one.values[:, at] for one in series])
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
@@ -93,7 +93,7 @@ def far_away(file: str, series: Sequence[Series], frame: Frame, reading: Reading
             )
 
 
-def too_few(file: str, series: Sequence[Series], frame: Frame, reading: Reading) -> Iterator[Problem]:
+def too_few(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:
     """Little to learn from, or little to judge by."""
     windows = sum(max(0, len(one) - frame.window + 1) for one in series)
     if windows < FEW_WINDOWS:

@@ -7,11 +7,11 @@ from pathlib import PurePath
 from statistics import median
 from typing import NamedTuple
 
-from atento.data.assignment import Cast
-from atento.data.columns.leaks import giveaways, near_rows, tellings
-from atento.data.columns.roles import is_text, look_at
+from atento.data.columns.leaks import leaking_columns, leaking_words, near_duplicate_rows
+from atento.data.columns.roles import is_text, sample_columns
 from atento.data.records import Refusal, counted, excerpt, in_words
 from atento.data.tables.table import Table
+from atento.tasks.task import Task
 
 OUTWEIGHED = 0.1  # a label with less than this share of the commonest one's texts
 FEW = 5  # texts of a label: too few to learn it and to test it
@@ -31,30 +31,39 @@ class Problem(NamedTuple):
     command: str = ""
 
 
-class Subject(NamedTuple):
+class InspectedData(NamedTuple):
     """A set as a task reads it."""
 
     file: str  # as it was typed
-    task: str
+    task: Task
     table: Table
-    cast: Cast
+    roles: dict[int, str]  # the number of a column -> what the task reads it as
     train: Sequence[tuple[str, str]]
     held_out: Sequence[tuple[str, str]]
     tested: int  # examples of the test part
     own_test: bool  # which is a file of its own
-    balance: float  # how much more rare labels weigh by default
+    class_weight: float  # how much more rare labels weigh by default
     labels: Sequence[Sequence[str]]  # of each training example, then of each held-out one; none without labels
+
+    @property
+    def labels_words(self) -> bool:
+        """Whether each word has a label of its own."""
+        return self.task.judging.labels is not None and self.task.judging.labels.of_words
+
+    def label_lists(self) -> Sequence[Sequence[str]]:
+        """The labels that are counted together; those of words one by one."""
+        return [[label] for row in self.labels for label in row] if self.labels_words else self.labels
 
     def compare(self, *settings: str) -> str:
         """The command with these settings."""
         return shlex.join(["atento", "compare", self.file, *(word for one in settings for word in ("--set", one))])
 
 
-def problems_of(subject: Subject) -> list[Problem]:
+def problems_of(data: InspectedData) -> list[Problem]:
     """Leaks first, for they make every score a lie."""
     found: list[Problem] = []
     for look in (leaks_in_text, leaks_in_columns, duplicates, conflicts, imbalance, lengths, sizes, columns, encoding):
-        found += look(subject)
+        found += look(data)
     return found
 
 
@@ -64,44 +73,44 @@ def refused_rows(file: str, refused: Sequence[Refusal]) -> list[Problem]:
     return [Problem("rows", str(refusal), refusal.fix, skip) for refusal in refused]
 
 
-def leaks_in_text(subject: Subject) -> Iterator[Problem]:
+def leaks_in_text(data: InspectedData) -> Iterator[Problem]:
     """Labels that stand in their own texts."""
-    if subject.task not in ("classify", "label", "match"):
+    if data.task.reading.kind not in ("text", "two texts") or not data.labels:
         return
-    texts = [source for source, _ in (*subject.train, *subject.held_out)]
-    for found in giveaways(texts, subject.labels):
-        what = f"the label {found.label!r}" if found.named else f"the word {found.word!r}"
-        of = "its own name" if found.named else f"{found.label!r}"
+    texts = [source for source, _ in (*data.train, *data.held_out)]
+    for found in leaking_words(texts, data.labels):
+        what = f"the label {found.label!r}" if found.is_label_name else f"the word {found.word!r}"
+        of = "its own name" if found.is_label_name else f"{found.label!r}"
         where = f"{what} stands in {found.inside:.0%} of the texts of {of}, in {found.outside:.0%} of the others"
-        other = another_text(subject)
+        other = another_text(data)
         fix = "a model will read the answer; take it out of the texts" + (", or read another column" if other else "")
-        yield Problem("leak", where, fix, subject.compare(f"data.source={other}") if other else "")
+        yield Problem("leak", where, fix, data.compare(f"data.source={other}") if other else "")
 
 
-def another_text(subject: Subject) -> str:
+def another_text(data: InspectedData) -> str:
     """A column that could be read instead: text that plays no part."""
-    free = [look for look in look_at(subject.table) if look.at not in subject.cast and is_text(look)]
-    return subject.table.columns[max(free, key=lambda look: look.characters).at] if free else ""
+    free = [look for look in sample_columns(data.table) if look.index not in data.roles and is_text(look)]
+    return data.table.columns[max(free, key=lambda look: look.characters).index] if free else ""
 
 
-def leaks_in_columns(subject: Subject) -> Iterator[Problem]:
+def leaks_in_columns(data: InspectedData) -> Iterator[Problem]:
     """Columns that say the label."""
-    parts = {part: at for at, part in subject.cast.items()}
-    if "label" not in parts or list(subject.cast.values()).count("label") > 1:
+    parts = {part: at for at, part in data.roles.items()}
+    if "label" not in parts or list(data.roles.values()).count("label") > 1:
         return
-    read = [at for at, part in subject.cast.items() if part != "label"]
-    table, label = subject.table, parts["label"]
-    for found in tellings(table.columns, table.rows, read=read, label=label):
+    read = [at for at, part in data.roles.items() if part != "label"]
+    table, label = data.table, parts["label"]
+    for found in leaking_columns(table.columns, table.rows, read=read, label=label):
         at = table.columns.index(found.column)
         if all(row[at].startswith(row[label]) for row in table.rows):
             fix = f"it holds finer labels; {table.columns[label]!r} is learned unless you name it"
-            command = subject.compare(f"data.label={found.column}")
+            command = data.compare(f"data.label={found.column}")
             yield Problem("labels", f"{found.column!r} has {found.values} values within the labels", fix, command)
             continue
         where = f"column {found.column!r} says the label: each of its {found.values} values stands beside one"
         fix = f"a new text would come without it; it is not read, {in_words(named(table, read))} is"
         settings = [f"data.source={table.columns[read[0]]}", f"data.label={table.columns[label]}"]
-        yield Problem("leak", where, fix, subject.compare(*settings))
+        yield Problem("leak", where, fix, data.compare(*settings))
 
 
 def named(table: Table, columns: Sequence[int]) -> list[str]:
@@ -109,41 +118,41 @@ def named(table: Table, columns: Sequence[int]) -> list[str]:
     return [repr(table.columns[at]) for at in columns]
 
 
-def duplicates(subject: Subject) -> Iterator[Problem]:
+def duplicates(data: InspectedData) -> Iterator[Problem]:
     """Rows that come again, exactly or nearly."""
-    again = len(subject.table.rows) - len(set(subject.table.rows))
-    if again and subject.table.kind != "text":
+    again = len(data.table.rows) - len(set(data.table.rows))
+    if again and data.table.kind != "text":
         fix = "none is needed: equal sources never straddle the split"
         yield Problem("duplicates", f"{counted(again, 'row')} repeat an earlier one", fix)
-    held_out = [source for source, _ in subject.held_out]
-    near = near_rows([source for source, _ in subject.train], held_out)
+    held_out = [source for source, _ in data.held_out]
+    near = near_duplicate_rows([source for source, _ in data.train], held_out)
     if near:
         differ = f"{counted(len(near), 'training row')} {'differs' if len(near) == 1 else 'differ'}"
-        example = excerpt(subject.train[near[0]][0])
+        example = excerpt(data.train[near[0]][0])
         where = f"{differ} from a held-out one in case, spaces and punctuation alone, e.g. {example}"
-        yield Problem("duplicates", where, "leave them out of training", subject.compare("data.near=drop"))
+        yield Problem("duplicates", where, "leave them out of training", data.compare("data.near_duplicates=drop"))
 
 
-def conflicts(subject: Subject) -> Iterator[Problem]:
+def conflicts(data: InspectedData) -> Iterator[Problem]:
     """Texts that have one label here and another there."""
-    if not subject.labels or subject.task == "tag":
+    if not data.labels or data.labels_words:
         return
-    said: dict[str, set[str]] = defaultdict(set)
-    for source, target in (*subject.train, *subject.held_out):
-        said[source].add(target)
-    several = [source for source, targets in said.items() if len(targets) > 1]
+    labels_of: dict[str, set[str]] = defaultdict(set)
+    for source, target in (*data.train, *data.held_out):
+        labels_of[source].add(target)
+    several = [source for source, targets in labels_of.items() if len(targets) > 1]
     if several:
-        example = " and ".join(sorted(repr(target.replace("\t", ", ")) for target in said[several[0]])[:2])
+        example = " and ".join(sorted(repr(target.replace("\t", ", ")) for target in labels_of[several[0]])[:2])
         where = f"{counted(len(several), 'text')} with different labels, e.g. {excerpt(several[0])}: {example}"
-        fix = "correct them, or learn only what is said first"
-        yield Problem("labels", where, fix, subject.compare("data.conflicts=first"))
+        fix = "correct them, or learn only the first"
+        yield Problem("labels", where, fix, data.compare("data.conflicts=first"))
 
 
-def imbalance(subject: Subject) -> Iterator[Problem]:
+def imbalance(data: InspectedData) -> Iterator[Problem]:
     """Labels that are outweighed, too rare, or never seen in training."""
-    if not subject.labels or subject.task == "tag":
+    if not data.labels or data.labels_words:
         return
-    counts = Counter(label for labels in subject.labels for label in set(labels))
+    counts = Counter(label for labels in data.labels for label in set(labels))
     if not counts:
         return
     commonest, most = counts.most_common(1)[0]
@@ -155,59 +164,59 @@ def imbalance(subject: Subject) -> Iterator[Problem]:
             f"{commonest!r} ({most:,}); the rarest is {rarest!r} ({counts[rarest]:,})"
         )
         fix, more = ("let rare labels weigh more", 0.5)
-        if subject.balance:
-            fix, more = f"rare labels weigh more already (train.balance={subject.balance:g}); for still more:", 1
-        yield Problem("labels", where, fix, subject.compare(f"train.balance={more:g}"))
-    trained = {label for labels in subject.labels[: len(subject.train)] for label in labels}
+        if data.class_weight:
+            fix, more = f"rare labels weigh more already (train.class_weight={data.class_weight:g}); for still more:", 1
+        yield Problem("labels", where, fix, data.compare(f"train.class_weight={more:g}"))
+    trained = {label for labels in data.labels[: len(data.train)] for label in labels}
     unseen = sorted(set(counts) - trained)
     if unseen:
         where = f"{counted(len(unseen), 'label')} in validation or test only: {in_words(unseen, limit=5)}"
         yield Problem("labels", where, f"no model can learn them; give at least {FEW} texts of each")
 
 
-def lengths(subject: Subject) -> Iterator[Problem]:
+def lengths(data: InspectedData) -> Iterator[Problem]:
     """Texts far longer than most, which cost memory and time."""
-    words = [len(source.split()) for source, _ in (*subject.train, *subject.held_out)]
+    words = [len(source.split()) for source, _ in (*data.train, *data.held_out)]
     middle, longest = median(words), max(words)
-    if subject.task in ("generate", "estimate", "classify-series", "transcribe") or longest < max(LONG, TIMES * middle):
+    if data.task.reading.kind in ("documents", "numbers") or longest < max(LONG, TIMES * middle):
         return
     limit = int(max(LONG, TIMES * middle) / 2)
     many = sum(count > limit for count in words)
     where = f"the longest text has {longest:,} words where half have at most {middle:g}; {many} have more than {limit}"
-    characters = max((len(source) for source, _ in subject.train if len(source.split()) <= limit), default=0)
+    characters = max((len(source) for source, _ in data.train if len(source.split()) <= limit), default=0)
     command = ""
-    if subject.table.kind in BY_LINES and "," not in subject.file and subject.file.endswith(tuple(BY_LINES | {"txt"})):
-        shorter = shlex.quote(f"short.{PurePath(subject.file).name}")
-        command = f"awk 'length($0) <= {2 * characters}' {shlex.quote(subject.file)} > {shorter}"
+    if data.table.kind in BY_LINES and "," not in data.file and data.file.endswith(tuple(BY_LINES | {"txt"})):
+        shorter = shlex.quote(f"short.{PurePath(data.file).name}")
+        command = f"awk 'length($0) <= {2 * characters}' {shlex.quote(data.file)} > {shorter}"
     yield Problem("lengths", where, "they cost memory and time; cut or leave them out", command)
 
 
-def sizes(subject: Subject) -> Iterator[Problem]:
+def sizes(data: InspectedData) -> Iterator[Problem]:
     """A test part that can hardly tell two models apart."""
-    if subject.tested < FEW_TESTED and not subject.own_test and subject.task != "generate":
-        where = f"the test part has {counted(subject.tested, 'row')}: scores will be rough"
-        yield Problem("size", where, "test on more of them", subject.compare("data.split=60/20/20"))
+    if data.tested < FEW_TESTED and not data.own_test and data.task.reading.kind != "documents":
+        where = f"the test part has {counted(data.tested, 'row')}: scores will be rough"
+        yield Problem("size", where, "test on more of them", data.compare("data.split=60/20/20"))
 
 
-def columns(subject: Subject) -> Iterator[Problem]:
+def columns(data: InspectedData) -> Iterator[Problem]:
     """Columns that nearly always say the same."""
-    table = subject.table
+    table = data.table
     for at, name in enumerate(table.columns):
         value, count = Counter(row[at] for row in table.rows).most_common(1)[0]
         if count >= CONSTANT * len(table.rows) and len(table.rows) > 1:
-            part = subject.cast.get(at)
+            part = data.roles.get(at)
             what = excerpt(value) if value.strip() else "nothing"
             where = f"column {name!r} holds {what} in {count / len(table.rows):.0%} of the rows"
             fix = f"a {part} should vary" if part else "none is needed: it is not read"
             yield Problem("columns", where, fix)
 
 
-def encoding(subject: Subject) -> Iterator[Problem]:
+def encoding(data: InspectedData) -> Iterator[Problem]:
     """A file that other programs may read wrongly."""
-    name = subject.table.encoding
-    if name in PLAIN or "," in name or " and " in name or subject.table.kind in ("folder", "parallel"):
+    name = data.table.encoding
+    if name in PLAIN or "," in name or " and " in name or data.table.kind in ("folder", "parallel"):
         return
-    path = shlex.quote(subject.file)
+    path = shlex.quote(data.file)
     fix = f"none is needed: it is read as {name}; to have it in UTF-8:"
-    command = f"iconv -f {name} -t utf-8 {path} > {shlex.quote('utf8.' + PurePath(subject.file).name)}"
-    yield Problem("encoding", f"{subject.table.file} is in {name}, not in UTF-8", fix, command)
+    command = f"iconv -f {name} -t utf-8 {path} > {shlex.quote('utf8.' + PurePath(data.file).name)}"
+    yield Problem("encoding", f"{data.table.file} is in {name}, not in UTF-8", fix, command)

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atento.data.builtin.catalogue import is_builtin
-from atento.data.siblings import find_parts
+from atento.data.sources.siblings import find_splits
 from atento.errors import InputError
 from atento.models.names import ModelName
-from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_values, require_key
-from atento.tasks.catalogue import find_task
-from atento.tasks.task import Task, fill_defaults
+from atento.spec import DataRecipe, Recipe, parse_duration, parse_settings, read_reasons, read_values, require_key
+from atento.tasks.filling import BY_USER, fill_defaults
+from atento.tasks.finding import find_task
+from atento.tasks.task import Task
 
 Settings = Iterable[str] | Mapping[str, Any]
 LIMITS = ("train.steps", "train.epochs", "train.budget")
@@ -20,7 +21,7 @@ DEFAULT_BUDGET = 600.0
 def gather_values(
     source: str, *, task: str, model: str, settings: Settings, seed: int | None, budget: str | float | None
 ) -> dict[str, Any]:
-    """Everything the user said, as recipe keys: the file first, then --set, then options of their own."""
+    """Everything the user gave, as recipe keys: the file first, then --set, then options of their own."""
     values: dict[str, Any] = read_values(Path(source)) if source.endswith(".toml") else {"data.train": source}
     if isinstance(settings, Mapping):
         for key in settings:
@@ -54,7 +55,7 @@ class Assembled(NamedTuple):
 def assemble(values: Mapping[str, Any], *, where: str = "") -> Assembled:
     """The task, the recipe with the task's defaults filled in, and what was guessed."""
     bare = Recipe().with_values(dict(values), where=where)
-    parts, found = find_parts(bare.data)
+    parts, found = find_splits(bare.data)
     bare = bare.with_values(parts)
     task, guess = find_task(bare.task, bare.data)
     known = recipe_for(task, {**values, **parts}, where=where)
@@ -65,20 +66,30 @@ def recipe_for(task: Task, values: Mapping[str, Any], *, where: str = "") -> Ass
     """The same for a task that is known; the data is not looked at."""
     bare = Recipe().with_values(dict(values), where=where)
     name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
-    recipe = fill_defaults(task, values, data=name, where=where)
-    task.names(ModelName.parse(recipe.model.name))  # a wrong name is said before a large file is read
+    recipe = fill_defaults(task, values, data=name, where=where, why=reasons_for(values, where))
+    task.learning.check_name(ModelName.parse(recipe.model.name))  # a wrong name is refused before a large file is read
     notes = []
     limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
     if limited:  # the user's limits stand alone
-        recipe = recipe.with_values({key: values.get(key, 0) for key in LIMITS})
+        others = {key: 0 for key in LIMITS if key not in values}
+        recipe = recipe.with_values(others, why="off: the user's own limit stands alone")
     elif not recipe.train.budget:
-        recipe = recipe.with_values({"train.budget": DEFAULT_BUDGET})
+        recipe = recipe.with_values({"train.budget": DEFAULT_BUDGET}, why="default budget; --budget changes it")
     if "model.name" not in values:
         notes.append(f"model: {recipe.model.name} (the default; `atento models` lists all)")
     if not limited:
         notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
     named = {"tokens.vectors": str(Path(recipe.tokens.vectors).absolute()) if recipe.tokens.vectors else ""}
     return Assembled(task, recipe.with_values({**absolute(recipe.data), **named}), notes)
+
+
+def reasons_for(values: Mapping[str, Any], file: str) -> dict[str, str]:
+    """Where each value came from: as the recipe file says, where it still has the file's value, else from the user."""
+    reasons = dict.fromkeys(values, BY_USER)
+    if file:
+        written, then = read_values(Path(file)), read_reasons(Path(file))
+        reasons |= {key: why for key, why in then.items() if key in values and values[key] == written[key]}
+    return reasons
 
 
 def absolute(data: DataRecipe) -> dict[str, str]:

@@ -1,34 +1,34 @@
-"""A trained run in Python.
+"""A trained run in Python: predict, evaluate, check, explain and report."""
 
-What a run answered on the test part, kept in its folder: lines of JSON, and arrays of numbers beside them.
-The model card: what a stranger should know before using a model.
-"""
-
-import json
-import platform
-from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from safetensors.numpy import load as load_arrays
-from safetensors.numpy import save
+from numpy.typing import ArrayLike
+from torch import nn
 
-from atento.bundle import OUTPUTS, PREDICTIONS, write_atomically
-from atento.errors import MachineError
-from atento.predictor import Judged, Predictor
-from atento.spec import Recipe
-from atento.tasks.embed.vectors import table_of, vectors_in
-from atento.tasks.task import Alignment, Question
-from atento.version import __version__
+from atento.api import explain, explain_series
+from atento.api.predict import Evaluation, evaluate, predict_file, with_settings
+from atento.api.recipes import Settings
+from atento.api.report import write_report
+from atento.checks import Checked
+from atento.checks.runs import check_run
+from atento.data.series.series import Numbers
+from atento.errors import InputError, MachineError
+from atento.models.diagnostics.gradients import GradientFlow
+from atento.models.diagnostics.gradients import gradient_flow as flow_of_module
+from atento.predictor import Predictor
+from atento.tasks.task import Alignment
+from atento.tasks.traces import TraceMatrix
 from atento.views.embeddings import Embeddings
+from atento.views.forecast import ForecastView
+from atento.views.phase import PhaseView
 from atento.views.wording import score
 
 
 class Run:
-    """A trained model and what is known of it."""
+    """A trained model, its recipe and its metrics, ready to use."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
@@ -37,19 +37,61 @@ class Run:
         self.recipe = predictor.bundle.recipe
         self.module: torch.nn.Module = predictor.module
 
-    def predict(self, sources: str | Sequence[str]) -> list[str]:
-        """An answer for each text."""
+    def predict(self, sources: str | Path | Sequence[str], *, settings: Settings = ()) -> list[str]:
+        """The answer to each source: a text, a list of texts, or the rows of a file given as a Path."""
+        decode = with_settings(self.predictor, settings).decode
+        if isinstance(sources, Path):
+            return [answer.text for answer in predict_file(self.predictor, str(sources), settings=settings).answers]
         texts = [sources] if isinstance(sources, str) else list(sources)
-        return [answer.text for answer in self.predictor.answer(texts)]
+        return [answer.text for answer in self.predictor.answer(texts, decode=decode)]
 
-    def look(self, source: str) -> Alignment:
-        """The answer, and where the model looked while writing it."""
-        return self.predictor.look(source)
+    def predict_file(
+        self, file: str | Path, *, out: str | Path | None = None, settings: Settings = ()
+    ) -> dict[str, list[Any]]:
+        """What `atento predict` writes: the columns of the file, then `prediction` and `score`."""
+        return predict_file(self.predictor, str(file), out=Path(out) if out else None, settings=settings).columns
+
+    def evaluate(self, file: str | Path, *, settings: Settings = ()) -> Evaluation:
+        """Every metric with its interval on the examples of a file; of a built-in set, on its test part."""
+        return evaluate(self.predictor, str(file), settings=settings)
+
+    def check(self) -> Checked:
+        """Every contract that a trained model keeps: true when none is broken, printed as a table."""
+        return check_run(self.predictor.bundle)
+
+    def explain(self, source: str) -> Alignment:
+        """The answer, and what the model attended to; of a forecaster, for the past of that name in the test part."""
+        return self.predictor.look(explain_series.source_of(self.predictor, source))
+
+    def trace(self, source: str) -> list[TraceMatrix]:
+        """One forward pass, matrix by matrix."""
+        bundle = self.predictor.bundle
+        asked = explain_series.source_of(self.predictor, source)
+        return bundle.task.answering.trace(self.module, bundle.codec, asked, self.recipe.decode)
+
+    def report(self, out: str | Path | None = None) -> Path:
+        """Write the report as one HTML file, into the folder of the run unless told otherwise."""
+        return write_report(self.folder, out=Path(out) if out else None)
 
     def embeddings(self, *, outputs: bool = False) -> Embeddings:
-        """The vectors of the words it reads; with `outputs` those of the words its last layer says."""
-        found = table_of(self.module, self.predictor.bundle.codec, outputs=outputs)
-        return Embeddings(found.words, vectors_in(found))
+        """The vectors of the words it reads; with `outputs` those of its output layer."""
+        return explain.embeddings_of(self.predictor, outputs=outputs)
+
+    def gradient_flow(self, text: str = "") -> GradientFlow:
+        """How far back gradients reach: on a text, or on the longest sources of the test part."""
+        return flow_of_module(self.module, explain.batches_of(self.predictor, text))
+
+    def free_runs(self, pasts: ArrayLike, steps: int, *, series: str = "") -> Numbers:
+        """Of a forecaster: what it goes on with after pasts (R, ≥ L, C), each from its own output: (R, steps, C)."""
+        return explain_series.free_runs(self.predictor, pasts, steps, series=series)
+
+    def phase(self, *, steps: int = 0) -> PhaseView:
+        """Of a forecaster: a free run from the start of the test part, beside the truth."""
+        return explain_series.look_at_phase(self.predictor, steps=steps)
+
+    def forecast(self, asked: str = "") -> ForecastView:
+        """Of a forecaster: the forecast of the test part that a series or a time names, beside the actual values."""
+        return explain_series.look_at_forecast(self.predictor, asked)
 
     def __repr__(self) -> str:
         name = self.metrics.get("metric", "")
@@ -71,87 +113,14 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-SHOWN = 8  # numbers of an array that are written out
+def gradient_flow(model: nn.Module | Run, batch: Any = None) -> GradientFlow:
+    """Norms of ∂s_t/∂s_k against lag, singular values, gates, a verdict in words and a remedy.
 
-
-def save_outputs(folder: Path, questions: Sequence[Question], answers: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Write them down; the lines as they were written."""
-    lines = [line_of(question, answer) for question, answer in zip(questions, answers, strict=True)]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_atomically(folder / PREDICTIONS, text.encode())
-    outputs = [answer.output for answer in answers]
-    if outputs and isinstance(outputs[0], np.ndarray):
-        write_atomically(folder / OUTPUTS, save({"outputs": np.stack(outputs).astype(np.float32)}))
-    return lines
-
-
-def line_of(question: Question, answer: Judged) -> dict[str, Any]:
-    """A question and its answer as JSON."""
-    output = plain(answer.output)
-    return {
-        "source": plain(question.source),
-        "output": output,
-        **({"text": answer.text} if answer.text != output else {}),
-        "references": [plain(reference) for reference in question.references],
-        "score": answer.score,
-    }
-
-
-def plain(value: Any) -> Any:
-    """Lists and texts as they are; the first numbers of an array, a window by its name."""
-    if isinstance(value, np.ndarray):
-        numbers = ", ".join(f"{number:.4g}" for number in value.ravel()[:SHOWN])
-        return numbers if value.size <= SHOWN else f"{numbers}, … ({' × '.join(map(str, value.shape))} numbers)"
-    return value if isinstance(value, str | list | int | float | bool | None) else str(value)
-
-
-def read_outputs(folder: Path) -> list[Any]:
-    """The answers a run gave on the test part, as metrics take them."""
-    if (folder / OUTPUTS).exists():
-        return list(load_arrays((folder / OUTPUTS).read_bytes())["outputs"])
-    lines = (folder / PREDICTIONS).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line)["output"] for line in lines]
-
-
-def versions() -> dict[str, str]:
-    """What a run was made with."""
-    return {"atento": __version__, "torch": version("torch"), "python": platform.python_version()}
-
-
-def model_card(metrics: Mapping[str, Any], recipe: Recipe) -> str:
-    """A short Markdown page."""
-    data, parts = metrics["data"], metrics["data"]["parts"]
-    made_with = ", ".join(f"{name} {number}" for name, number in metrics["versions"].items())
-    scores = "\n".join(
-        f"| {name} | {value:.4f} | {low:.4f} – {high:.4f} | {metrics['metrics'][name]} |"
-        for name, (value, low, high) in metrics["scores"].items()
-    )
-    notes = "\n".join(f"- {note}" for note in data["notes"])
-    return f"""# {metrics["model"]} on {data["name"]}
-
-Task: {metrics["task"]}. {metrics["parameters"]:,} parameters, trained for {metrics["seconds"]:.0f} s
-({metrics["steps"]:,} steps, {metrics["epochs"]:.1f} epochs) on {metrics["device"]}; seed {metrics["seed"]}.
-
-## Data
-{notes}
-- {parts["train"]:,} training examples, {parts["valid"]:,} for validation, {parts["test"]:,} for the test.
-- fingerprint `{data["fingerprint"]}`
-
-## Quality on the test part, touched once
-
-| metric | value | 95 % interval | what it is |
-|---|---|---|---|
-{scores}
-
-## Use
-
-```
-atento predict FOLDER FILE
-atento look FOLDER "a text"
-```
-
-Made with {made_with}. Repeat with `atento train recipe.toml`.
-
-## Limits
-It has seen only data like that above; on anything else its outputs are guesses. Widths: {recipe.model.hidden}.
-"""
+    Of any module with a `Stack`, a cell or layers of attention, on what it reads (several batches: a list); a run
+    reads some of its own test sources when no batch is given.
+    """
+    if isinstance(model, Run):
+        return model.gradient_flow() if batch is None else flow_of_module(model.module, batch)
+    if batch is None:
+        raise InputError("gradient_flow needs a batch.", found=f"a {type(model).__name__} alone", fix="give one")
+    return flow_of_module(model, batch)

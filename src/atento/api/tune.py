@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,36 +11,63 @@ import torch
 from atento.api.compare import DEFAULT_BUDGET
 from atento.api.fit import begin, fit
 from atento.api.folders import TRIALS, held, new_folder, require_free
+from atento.api.outputs import read_outputs
 from atento.api.prepare import Data, prepare, read_data, tell
 from atento.api.recipes import LIMITS, Settings, assemble, gather_values
-from atento.api.run import Run, find_device, read_outputs
+from atento.api.run import Run, find_device
 from atento.bundle import write_atomically, write_json
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, RunError
 from atento.metrics.bootstrap import tied
 from atento.spec import Recipe, parse_duration
-from atento.training.events import Event, EventLog, Watcher, no_watcher
+from atento.training.events import Event, EventCallback, EventLog, no_callback
 from atento.training.loop import train
 from atento.tuning.search import Trial, search, space_around
 
 SHARE_FOR_SEARCH = 0.5  # of the budget; the rest trains the best recipe and the default, equally long
 SECONDS_A_TRIAL = 30.0
 FEWEST, MOST = 4, 40
-FACTS = "tune.json"
+OUTCOME = "tune.json"
+BESIDE = ("folder", "best", "default", "values", "trial", "trials")  # fields that JSON holds in another form
 
 
-class Hopeless(Exception):
-    """A trial that others have long overtaken; caught in this file."""
+class Pruned(Exception):
+    """Ends a trial that is worse than others were by then; caught in this file."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tuning:
-    """The outcome of a search."""
+    """The outcome of a search: the best recipe and the default, both trained equally long and tested once."""
 
     folder: Path
-    facts: dict[str, Any]
+    task: str
+    model: str
+    metric: str
+    smaller_is_better: bool
     best: Run
     default: Run
+    values: dict[str, Any]  # of the best recipe, where it was searched
+    trial: int  # the number of the best one
+    trials: list[Trial]
+    tied: bool  # whether the difference between best and default may be chance
+    seconds_a_trial: float
+    seconds_at_the_end: float
+    test_examples: int
+
+    def score(self, run: Run) -> list[float]:
+        """Value, low and high of the headline metric of one of the two runs."""
+        return list(run.metrics["scores"][self.metric])
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in dicts and lists, as tune.json holds it."""
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in BESIDE}
+        best = {"values": self.values, "score": self.score(self.best), "run": str(self.best.folder)}
+        return {
+            **kept,
+            "best": {**best, "trial": self.trial},
+            "default": {"score": self.score(self.default), "run": str(self.default.folder)},
+            "trials": [trial._asdict() for trial in self.trials],
+        }
 
 
 class Share(NamedTuple):
@@ -63,7 +90,7 @@ def tune(
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
-    on_event: Watcher = no_watcher,
+    on_event: EventCallback = no_callback,
 ) -> Tuning:
     """Search over recipes for a share of the budget, then train the best one and the default, and test both once."""
     values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
@@ -81,9 +108,9 @@ def tune(
         trials = try_recipes(found, values, share, where, folder / TRIALS, on_event)
         best = max((trial for trial in trials if trial.merit is not None), key=lambda one: one.merit or -math.inf)
         runs = train_both(found.recipe, best, share, folder, device, on_event)
-        facts = outcome(found, trials, best, runs, share)
-        write_json(folder / FACTS, facts)
-    return Tuning(folder, facts, *runs)
+        tuning = outcome(folder, found, trials, best, runs, share)
+        write_json(folder / OUTCOME, tuning.to_json())
+    return tuning
 
 
 def share_time(seconds: float) -> Share:
@@ -103,7 +130,7 @@ def require_parts(data: Data) -> None:
 
 
 def try_recipes(
-    data: Data, values: dict[str, Any], share: Share, device: torch.device, journal: Path, on_event: Watcher
+    data: Data, values: dict[str, Any], share: Share, device: torch.device, journal: Path, on_event: EventCallback
 ) -> list[Trial]:
     """Search around the recipe, over what the user left open; the first trial is the recipe as it is."""
     space = space_around(data.task, data.recipe, fixed=values)
@@ -118,7 +145,7 @@ def try_recipes(
 
 
 def train_both(
-    recipe: Recipe, best: Trial, share: Share, folder: Path, device: str, on_event: Watcher
+    recipe: Recipe, best: Trial, share: Share, folder: Path, device: str, on_event: EventCallback
 ) -> tuple[Run, Run]:
     """The best recipe and the default, trained equally long."""
     tuned = recipe.with_values({**best.values, "train.budget": share.final})
@@ -139,24 +166,24 @@ def refuse_limits(values: dict[str, Any]) -> None:
             raise InputError(f"{key} has no meaning in a search.", found=f"{key}={values[key]}", fix="give --budget")
 
 
-def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_event: Watcher) -> float | None:
+def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_event: EventCallback) -> float | None:
     """The best validation of one recipe; None where it failed or was given up."""
     seen: list[float] = []
     failed = ""
     with tempfile.TemporaryDirectory() as folder:
         try:
             prepared = prepare(data)
-            selects = data.task.selects or data.task.metrics(prepared.codec)[0]
+            selects = data.task.judging.selects or data.task.judging.metrics(prepared.codec)[0]
 
             def watch(event: Event) -> None:
                 if event["event"] == "validation":
-                    seen.append(max([*seen, selects.merit(event["metrics"][selects.name])]))
+                    seen.append(max([*seen, selects.to_maximize(event["metrics"][selects.name])]))
                     if report(len(seen), seen[-1]):
-                        raise Hopeless
+                        raise Pruned
 
             log = EventLog(Path(folder), watch)
             train(*begin(prepared, Path(folder), device, log, resume=False), log)
-        except Hopeless:
+        except Pruned:
             failed = "given up: others were better by then"
         except (InputError, RunError) as error:
             failed = error.problem
@@ -165,24 +192,25 @@ def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_e
     return merit
 
 
-def outcome(data: Data, trials: list[Trial], best: Trial, runs: tuple[Run, Run], share: Share) -> dict[str, Any]:
+def outcome(folder: Path, data: Data, trials: list[Trial], best: Trial, runs: tuple[Run, Run], share: Share) -> Tuning:
     """What was found, and whether it is more than chance."""
-    task, reading = data.task, data.reading
-    metric = task.metrics(runs[0].predictor.bundle.codec)[0]
-    outputs = [read_outputs(run.folder) for run in runs]
-    told = metric.on([question.source for question in reading.test])
-    same = tied(told, outputs[0], outputs[1], [question.references for question in reading.test])
-    scores = [run.metrics["scores"][metric.name] for run in runs]
-    return {
-        "task": task.name,
-        "model": runs[0].recipe.model.name,
-        "metric": metric.name,
-        "smaller_is_better": metric.smaller_is_better,
-        "best": {"values": best.values, "score": scores[0], "run": str(runs[0].folder), "trial": best.number},
-        "default": {"score": scores[1], "run": str(runs[1].folder)},
-        "tied": same,
-        "trials": [trial._asdict() for trial in trials],
-        "seconds_a_trial": share.each,
-        "seconds_at_the_end": share.final,
-        "test_examples": len(reading.test),
-    }
+    test = data.reading.test
+    metric = data.task.judging.metrics(runs[0].predictor.bundle.codec)[0]
+    bound = metric.for_sources([question.source for question in test])
+    tuned, plain = (read_outputs(run.folder) for run in runs)
+    return Tuning(
+        folder=folder,
+        task=data.task.name,
+        model=runs[0].recipe.model.name,
+        metric=metric.name,
+        smaller_is_better=metric.smaller_is_better,
+        best=runs[0],
+        default=runs[1],
+        values=best.values,
+        trial=best.number,
+        trials=trials,
+        tied=tied(bound, [tuned], [plain], [question.references for question in test]),
+        seconds_a_trial=share.each,
+        seconds_at_the_end=share.final,
+        test_examples=len(test),
+    )

@@ -1,6 +1,6 @@
 """Several runs at once, each in a process of its own; one that fails neither stops the others nor hides its reason.
 
-One model of a comparison, in a process of its own: python -m atento.api.workers RECIPE FOLDER DEVICE PARENT.
+A process trains one model of a comparison: python -m atento.api.workers RECIPE FOLDER DEVICE PARENT.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import IO
 from atento.api.fit import fit
 from atento.bundle import EVENTS
 from atento.errors import AtentoError, Interrupted
-from atento.training.events import Interrupts, Watcher
+from atento.training.events import EventCallback, InterruptHandler
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_SAVE = 20.0
@@ -38,10 +38,10 @@ class Job:
     read: int = 0  # bytes of it already passed on
 
 
-def run_all(jobs: Sequence[Job], *, slots: int, device: str, watcher: Watcher) -> None:
+def run_all(jobs: Sequence[Job], *, slots: int, device: str, watcher: EventCallback) -> None:
     """Start each job as a slot becomes free, pass its events on, and note why any failed."""
     waiting, running = list(jobs), list[Job]()
-    with Interrupts() as asked:
+    with InterruptHandler() as asked:
         try:
             while waiting or running:
                 while waiting and len(running) < slots:
@@ -72,7 +72,7 @@ def start(job: Job, *, slots: int, device: str) -> Job:
     return job
 
 
-def pass_on(job: Job, watcher: Watcher) -> None:
+def pass_on(job: Job, watcher: EventCallback) -> None:
     """Whole new lines of the job's event file."""
     path = job.folder / EVENTS
     if not path.exists():
@@ -89,17 +89,17 @@ def pass_on(job: Job, watcher: Watcher) -> None:
         watcher({**json.loads(line), "model": job.name})
 
 
-def end(job: Job, watcher: Watcher) -> None:
+def end(job: Job, watcher: EventCallback) -> None:
     """Note how a process ended."""
     pass_on(job, watcher)
     if job.errors is not None:
         job.errors.close()
     code = job.process.returncode if job.process is not None else 0
     if code:
-        said = job.recipe.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
-        lines = said.splitlines()
+        log = job.recipe.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
+        lines = log.splitlines()
         how = f"exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
-        job.failed = f"{how}: {lines[-1].strip() if 'Traceback' in said else lines[0]}" if lines else how
+        job.failed = f"{how}: {lines[-1].strip() if 'Traceback' in log else lines[0]}" if lines else how
         watcher({"event": "failed", "model": job.name, "text": job.failed})
 
 

@@ -1,9 +1,9 @@
-"""Names become parts here and nowhere else: plain tables, one entry a member."""
+"""Scores, distributions and extents by name, with formula, paper and cost; and compositions of their names."""
 
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
-from atento.attention.attention import Attention, require_fit
+from atento.attention.attention import Attention, validate_kinds
 from atento.attention.distributions.distributions import (
     DeAttention,
     Distribution,
@@ -20,32 +20,32 @@ from atento.attention.extents.sparse import BlockLocal, Fixed, Strided
 from atento.attention.scores.kernel import EluPlusOne, Kernel, RandomFeatures
 from atento.attention.scores.learned import Additive, Deep, FeatureBased, Location
 from atento.attention.scores.product import ActivatedGeneral, BiasedGeneral, Dot, General, Kind, ScaledDot, Score
-from atento.attention.scores.similarity import Opposed, Similarity, cosine, minus_manhattan
+from atento.attention.scores.similarity import Opposed, Similarity, SquaredDistance, cosine, minus_manhattan
 from atento.errors import InputError, unknown_name
 
 Made = TypeVar("Made")
 
 
 class Sizes(NamedTuple):
-    """What a part may need to know to be built."""
+    """The sizes from which named parts are built."""
 
     query: int
     key: int
     reach: int = 16
     heads: int = 1
     block: int = 32
-    longest: int = 512
+    max_length: int = 512
     alpha: float = 0.0  # of entmax; 0: learned
 
 
 class Part(NamedTuple, Generic[Made]):
-    """A named part: how to make it, and what a reader wants to know of it. n keys a query, d width, h hidden."""
+    """A named part: how to build it, its formula, paper and cost per query, for n keys of width d and hidden size h."""
 
     make: Callable[[Sizes], Made]
     formula: str
     paper: str
     cost: str
-    kind: Kind = "scores"  # what a score gives, what a distribution takes
+    kind: Kind = "scores"  # what a score gives or a distribution takes
 
 
 SCORES: dict[str, Part[Score]] = {
@@ -55,6 +55,12 @@ SCORES: dict[str, Part[Score]] = {
         lambda sizes: Similarity(cosine, sharpness=10.0, learned=True),
         "β q · k / (|q| |k|), β learned from 10",
         "Graves et al. 2014, eqs. 5, 6",
+        "n d",
+    ),
+    "distance": Part(
+        lambda sizes: SquaredDistance(),
+        "−|q − k|² / (2 √d)",
+        "Lu et al. 2021, sec. 3.1",
         "n d",
     ),
     "general": Part(lambda sizes: General(sizes.query, sizes.key), "q · W k", "Luong et al. 2015, eq. 8", "n d"),
@@ -77,8 +83,8 @@ SCORES: dict[str, Part[Score]] = {
         "n h²",
     ),
     "location": Part(
-        lambda sizes: Location(sizes.query, sizes.longest),
-        "(W q) at the key's place",
+        lambda sizes: Location(sizes.query, sizes.max_length),
+        "(W q) at the key's position",
         "Luong et al. 2015, sec. 3.1",
         "n d",
     ),
@@ -86,7 +92,7 @@ SCORES: dict[str, Part[Score]] = {
         lambda sizes: FeatureBased(sizes.key, sizes.key),
         "v · tanh(W₁ k + W₂ k² + b)",
         "Brauwers & Frasincar 2021, sec. 3.2",
-        "n; d h a key once",
+        "n; d h per key, once",
     ),
     "linear": Part(
         lambda sizes: Kernel(EluPlusOne()),
@@ -115,7 +121,7 @@ DISTRIBUTIONS: dict[str, Part[Distribution]] = {
     ),
     "entmax": Part(
         lambda sizes: Entmax(sizes.alpha) if sizes.alpha else Entmax.learned(sizes.heads),
-        "max((α − 1) s − τ, 0)^(1 / (α − 1)), summing to 1, α learned a head",
+        "max((α − 1) s − τ, 0)^(1 / (α − 1)), summing to 1, α learned per head",
         "Correia et al. 2019, sec. 3",
         "n, about 7 times",
     ),
@@ -140,7 +146,7 @@ DISTRIBUTIONS: dict[str, Part[Distribution]] = {
     ),
     "hard-half": Part(
         lambda sizes: Hard(expected=0.5),
-        "one key, drawn by softmax(s); while learning, half of the time their mean",
+        "one key, drawn by softmax(s); in training, half of the time softmax(s) itself",
         "Xu et al. 2015, sec. 4.1; Bengio et al. 2013",
         "n",
     ),
@@ -160,7 +166,7 @@ EXTENTS: dict[str, Part[Extent]] = {
     ),
     "block-local": Part(
         lambda sizes: BlockLocal(sizes.block),
-        "key in the query's block or one beside it",
+        "key in the query's block or a neighbouring one",
         "Parmar et al. 2018, sec. 3.3",
         "3 block",
     ),
@@ -177,8 +183,8 @@ EXTENTS: dict[str, Part[Extent]] = {
         "block + n / block",
     ),
     "adaptive-span": Part(
-        lambda sizes: AdaptiveSpan(sizes.heads, sizes.longest, sizes.reach),
-        "s + log clip(1 + (z − |key − query|) / reach, 0, 1), z learned a head",
+        lambda sizes: AdaptiveSpan(sizes.heads, sizes.max_length, sizes.reach),
+        "s + log clip(1 + (z − |key − query|) / reach, 0, 1), z learned per head",
         "Sukhbaatar et al. 2019, eqs. 2, 3",
         "2 (z + reach)",
     ),
@@ -191,19 +197,24 @@ EXTENTS: dict[str, Part[Extent]] = {
     ),
 }
 
+TABLES: dict[str, dict[str, Part[Score]] | dict[str, Part[Distribution]] | dict[str, Part[Extent]]] = {
+    "score": SCORES,
+    "distribution": DISTRIBUTIONS,
+    "extent": EXTENTS,
+}
 
-USUAL: dict[Kind, str] = {"scores": "softmax", "kernel": "proportional"}  # a score's distribution where none is named
+DEFAULT_DISTRIBUTION: dict[Kind, str] = {"scores": "softmax", "kernel": "proportional"}  # by what a score gives
 
 
 class Composition(NamedTuple):
-    """An attention by its names, e.g. additive, sparsemax, everything."""
+    """The names of an attention's parts, e.g. additive, sparsemax, everything."""
 
     score: str
     distribution: str = "softmax"
     extent: str = "everything"
 
     def build(self, sizes: Sizes) -> Attention:
-        """The object these names mean."""
+        """The attention with these parts."""
         score, distribution = SCORES[self.score].make(sizes), DISTRIBUTIONS[self.distribution].make(sizes)
         if distribution.takes == "opposed" and score.gives == "scores":
             score = Opposed(score, Similarity(minus_manhattan, sharpness=1 / sizes.query))
@@ -211,7 +222,7 @@ class Composition(NamedTuple):
 
 
 def compose(names: list[str], *, default_score: str) -> Composition:
-    """["additive", "sparsemax"] -> a composition. A name may be left out, not repeated in kind."""
+    """["additive", "sparsemax"] -> a composition, with defaults for parts without a name."""
     chosen: dict[str, str] = {}
     for name in names:
         kind = next((kind for kind, table in TABLES.items() if name in table), None)
@@ -226,15 +237,8 @@ def compose(names: list[str], *, default_score: str) -> Composition:
         chosen[kind] = name
     chosen.setdefault("score", default_score)
     gives = SCORES[chosen["score"]].kind
-    chosen.setdefault("distribution", USUAL[gives])
+    chosen.setdefault("distribution", DEFAULT_DISTRIBUTION[gives])
     takes = DISTRIBUTIONS[chosen["distribution"]].kind
-    if (gives, takes) != ("scores", "opposed"):  # the second score of that pair is added when it is built
-        require_fit(gives, takes, found=f"{chosen['score']} and {chosen['distribution']}")
+    if (gives, takes) != ("scores", "opposed"):  # the second score is added when it is built
+        validate_kinds(gives, takes, found=f"{chosen['score']} and {chosen['distribution']}")
     return Composition(**chosen)
-
-
-TABLES: dict[str, dict[str, Part[Score]] | dict[str, Part[Distribution]] | dict[str, Part[Extent]]] = {
-    "score": SCORES,
-    "distribution": DISTRIBUTIONS,
-    "extent": EXTENTS,
-}

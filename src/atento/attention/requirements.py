@@ -1,4 +1,4 @@
-"""What parts of attention ask of their arguments."""
+"""Checks of arguments that the parts of attention share."""
 
 from torch import Tensor
 
@@ -6,7 +6,7 @@ from atento.errors import InputError
 
 
 def require_heads(name: str, query: Tensor, heads: int) -> None:
-    """A part with a number a head must meet as many heads; one head serves any query."""
+    """A part with a parameter per head must be used with as many heads; a part with one head fits any query."""
     found = query.size(-3) if query.dim() > 2 else 1
     if heads not in (1, found):
         raise InputError(

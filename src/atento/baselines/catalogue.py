@@ -1,65 +1,73 @@
-"""Names of simple models become models here and nowhere else; what each kind of question is answered by."""
+"""The baselines by name: the one place where a name becomes a model."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from atento.baselines.frequent import Majority, MajorityLabels, MostFrequentTag
-from atento.baselines.ngrams import CharacterCounts
-from atento.baselines.sequences import LinearOnMeans, LinearOnShapes, MeanTarget
-from atento.baselines.series import Autoregression, Drift, LastStep, LastValue, Seasonal
-from atento.baselines.tagging import EachStep, Perceptron
-from atento.baselines.text_labels import Bag, LinearLabels, LinearLabelSets
-from atento.baselines.text_pairs import Nearest, Overlap, Rewrite
-from atento.baselines.time_warping import NearestWarped
+from atento.baselines.frequent import Majority, MajorityLabelSet, MostFrequentTag
+from atento.baselines.ngrams import CharacterNGram
+from atento.baselines.sequences import LinearOnMeans, LinearOnStatistics, MeanTarget
+from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
+from atento.baselines.tagging import AveragedPerceptron, FeedForwardTagger
+from atento.baselines.text_labels import BagClassifier, BagMultiLabel, BagOfWords, WordOverlap
+from atento.baselines.text_to_text import AffixRules, NearestText
+from atento.baselines.time_warping import DTWNearest
 from atento.errors import unknown_name
 
-Answers = Literal["text", "new text", "label", "label of numbers", "labels", "tags", "number", "series", "surprise"]
+AnswerKind = Literal[
+    "text", "new text", "label", "label of numbers", "labels", "tags", "number", "series", "scored text"
+]
 
 
-class Entry(NamedTuple):
-    """What a simple model answers with, and how it is made."""
+class BaselineEntry(NamedTuple):
+    """What a baseline answers with, and how it is made."""
 
-    answers: Answers
+    answers: AnswerKind
     make: Callable[[], Any]
 
 
 def read_numbers(text: str) -> list[list[float]]:
-    """Steps parted by spaces, the numbers of a step by commas."""
+    """A written sequence as numbers: steps are separated by spaces, the channels of a step by commas."""
     return [[float(number) for number in step.split(",")] for step in text.split()]
 
 
-BASELINES: dict[str, Entry] = {
-    "nearest": Entry("text", Nearest),
-    "rewrite": Entry("new text", Rewrite),
-    "majority": Entry("label", Majority),
-    "bag-of-words": Entry("label", lambda: LinearLabels(Bag(), name="bag-of-words")),
-    "bag-of-n-grams": Entry("label", lambda: LinearLabels(Bag(longest=2, most=20_000), name="bag-of-n-grams")),
-    "tf-idf": Entry("label", lambda: LinearLabels(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf")),
-    "majority-labels": Entry("labels", MajorityLabels),
-    "tf-idf-labels": Entry(
-        "labels", lambda: LinearLabelSets(Bag(longest=2, weigh="tf-idf", most=20_000), name="tf-idf-labels")
-    ),
-    "word-overlap": Entry("label", Overlap),
-    "frequent-tag": Entry("tags", MostFrequentTag),
-    "each-step": Entry("tags", EachStep),
-    "perceptron": Entry("tags", Perceptron),
-    "shapes": Entry("label of numbers", lambda: LinearOnShapes(read_numbers)),
-    "warping": Entry("label of numbers", lambda: NearestWarped(read_numbers)),
-    "mean": Entry("number", MeanTarget),
-    "linear": Entry("number", lambda: LinearOnMeans(read_numbers)),
-    "unigram": Entry("surprise", lambda: CharacterCounts(1)),
-    "5-gram": Entry("surprise", CharacterCounts),
-    "last-value": Entry("series", LastValue),
-    "seasonal": Entry("series", lambda: Seasonal(24)),
-    "drift": Entry("series", Drift),
-    "last-step": Entry("series", LastStep),
-    "autoregression": Entry("series", Autoregression),
-    "autoregression-anchored": Entry("series", lambda: Autoregression(anchored=True)),
+def ngram_bag() -> BagOfWords:
+    """Words and pairs of words."""
+    return BagOfWords(max_n=2, max_terms=20_000)
+
+
+def tf_idf_bag() -> BagOfWords:
+    """The same, weighted by tf-idf."""
+    return BagOfWords(max_n=2, weighting="tf-idf", max_terms=20_000)
+
+
+BASELINES: dict[str, BaselineEntry] = {
+    "nearest": BaselineEntry("text", NearestText),
+    "rewrite": BaselineEntry("new text", AffixRules),
+    "majority": BaselineEntry("label", Majority),
+    "bag-of-words": BaselineEntry("label", lambda: BagClassifier(BagOfWords(), name="bag-of-words")),
+    "bag-of-n-grams": BaselineEntry("label", lambda: BagClassifier(ngram_bag(), name="bag-of-n-grams")),
+    "tf-idf": BaselineEntry("label", lambda: BagClassifier(tf_idf_bag(), name="tf-idf")),
+    "majority-labels": BaselineEntry("labels", MajorityLabelSet),
+    "tf-idf-labels": BaselineEntry("labels", lambda: BagMultiLabel(tf_idf_bag(), name="tf-idf-labels")),
+    "word-overlap": BaselineEntry("label", WordOverlap),
+    "frequent-tag": BaselineEntry("tags", MostFrequentTag),
+    "each-step": BaselineEntry("tags", FeedForwardTagger),
+    "perceptron": BaselineEntry("tags", AveragedPerceptron),
+    "shapes": BaselineEntry("label of numbers", lambda: LinearOnStatistics(read_numbers)),
+    "warping": BaselineEntry("label of numbers", lambda: DTWNearest(read_numbers)),
+    "mean": BaselineEntry("number", MeanTarget),
+    "linear": BaselineEntry("number", lambda: LinearOnMeans(read_numbers)),
+    "unigram": BaselineEntry("scored text", lambda: CharacterNGram(1)),
+    "5-gram": BaselineEntry("scored text", CharacterNGram),
+    "last-value": BaselineEntry("series", LastValue),
+    "seasonal": BaselineEntry("series", lambda: Seasonal(24)),
+    "drift": BaselineEntry("series", Drift),
+    "last-step": BaselineEntry("series", LastStep),
 }
 
 
 def find_baseline(name: str) -> Any:
-    """A new simple model of that name, to be fitted."""
+    """A new, unfitted baseline of that name."""
     if name not in BASELINES:
         raise unknown_name("baseline", name, BASELINES)
     return BASELINES[name].make()

@@ -1,14 +1,14 @@
-"""The most frequent answer, whatever is asked; for tags, the most frequent one of each word."""
+"""Majority baselines: the most frequent label, label set or text, and the most frequent tag of each word."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from atento.baselines.fitted import require_fitted, require_pairs, require_steps
+from atento.baselines.validation import require_aligned, require_fitted, require_pairs
 
 
 class Majority:
-    """The most frequent target of all; of equally frequent ones the first met."""
+    """The most frequent target, whatever the source; of equally frequent ones the first seen."""
 
     name = "majority"
     summary = "the most frequent answer, always"
@@ -17,19 +17,19 @@ class Majority:
         self.counts: Counter[Any] | None = None
 
     def fit(self, sources: Sequence[Any], targets: Sequence[Hashable]) -> "Majority":
-        """Count the targets; the sources are not looked at."""
+        """Count the targets; the sources are not used."""
         require_pairs(self.name, sources, targets)
         self.counts = Counter(targets)
         return self
 
     def predict(self, sources: Sequence[Any]) -> list[Any]:
-        """The same for all."""
+        """The same target for every source."""
         require_fitted(self.name, self.counts)
         return [most_common(self.counts)] * len(sources)
 
 
-class MajorityLabels:
-    """The most frequent set of labels, whatever is asked; of equally frequent ones the first met."""
+class MajorityLabelSet:
+    """The most frequent set of labels, whatever the source; of equally frequent ones the first seen."""
 
     name = "majority-labels"
     summary = "the most frequent labels, always"
@@ -38,7 +38,7 @@ class MajorityLabels:
         self.sets: Counter[tuple[str, ...]] | None = None
         self.ranked: list[str] = []
 
-    def fit(self, sources: Sequence[Any], targets: Sequence[Sequence[str]]) -> "MajorityLabels":
+    def fit(self, sources: Sequence[Any], targets: Sequence[Sequence[str]]) -> "MajorityLabelSet":
         """Count the sets, and each label by itself."""
         require_pairs(self.name, sources, targets)
         self.sets = Counter(tuple(sorted(target)) for target in targets)
@@ -46,44 +46,45 @@ class MajorityLabels:
         return self
 
     def predict(self, sources: Sequence[Any]) -> list[list[str]]:
-        """The same for all."""
-        return [said for said, _ in self.rank(sources)]
+        """The same labels for every source."""
+        return [labels for labels, _ in self.rank(sources)]
 
     def rank(self, sources: Sequence[Any]) -> list[tuple[list[str], list[str]]]:
-        """The same for all, and every label, the most frequent first."""
+        """For every source the predicted labels, and all labels, the most frequent first."""
         require_fitted(self.name, self.sets)
-        usual = most_common(self.sets)
-        said = [label for label in self.ranked if label in usual]
-        return [(list(said), list(self.ranked)) for _ in sources]
+        majority = most_common(self.sets)
+        labels = [label for label in self.ranked if label in majority]
+        return [(list(labels), list(self.ranked)) for _ in sources]
 
 
 class MostFrequentTag:
-    """Each word's most frequent tag; an unknown word gets the most frequent one of words that look like it.
+    """Each word's most frequent tag; an unknown word gets that of the words of its pattern.
 
-    Those have its last two letters and begin as it does; where there are none, those that begin as it does; then all.
+    The pattern is the kind of the first character and the last two letters; where no word has it, the kind of the
+    first character alone; else all words count.
     """
 
     name = "frequent-tag"
-    summary = "the most frequent tag of each word, of an unknown one by its looks"
+    summary = "the most frequent tag of each word, of an unknown one by its first and last letters"
 
     def __init__(self) -> None:
         self.tags: dict[str, str] | None = None
-        self.looks: dict[str, str] = {}
-        self.usual = ""
+        self.pattern_tags: dict[str, str] = {}
+        self.majority = ""
 
     def fit(self, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]) -> "MostFrequentTag":
-        """Count the tags of every word."""
-        require_steps(self.name, sources, targets)
+        """Count the tags of every word and every pattern."""
+        require_aligned(self.name, sources, targets)
         every: Counter[str] = Counter(tag for tags in targets for tag in tags)
         by_word: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        by_look: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        by_pattern: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for words, tags in zip(sources, targets, strict=True):
             for word, tag in zip(words, tags, strict=True):
                 by_word[word][tag] += 1
-                for look in looks_of(word):
-                    by_look[look][tag] += 1
-        self.usual = most_common(every) if every else ""
-        self.looks = {look: most_common(counts) for look, counts in by_look.items()}
+                for pattern in word_patterns(word):
+                    by_pattern[pattern][tag] += 1
+        self.majority = most_common(every) if every else ""
+        self.pattern_tags = {pattern: most_common(counts) for pattern, counts in by_pattern.items()}
         self.tags = {word: most_common(counts) for word, counts in by_word.items()}
         return self
 
@@ -93,20 +94,21 @@ class MostFrequentTag:
         return [[self.tag(word) for word in words] for words in sources]
 
     def tag(self, word: str) -> str:
-        """By the word itself, else by its looks."""
+        """The tag of a word, else that of its pattern."""
         known = self.tags or {}
         if word in known:
             return known[word]
-        return next((self.looks[look] for look in looks_of(word) if look in self.looks), self.usual)
+        patterns = (pattern for pattern in word_patterns(word) if pattern in self.pattern_tags)
+        return next((self.pattern_tags[pattern] for pattern in patterns), self.majority)
 
 
-def looks_of(word: str) -> tuple[str, str]:
-    """How a word begins, with its ending and without: `Walking` -> X ng, X."""
+def word_patterns(word: str) -> tuple[str, str]:
+    """The kind of a word's first character, with its last two letters and without: `Walking` -> X ng, X."""
     first = word[:1]
-    begins = "X" if first.isupper() else "x" if first.isalpha() else "d" if first.isdigit() else first
-    return f"{begins} {word[-2:]}", begins
+    kind = "X" if first.isupper() else "x" if first.isalpha() else "d" if first.isdigit() else first
+    return f"{kind} {word[-2:]}", kind
 
 
 def most_common(counts: Any) -> Any:
-    """Of equally frequent ones the first counted."""
+    """The most frequent key of a counter; of equally frequent ones the first counted."""
     return counts.most_common(1)[0][0]

@@ -1,164 +1,157 @@
-"""Bags: a text as what occurs in it, the order forgotten; of words, or of runs of words that keep a little of it.
+"""Linear baselines of texts: labels from a bag of words or n-grams, and from the overlap of two texts.
 
-A linear model over a bag: labels of texts. Often hard to beat where there is little text.
+Where there is little text, such models are hard to beat.
 """
 
 import math
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from atento.baselines.fitted import require_fitted, require_pairs
-from atento.errors import InputError, unknown_name
+import numpy as np
 
-# Axes: N texts, F terms.
+from atento.baselines.linear import LinearClassifier, logistic_regression, require_positive
+from atento.baselines.validation import require_at_least_one, require_fitted, require_pairs
+from atento.errors import unknown_name
 
-Text = str | Sequence[str]  # to be cut into words and signs, or already a list of tokens
-Weighing = Literal["presence", "frequency", "tf-idf"]
-WEIGHINGS: tuple[Weighing, ...] = ("presence", "frequency", "tf-idf")
+# Axes: N texts or pairs of texts, F features.
 
-PIECES = re.compile(r"\w+|[^\w\s]")
-MOST_TERMS = 10_000
-WORDS_OF_A_TEXT = 1.5  # fewer on average: strings without words, whose characters are taken instead
-CHARACTERS_OF_A_WORD = 3  # so much longer are then the runs
+Text = str | Sequence[str]  # to be tokenized, or already a list of tokens
+Weighting = Literal["presence", "frequency", "tf-idf"]
+WEIGHTINGS: tuple[Weighting, ...] = ("presence", "frequency", "tf-idf")
+
+TOKEN = re.compile(r"\w+|[^\w\s]")
+MAX_TERMS = 10_000
+WORDS_PER_TEXT = 1.5  # fewer on average: strings without words, whose characters are taken instead
+CHARACTERS_PER_WORD = 3  # n-grams of characters are so many times longer
+INVERSE_PENALTY = 10.0  # chosen on questions in six classes
+SEPARATOR = "\t"  # between the two texts of a source
+OVERLAP_INVERSE_PENALTY = 1.0
+MAX_ONE_SIDED_WORDS = 2000
 
 
-class Bag:
-    """Texts -> (N, F) sparse numbers of the most frequent terms of the training texts, ties in alphabetical order.
+class BagOfWords:
+    """Texts -> a sparse matrix (N, F) of the most frequent terms of the training texts, ties in alphabetical order.
 
-    presence: 1 where a term occurs. frequency: its share of the text's terms. tf-idf: its count times
-    ln((1 + N) / (1 + texts that hold it)) + 1, rows of length one (Salton & Buckley, 1988; scikit-learn's form).
-    Of strings without words the terms are characters, as they are written, and runs three times as long.
+    A term is an n-gram of up to `max_n` words. presence: 1 where a term occurs. frequency: its share of the text's
+    terms. tf-idf: its count times ln((1 + N) / (1 + texts that contain it)) + 1, rows of length one (Salton & Buckley,
+    1988; scikit-learn's form). Of strings without words the terms are n-grams of characters, three times as long.
     """
 
-    def __init__(self, *, longest: int = 1, weigh: Weighing = "presence", most: int = MOST_TERMS) -> None:
-        if weigh not in WEIGHINGS:
-            raise unknown_name("weighing", weigh, WEIGHINGS, where="weigh")
-        for name, number in (("longest", longest), ("most", most)):
-            if number < 1:
-                raise InputError(f"{name} must be at least 1.", found=f"{name}={number}", fix=f"{name}=1 or more")
-        self.longest: int = longest  # words in a term
-        self.weigh, self.most, self.wordless = weigh, most, False
+    def __init__(self, *, max_n: int = 1, weighting: Weighting = "presence", max_terms: int = MAX_TERMS) -> None:
+        if weighting not in WEIGHTINGS:
+            raise unknown_name("weighting", weighting, WEIGHTINGS, where="weighting")
+        require_at_least_one(max_n=max_n, max_terms=max_terms)
+        self.max_n, self.weighting, self.max_terms = max_n, weighting, max_terms
+        self.by_character = False
         self.columns: dict[str, int] | None = None
-        self.rarity: list[float] = []
+        self.idf: list[float] = []
 
-    def fit(self, texts: Sequence[Text]) -> "Bag":
+    def fit(self, texts: Sequence[Text]) -> "BagOfWords":
         """Choose the terms."""
-        self.wordless = has_no_words(texts)
+        self.by_character = has_no_words(texts)
         counts: Counter[str] = Counter()
-        holders: Counter[str] = Counter()
+        document_counts: Counter[str] = Counter()
         for text in texts:
-            terms = list(self.cut(text))
+            terms = list(self.ngrams(text))
             counts.update(terms)
-            holders.update(set(terms))
-        chosen = sorted(counts, key=lambda term: (-counts[term], term))[: self.most]
+            document_counts.update(set(terms))
+        chosen = sorted(counts, key=lambda term: (-counts[term], term))[: self.max_terms]
         self.columns = {term: number for number, term in enumerate(chosen)}
-        self.rarity = [math.log((1 + len(texts)) / (1 + holders[term])) + 1 for term in chosen]
+        self.idf = [math.log((1 + len(texts)) / (1 + document_counts[term])) + 1 for term in chosen]
         return self
 
     def transform(self, texts: Sequence[Text]) -> Any:
-        """A scipy matrix (N, F); terms that were not chosen are not seen, but count in a frequency."""
+        """A scipy matrix (N, F); terms that were not chosen have no column, but count in a frequency."""
         from scipy.sparse import csr_matrix  # slow to load
 
-        require_fitted("a bag", self.columns)
+        require_fitted("a bag of words", self.columns)
         columns = self.columns or {}
         numbers: list[float] = []
         places: list[int] = []
         ends = [0]
         for text in texts:
-            counts = Counter(self.cut(text))
+            counts = Counter(self.ngrams(text))
             known = {columns[term]: count for term, count in counts.items() if term in columns}
-            numbers.extend(self.weighed(known, total=counts.total()))
+            numbers.extend(self.weighted(known, total=counts.total()))
             places.extend(known)
             ends.append(len(places))
         return csr_matrix((numbers, places, ends), shape=(len(texts), len(columns)), dtype=float)
 
-    def weighed(self, counts: dict[int, int], *, total: int) -> list[float]:
-        """The numbers of one text's terms."""
-        if self.weigh == "presence":
+    def weighted(self, counts: dict[int, int], *, total: int) -> list[float]:
+        """The weights of one text's terms."""
+        if self.weighting == "presence":
             return [1.0] * len(counts)
-        if self.weigh == "frequency":
+        if self.weighting == "frequency":
             return [count / total for count in counts.values()]
-        scaled = [count * self.rarity[column] for column, count in counts.items()]
+        scaled = [count * self.idf[column] for column, count in counts.items()]
         length = math.hypot(*scaled)
         return [number / length for number in scaled]
 
-    def cut(self, text: Text) -> Iterable[str]:
-        """Runs of one to `longest` words: `no me gustó` -> no, me, gustó, no me, me gustó."""
-        if self.wordless:
+    def ngrams(self, text: Text) -> Iterable[str]:
+        """All n-grams of a text: `no me gustó` -> no, me, gustó, no me, me gustó."""
+        if self.by_character:
             words, between = list(text), ""
         else:
-            words, between = PIECES.findall(text.lower()) if isinstance(text, str) else list(text), " "
-        for length in range(1, self.run + 1):
+            words, between = TOKEN.findall(text.lower()) if isinstance(text, str) else list(text), " "
+        for length in range(1, self.longest + 1):
             for first in range(len(words) - length + 1):
                 yield between.join(words[first : first + length])
 
     @property
-    def run(self) -> int:
-        """Items in the longest term."""
-        return self.longest * (CHARACTERS_OF_A_WORD if self.wordless and self.longest > 1 else 1)
+    def longest(self) -> int:
+        """Words or characters in the longest n-gram."""
+        return self.max_n * (CHARACTERS_PER_WORD if self.by_character and self.max_n > 1 else 1)
 
     @property
     def terms(self) -> list[str]:
         """The chosen terms, the most frequent first."""
-        require_fitted("a bag", self.columns)
+        require_fitted("a bag of words", self.columns)
         return list(self.columns or ())
 
     def __str__(self) -> str:
         """`a bag of words (presence)`."""
-        items = "characters" if self.wordless else "words"
-        return f"a bag of {items if self.run == 1 else f'1 to {self.run} {items}'} ({self.weigh})"
+        items = "characters" if self.by_character else "words"
+        return f"a bag of {items if self.longest == 1 else f'1 to {self.longest} {items}'} ({self.weighting})"
 
 
 def has_no_words(texts: Sequence[Text]) -> bool:
-    """Whether texts are strings like ACCGTA; lists of tokens are cut already."""
+    """Whether texts are strings like ACCGTA; lists of tokens are never."""
     plain = [len(text.split()) for text in texts if isinstance(text, str) and text]
-    return bool(plain) and len(plain) <= sum(plain) < WORDS_OF_A_TEXT * len(plain)
+    return bool(plain) and len(plain) <= sum(plain) < WORDS_PER_TEXT * len(plain)
 
 
-FREEDOM = 10.0  # how little weights are pulled to zero, chosen on questions in six classes
-MOST_STEPS = 1000
+class BagClassifier(LinearClassifier):
+    """One label per text: multinomial logistic regression over a bag of words."""
 
-
-class LinearLabels:
-    """One label a text: multinomial logistic regression over a bag."""
-
-    def __init__(self, bag: Bag, *, name: str, freedom: float = FREEDOM) -> None:
-        self.bag, self.name, self.freedom = bag, name, require_freedom(freedom)
+    def __init__(self, bag: BagOfWords, *, name: str, inverse_penalty: float = INVERSE_PENALTY) -> None:
+        super().__init__(inverse_penalty=inverse_penalty)
+        self.bag, self.name = bag, name
         self.summary = f"linear model over {bag}"
-        self.usual: str | None = None
-        self.model: Any = None  # None: there is nothing to tell labels apart by
 
-    def fit(self, sources: Sequence[Text], targets: Sequence[str]) -> "LinearLabels":
-        """Choose the terms, then weigh them."""
-        require_pairs(self.name, sources, targets)
+    def fit_features(self, sources: Sequence[Text]) -> Any:
+        """Choose the terms."""
         features = self.bag.fit(sources).transform(sources)
         self.summary = f"linear model over {self.bag}"
-        self.usual = Counter(targets).most_common(1)[0][0]
-        self.model = logistic_regression(features, targets, freedom=self.freedom)
-        return self
+        return features
 
-    def predict(self, sources: Sequence[Text]) -> list[str]:
-        """The likeliest label of each."""
-        require_fitted(self.name, self.usual)
-        if self.model is None or not len(sources):
-            return [str(self.usual)] * len(sources)
-        return [str(label) for label in self.model.predict(self.bag.transform(sources))]
+    def features(self, sources: Sequence[Text]) -> Any:
+        """The bags of the texts."""
+        return self.bag.transform(sources)
 
 
-class LinearLabelSets:
-    """Several labels a text: a logistic regression for each label, whose yes weighs as much as its no."""
+class BagMultiLabel:
+    """Several labels per text: one logistic regression for each label, with balanced class weights."""
 
-    def __init__(self, bag: Bag, *, name: str, freedom: float = FREEDOM) -> None:
-        self.bag, self.name, self.freedom = bag, name, require_freedom(freedom)
+    def __init__(self, bag: BagOfWords, *, name: str, inverse_penalty: float = INVERSE_PENALTY) -> None:
+        self.bag, self.name, self.inverse_penalty = bag, name, require_positive(inverse_penalty)
         self.summary = f"for each label a linear model over {bag}"
-        self.shares: dict[str, float] | None = None  # of the training texts, label by label
+        self.shares: dict[str, float] | None = None  # of the training texts that have each label
         self.models: dict[str, Any] = {}
 
-    def fit(self, sources: Sequence[Text], targets: Sequence[Sequence[str]]) -> "LinearLabelSets":
-        """Choose the terms, then weigh them for each label."""
+    def fit(self, sources: Sequence[Text], targets: Sequence[Sequence[str]]) -> "BagMultiLabel":
+        """Choose the terms, then learn their weights for each label."""
         require_pairs(self.name, sources, targets)
         features = self.bag.fit(sources).transform(sources)
         self.summary = f"for each label a linear model over {self.bag}"
@@ -166,43 +159,108 @@ class LinearLabelSets:
         for label in sorted({label for target in targets for label in target}):
             truth = [label in target for target in targets]
             self.shares[label] = sum(truth) / len(truth)
-            self.models[label] = logistic_regression(features, truth, freedom=self.freedom, balanced=True)
+            self.models[label] = logistic_regression(
+                features, truth, inverse_penalty=self.inverse_penalty, balanced=True
+            )
         return self
 
     def predict(self, sources: Sequence[Text]) -> list[list[str]]:
-        """Every label that is likelier than not, the likeliest first."""
-        return [said for said, _ in self.rank(sources)]
+        """Every label with a probability above one half, the most probable first."""
+        return [labels for labels, _ in self.rank(sources)]
 
     def rank(self, sources: Sequence[Text]) -> list[tuple[list[str], list[str]]]:
-        """For each text the labels that are likelier than not, and all labels, the likeliest first."""
+        """For each text the predicted labels, and all labels, the most probable first."""
         require_fitted(self.name, self.shares)
         features = self.bag.transform(sources)
         answers: list[list[tuple[float, str]]] = [[] for _ in sources]
         for label, share in (self.shares or {}).items():
             model = self.models[label]
             fixed = model is None or not len(sources)
-            chances = [share] * len(sources) if fixed else model.predict_proba(features)[:, 1].tolist()
-            for answer, chance in zip(answers, chances, strict=True):
-                answer.append((-chance, label))
+            probabilities = [share] * len(sources) if fixed else model.predict_proba(features)[:, 1].tolist()
+            for answer, probability in zip(answers, probabilities, strict=True):
+                answer.append((-probability, label))
         ordered = [sorted(answer) for answer in answers]
         return [([label for less, label in one if less < -0.5], [label for _, label in one]) for one in ordered]
 
 
-def logistic_regression(features: Any, targets: Sequence[Any], *, freedom: float, balanced: bool = False) -> Any:
-    """Scikit-learn's model, fitted; None where all targets are alike or there is no feature."""
-    from sklearn.exceptions import ConvergenceWarning  # slow to load
-    from sklearn.linear_model import LogisticRegression
+class WordOverlap(LinearClassifier):
+    """A label for two texts: logistic regression over their overlap, and the words that only one of them has.
 
-    if len(set(targets)) == 1 or not features.shape[1]:
-        return None
-    model = LogisticRegression(C=freedom, max_iter=MOST_STEPS, class_weight="balanced" if balanced else None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # after so many steps it is near enough
-        return model.fit(features, list(targets))
+    A negation is such a word: its presence on one side tells the label, and its weight is learned.
+    """
+
+    name = "word-overlap"
+    summary = "linear model over what two texts share, and the words only one has"
+
+    def __init__(self, *, inverse_penalty: float = OVERLAP_INVERSE_PENALTY) -> None:
+        super().__init__(inverse_penalty=inverse_penalty)
+        self.bag = BagOfWords(weighting="tf-idf")
+        self.words: dict[str, int] = {}
+        self.scale: Any = None  # mean and standard deviation of each overlap feature
+
+    def fit_features(self, sources: Sequence[str]) -> Any:
+        """Choose the words, and the scale of the overlaps."""
+        pairs = [split_texts(source) for source in sources]
+        self.bag.fit([text for pair in pairs for text in pair])
+        counts = Counter(word for pair in pairs for side in one_sided_words(*pair) for word in side)
+        chosen = sorted(counts, key=lambda word: (-counts[word], word))[:MAX_ONE_SIDED_WORDS]
+        self.words = {word: place for place, word in enumerate(chosen)}
+        overlaps = self.overlaps(pairs)
+        std = overlaps.std(axis=0)
+        self.scale = overlaps.mean(axis=0), np.where(std > 0, std, 1.0)
+        return self.features(sources)
+
+    def features(self, sources: Sequence[str]) -> Any:
+        """The standardized overlaps, then the words of each side that the other lacks."""
+        from scipy.sparse import csr_matrix, hstack  # slow to load
+
+        pairs = [split_texts(source) for source in sources]
+        mean, std = self.scale
+        rows, columns = [], []
+        for row, pair in enumerate(pairs):
+            for side, words in enumerate(one_sided_words(*pair)):
+                known = [self.words[word] + side * len(self.words) for word in words if word in self.words]
+                rows += [row] * len(known)
+                columns += known
+        one_sided = csr_matrix(([1.0] * len(rows), (rows, columns)), shape=(len(pairs), 2 * len(self.words)))
+        return hstack([csr_matrix((self.overlaps(pairs) - mean) / std), one_sided], format="csr")
+
+    def overlaps(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        """(N, 9): the overlap counts of each pair, and the cosine of its tf-idf vectors."""
+        firsts, seconds = (self.bag.transform(side) for side in zip(*pairs, strict=True))
+        cosines = np.asarray(firsts.multiply(seconds).sum(axis=1)).ravel()
+        return np.array([[*overlap_counts(*pair), cosine] for pair, cosine in zip(pairs, cosines, strict=True)])
 
 
-def require_freedom(freedom: float) -> float:
-    """More than none."""
-    if not freedom > 0:
-        raise InputError("freedom must be more than 0.", found=f"freedom={freedom}", fix=f"freedom={FREEDOM}")
-    return freedom
+def split_texts(source: str) -> tuple[str, str]:
+    """The two texts of a source; without a tab the second is empty."""
+    first, _, second = source.partition(SEPARATOR)
+    return first, second
+
+
+def words_of(text: str) -> list[str]:
+    """The words and punctuation marks of a text, lower-case."""
+    return TOKEN.findall(text.lower())
+
+
+def one_sided_words(first: str, second: str) -> tuple[list[str], list[str]]:
+    """The distinct words that only the first text has, and those that only the second has."""
+    here, there = set(words_of(first)), set(words_of(second))
+    return sorted(here - there), sorted(there - here)
+
+
+def overlap_counts(first: str, second: str) -> list[float]:
+    """Shares of shared words in the first, the second and both texts; counts of words; differences in length."""
+    here, there = words_of(first), words_of(second)
+    both = len(set(here) & set(there))
+    only_here, only_there = (len(words) for words in one_sided_words(first, second))
+    return [
+        both / max(1, both + only_here),
+        both / max(1, both + only_there),
+        both / max(1, both + only_here + only_there),
+        both,
+        only_here,
+        only_there,
+        len(here) - len(there),
+        abs(len(here) - len(there)),
+    ]

@@ -1,8 +1,8 @@
-"""Nearest neighbour under time warping: sequences are compared after one was stretched to fit the other.
+"""Nearest neighbour under dynamic time warping (DTW).
 
-D(i, j) = |x_i − y_j|² + min(D(i−1, j), D(i, j−1), D(i−1, j−1)), all channels warped together, and only |i − j| ≤ r
-(Sakoe & Chiba, 1978, eq. 19 with symmetric steps of equal weight). Distances to all candidates are taken at once, one
-anti-diagonal i + j after the other; a bound from below leaves out those that cannot be nearest (Keogh, 2002, eq. 10).
+D(i, j) = |x_i − y_j|² + min(D(i−1, j), D(i, j−1), D(i−1, j−1)) over all channels together, in a band |i − j| ≤ r
+(Sakoe & Chiba, 1978, eq. 19 with symmetric steps of equal weight). Distances to all candidates are computed at once,
+one anti-diagonal i + j after the other; a lower bound leaves out those that cannot be nearest (Keogh, 2002, eq. 10).
 """
 
 from collections import Counter
@@ -12,31 +12,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.baselines.fitted import require_fitted, require_pairs
+from atento.baselines.validation import require_fitted, require_pairs
 
-# Axes: K candidates, T time of the question, U time of the candidates, C channels.
+# Axes: K candidates, T time of the query, U time of the candidates, C channels.
 
 Numbers = NDArray[np.float64]
 Read = Callable[[str], Any]  # a text -> its steps (T, C)
 
-BANDS = (0.0, 0.03, 0.1, 0.2)  # of the longer length, tried on the training part
-TRIED = 60  # training sequences whose neighbours are looked for, to choose the band
-TRIED_AMONG = 300  # so many
-LONGEST = 256  # steps; longer sequences are shortened by taking means of neighbours
-MOST_CELLS = 2.5e6  # of the distance tables of one question; beyond, a sample of each label stands for all
-QUARTERS = (0.25, 0.5, 0.75, 1.0)
-AT_ONCE = 256  # candidates that are compared before the bound is asked again
+BANDS = (0.0, 0.03, 0.1, 0.2)  # of the longer length; chosen on the training part
+VALIDATED = 60  # training sequences whose nearest neighbours are searched, to choose the band
+VALIDATED_AMONG = 300  # training sequences that are searched
+MAX_LENGTH = 256  # steps; longer sequences are downsampled by the mean of neighbours
+MAX_CELLS = 2.5e6  # of the distance tables of one query; beyond, a stratified sample of the candidates is used
+QUARTILES = (0.25, 0.5, 0.75, 1.0)
+AT_ONCE = 256  # candidates compared before the bound is applied again
 
 
 class Candidates(NamedTuple):
-    """Sequences side by side, zeros after the end of the shorter ones."""
+    """Padded sequences, zeros after the end of the shorter ones."""
 
     values: Numbers  # (U, C, K)
     lengths: NDArray[np.int64]  # (K,)
 
     @classmethod
     def of(cls, rows: Sequence[Numbers]) -> "Candidates":
-        """From sequences (U, C)."""
+        """Pad sequences (U, C)."""
         lengths = np.array([len(row) for row in rows])
         values = np.zeros((int(lengths.max()), rows[0].shape[1], len(rows)))
         for place, row in enumerate(rows):
@@ -44,16 +44,16 @@ class Candidates(NamedTuple):
         return cls(values, lengths)
 
     def some(self, places: NDArray[np.int64]) -> "Candidates":
-        """A few of them, no longer than the longest of those."""
+        """A selection, padded to the longest of it."""
         lengths = self.lengths[places]
         return Candidates(np.ascontiguousarray(self.values[: lengths.max(), :, places]), lengths)
 
 
-class NearestWarped:
-    """The target of the training sequence that is nearest once time is warped."""
+class DTWNearest:
+    """The target of the nearest training sequence under dynamic time warping."""
 
     name = "warping"
-    summary = "target of the training sequence nearest under time warping"
+    summary = "target of the training sequence nearest under dynamic time warping"
 
     def __init__(self, read: Read) -> None:
         self.read = read
@@ -62,27 +62,27 @@ class NearestWarped:
         self.scale: tuple[Numbers, Numbers] = (np.zeros(1), np.ones(1))
         self.band, self.stride = 0.0, 1
 
-    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "NearestWarped":
-        """Remember all sequences, each channel on one scale, and choose the band by leaving one out."""
+    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "DTWNearest":
+        """Store all sequences, standardized, and choose the band by leave-one-out accuracy."""
         require_pairs(self.name, sources, targets)
         rows = [np.asarray(self.read(source), dtype=np.float64) for source in sources]
         steps = np.concatenate(rows)
-        spread = steps.std(axis=0)
-        self.scale = steps.mean(axis=0), np.where(spread > 0, spread, 1.0)
-        self.stride = -(-int(np.median([len(row) for row in rows])) // LONGEST)
+        std = steps.std(axis=0)
+        self.scale = steps.mean(axis=0), np.where(std > 0, std, 1.0)
+        self.stride = -(-int(np.median([len(row) for row in rows])) // MAX_LENGTH)
         self.known, self.targets = Candidates.of([self.prepare(row) for row in rows]), list(targets)
         self.band = self.choose_band()
         length = float(np.mean(self.known.lengths))
-        places = spread_out(targets, max(1, int(MOST_CELLS / (length * (1 + 2 * self.band * length)))))
+        places = stratified_sample(targets, max(1, int(MAX_CELLS / (length * (1 + 2 * self.band * length)))))
         if len(places) < len(targets):
             self.known, self.targets = self.known.some(places), [targets[place] for place in places]
-        self.summary = f"{NearestWarped.summary}, band {self.band:.0%}"
+        self.summary = f"{DTWNearest.summary}, band {self.band:.0%}"
         self.summary += f", means of {self.stride} steps" * (self.stride > 1)
         self.summary += f", {len(places):,} of {len(targets):,} training sequences" * (len(places) < len(targets))
         return self
 
     def prepare(self, steps: Numbers) -> Numbers:
-        """On the scale of the training part; long ones shortened."""
+        """A sequence (T, C), standardized by the training part and downsampled."""
         scaled = (steps - self.scale[0]) / self.scale[1]
         if self.stride == 1:
             return scaled
@@ -92,21 +92,21 @@ class NearestWarped:
         return means
 
     def choose_band(self) -> float:
-        """Of the training part, the band under which most sequences have a neighbour of their own label."""
-        among = spread_out(self.targets, TRIED_AMONG)
-        asked = among[:: -(-len(among) // TRIED)]
+        """The band with the best leave-one-out accuracy on the training part; of equal ones the narrowest."""
+        among = stratified_sample(self.targets, VALIDATED_AMONG)
+        queries = among[:: -(-len(among) // VALIDATED)]
         if self.known is None or len(among) < 2:
             return 0.0
         some, right = self.known.some(among), Counter[float]()
         for band in BANDS:
-            for place in np.flatnonzero(np.isin(among, asked)):
+            for place in np.flatnonzero(np.isin(among, queries)):
                 query = some.values[: some.lengths[place], :, place]
                 near = among[nearest(query, some, band, without=int(place))]
                 right[band] += self.targets[near] == self.targets[among[place]]
         return max(BANDS, key=lambda band: (right[band], -band))
 
     def predict(self, sources: Sequence[str]) -> list[str]:
-        """The nearest sequence's target; of equally near ones the first."""
+        """The target of the nearest sequence; of equally near ones the first."""
         require_fitted(self.name, self.known)
         if self.known is None or not len(sources):
             return []
@@ -114,8 +114,8 @@ class NearestWarped:
         return [self.targets[nearest(row, self.known, self.band)] for row in rows]
 
 
-def spread_out(targets: Sequence[str], most: int) -> NDArray[np.int64]:
-    """The numbers of at most so many examples, the labels in turn, so that each has its share."""
+def stratified_sample(targets: Sequence[str], most: int) -> NDArray[np.int64]:
+    """The indices of at most so many examples, each label in its proportion."""
     if len(targets) <= most:
         return np.arange(len(targets))
     seen: Counter[str] = Counter()
@@ -128,7 +128,7 @@ def spread_out(targets: Sequence[str], most: int) -> NDArray[np.int64]:
 
 
 def nearest(query: Numbers, known: Candidates, band: float, *, without: int = -1) -> int:
-    """The number of the candidate nearest to a question (T, C); of equally near ones the first."""
+    """The index of the candidate nearest to a query (T, C); of equally near ones the first."""
     bounds = lower_bounds(query, known, band)
     if without >= 0:
         bounds[without] = np.inf
@@ -140,42 +140,42 @@ def nearest(query: Numbers, known: Candidates, band: float, *, without: int = -1
         some = some[bounds[some] < np.inf]
         if not len(some):
             break
-        distances = warped_distances(query, known.some(some), band)
+        distances = dtw_distances(query, known.some(some), band)
         found = int(distances.argmin())
         if (distances[found], some[found]) < (best, place) or best == np.inf:
             best, place = float(distances[found]), int(some[found])
     return place
 
 
-def radius(time: int, lengths: NDArray[np.int64], band: float) -> NDArray[np.int64]:
-    """How far i and j may lie apart (K,): a share of the longer length, and never less than the lengths differ."""
+def band_radius(time: int, lengths: NDArray[np.int64], band: float) -> NDArray[np.int64]:
+    """The largest |i − j| (K,): a share of the longer length, at least the difference of the lengths."""
     longer = np.maximum(time, lengths)
     return np.maximum(np.ceil(band * longer).astype(np.int64), np.abs(time - lengths))
 
 
-def warped_distances(query: Numbers, known: Candidates, band: float) -> Numbers:
-    """D(T, U) between a question (T, C) and each candidate: (K,)."""
-    time, reach = len(query), radius(len(query), known.lengths, band)
-    longest, widest = len(known.values), int(reach.max())
-    alike = bool((reach == widest).all())
-    turned = known.values[::-1]  # so that j falls while i rises
+def dtw_distances(query: Numbers, known: Candidates, band: float) -> Numbers:
+    """D(T, U) between a query (T, C) and each candidate: (K,)."""
+    time, radius = len(query), band_radius(len(query), known.lengths, band)
+    longest, widest = len(known.values), int(radius.max())
+    equal_radius = bool((radius == widest).all())
+    reversed_values = known.values[::-1]  # so that j falls while i rises
     ends: dict[int, list[int]] = {}
     for place, last_cell in enumerate((time - 1 + known.lengths - 1).tolist()):
         ends.setdefault(last_cell, []).append(place)
-    found = np.full(len(reach), np.inf)
-    before, last, now = (np.full((time + 2, len(reach)), np.inf) for _ in range(3))  # diagonals, i at row i + 1
+    found = np.full(len(radius), np.inf)
+    before, last, now = (np.full((time + 2, len(radius)), np.inf) for _ in range(3))  # diagonals, i at row i + 1
     for diagonal in range(time + longest - 1):
         low = max(0, diagonal - longest + 1, -(-(diagonal - widest) // 2))
         high = min(time - 1, diagonal, (diagonal + widest) // 2)
         costs = now[low + 1 : high + 2]  # (i, K)
-        now[low] = now[high + 2] = np.inf  # what was there is of an older diagonal
+        now[low] = now[high + 2] = np.inf  # values of an older diagonal
         first = longest - 1 - diagonal + low
-        squared_gaps(query[low : high + 1], turned[first : first + high + 1 - low], costs)
+        squared_gaps(query[low : high + 1], reversed_values[first : first + high + 1 - low], costs)
         if diagonal:
             ways = np.minimum(last[low : high + 1], last[low + 1 : high + 2])  # from i − 1, and from j − 1
             costs += np.minimum(ways, before[low : high + 1], out=ways)
-        if not alike:
-            costs[np.abs(2 * np.arange(low, high + 1) - diagonal)[:, None] > reach] = np.inf
+        if not equal_radius:
+            costs[np.abs(2 * np.arange(low, high + 1) - diagonal)[:, None] > radius] = np.inf
         for place in ends.get(diagonal, ()):
             found[place] = now[time, place]
         before, last, now = last, now, before
@@ -183,7 +183,7 @@ def warped_distances(query: Numbers, known: Candidates, band: float) -> Numbers:
 
 
 def squared_gaps(query: Numbers, steps: Numbers, out: Numbers) -> None:
-    """|x_i − y_i|² of steps (i, C) and of every candidate's (i, C, K), written to (i, K)."""
+    """|x_i − y_i|² between steps (i, C) and those of every candidate (i, C, K), written to `out` (i, K)."""
     np.subtract(query[:, :1], steps[:, 0], out=out)
     out *= out
     for channel in range(1, query.shape[1]):
@@ -193,13 +193,14 @@ def squared_gaps(query: Numbers, steps: Numbers, out: Numbers) -> None:
 
 
 def lower_bounds(query: Numbers, known: Candidates, band: float) -> Numbers:
-    """No distance is smaller (K,): each step of a candidate meets one of the question's within the band."""
-    reach = radius(len(query), known.lengths, band)
+    """Lower bounds (K,) of the distances: each step of a candidate is matched with one of the query within the band."""
+    radius = band_radius(len(query), known.lengths, band)
     longest = len(known.values)
     real = np.arange(longest)[:, None] < known.lengths
-    bounds = np.zeros(len(reach))
-    for widest in np.unique(np.quantile(reach, QUARTERS, method="higher")):  # an envelope for candidates alike in it
-        places = np.flatnonzero((reach <= widest) & (bounds == 0))
+    bounds = np.zeros(len(radius))
+    # one envelope for all candidates of similar radius
+    for widest in np.unique(np.quantile(radius, QUARTILES, method="higher")):
+        places = np.flatnonzero((radius <= widest) & (bounds == 0))
         lowest, highest = envelope(query, longest, int(widest))
         values = known.values[:, :, places]
         apart = np.maximum(np.maximum(values - highest, lowest - values), 0.0)  # (U, C, K)
@@ -207,13 +208,13 @@ def lower_bounds(query: Numbers, known: Candidates, band: float) -> Numbers:
     return bounds
 
 
-def envelope(query: Numbers, longest: int, reach: int) -> tuple[Numbers, Numbers]:
-    """The least and the most (U, C, 1) of a question's steps that step u of a candidate may meet."""
+def envelope(query: Numbers, longest: int, radius: int) -> tuple[Numbers, Numbers]:
+    """The minimum and maximum (U, C, 1) of the query's steps that step u of a candidate can be matched with."""
     lowest, highest = (np.full((longest, query.shape[1]), fill) for fill in (np.inf, -np.inf))
-    for shift in range(-reach, reach + 1):  # step u of a candidate beside step u + shift of the question
+    for shift in range(-radius, radius + 1):  # step u of a candidate with step u + shift of the query
         first, last = max(0, -shift), min(longest, len(query) - shift)
         if first < last:
-            beside = query[first + shift : last + shift]
-            np.minimum(lowest[first:last], beside, out=lowest[first:last])
-            np.maximum(highest[first:last], beside, out=highest[first:last])
+            matched = query[first + shift : last + shift]
+            np.minimum(lowest[first:last], matched, out=lowest[first:last])
+            np.maximum(highest[first:last], matched, out=highest[first:last])
     return lowest[:, :, None], highest[:, :, None]

@@ -1,6 +1,7 @@
-"""Hierarchical attention: words make sentences, sentences make a document.
+"""Attention at several levels: words, sentences and documents, or several embeddings of the same item.
 
-Multi-representational attention: several embeddings of the same item, weighed against each other.
+`HierarchicalAttention` encodes and pools the words of each sentence, then the sentences of the document.
+`MultiRepresentationalAttention` mixes embeddings of each item by attention.
 """
 
 from collections.abc import Sequence
@@ -15,34 +16,34 @@ from atento.errors import InputError
 from atento.layers.masking import clean, require_items
 from atento.recurrent.stack import Stack
 
-# Axes: B batch, S sentences, W words, D size.
+# Axes: B batch, S sentences, W words, T time, E embeddings, D size.
 
 
-class Reader(Protocol):
-    """What reads a sequence before it is summed up: values (B, T, D), valid (B, T) -> (B, T, other D).
+class SequenceEncoder(Protocol):
+    """An encoder of a sequence before it is pooled: values (B, T, D), valid (B, T) -> (B, T, other D).
 
-    An `EncoderLayer` is one; `RecurrentReader` makes one of a stack.
+    A `TransformerEncoderLayer` or a `TransformerStack` is one; `StackEncoder` makes one of a recurrent stack.
     """
 
     def __call__(self, values: Tensor, *, valid: Tensor | None) -> Tensor:
-        """Each item in the light of the others."""
+        """A vector for each item, which may depend on the others."""
 
 
-class RecurrentReader(nn.Module):
-    """A stack of walks as a reader: what its top layer says."""
+class StackEncoder(nn.Module):
+    """A recurrent stack as an encoder: the outputs of its top layer."""
 
     def __init__(self, stack: Stack) -> None:
         super().__init__()
         self.stack = stack
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
-        """One state an item."""
+        """An output for each item."""
         outputs: Tensor = self.stack(values, valid=valid).outputs
         return outputs
 
 
-class ByItself(nn.Module):
-    """No reader: each item as it is."""
+class IdentityEncoder(nn.Module):
+    """No encoder: the values as they are."""
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """The same values."""
@@ -50,66 +51,63 @@ class ByItself(nn.Module):
 
 
 class HierarchicalWeights(NamedTuple):
-    """Where both levels looked."""
+    """The attention weights of both levels."""
 
     words: Tensor  # (B, S, W) within each sentence
     sentences: Tensor  # (B, S)
 
 
-class Hierarchical(nn.Module):
-    """Reads and sums up the words of each sentence, then the sentences of the document (Yang et al., 2016, eq. 5–10).
+class HierarchicalAttention(nn.Module):
+    """Encode and pool the words of each sentence, then the sentences of the document (Yang et al., 2016, eq. 5–10).
 
-    words (B, S, W, D), valid (B, S, W) -> (B, D'). Sentences and documents may be ragged, or empty: zeros.
+    words (B, S, W, D), valid (B, S, W) -> (B, D'). Sentences and documents may be ragged; an empty one gives zeros.
     """
 
     def __init__(
         self,
-        word_reader: Reader,
+        word_encoder: SequenceEncoder,
         word_pooling: AttentionPooling,
-        sentence_reader: Reader,
+        sentence_encoder: SequenceEncoder,
         sentence_pooling: AttentionPooling,
     ) -> None:
         super().__init__()
-        self.word_reader, self.word_pooling = word_reader, word_pooling
-        self.sentence_reader, self.sentence_pooling = sentence_reader, sentence_pooling
+        self.word_encoder, self.word_pooling = word_encoder, word_pooling
+        self.sentence_encoder, self.sentence_pooling = sentence_encoder, sentence_pooling
 
     def forward(self, words: Tensor, *, valid: Tensor | None = None) -> Tensor:
-        """One vector a document."""
-        sentences = self.read_sentences(self.read_words(words, valid), valid)
-        document: Tensor = self.sentence_pooling(sentences, valid=real_sentences(valid))
+        """A vector for each document."""
+        sentences = self.encode_sentences(self.encode_words(words, valid), valid)
+        document: Tensor = self.sentence_pooling(sentences, valid=valid_sentences(valid))
         return document
 
     def weights(self, words: Tensor, *, valid: Tensor | None = None) -> HierarchicalWeights:
         """The weights of both levels."""
-        read = self.read_words(words, valid)
-        sentences = self.read_sentences(read, valid)
+        encoded = self.encode_words(words, valid)
+        sentences = self.encode_sentences(encoded, valid)
         return HierarchicalWeights(
-            self.word_pooling.weights(read, valid=valid),
-            self.sentence_pooling.weights(sentences, valid=real_sentences(valid)),
+            self.word_pooling.weights(encoded, valid=valid),
+            self.sentence_pooling.weights(sentences, valid=valid_sentences(valid)),
         )
 
-    def read_words(self, words: Tensor, valid: Tensor | None) -> Tensor:
-        """Each sentence by itself: (B, S, W, D')."""
+    def encode_words(self, words: Tensor, valid: Tensor | None) -> Tensor:
+        """The words of each sentence, encoded: (B, S, W, D')."""
         require_items("words", words, valid, axes="B, S, W")
         inside = None if valid is None else valid.flatten(0, 1)
-        read = self.word_reader(clean(words, valid).flatten(0, 1), valid=inside)
-        return read.view(*words.shape[:-1], -1)
+        encoded = self.word_encoder(clean(words, valid).flatten(0, 1), valid=inside)
+        return encoded.view(*words.shape[:-1], -1)
 
-    def read_sentences(self, read: Tensor, valid: Tensor | None) -> Tensor:
-        """Sum the words up, then read each sentence in the light of the others: (B, S, D')."""
-        return self.sentence_reader(self.word_pooling(read, valid=valid), valid=real_sentences(valid))
+    def encode_sentences(self, encoded: Tensor, valid: Tensor | None) -> Tensor:
+        """The encoded words pooled to sentences, and the sentences encoded: (B, S, D')."""
+        return self.sentence_encoder(self.word_pooling(encoded, valid=valid), valid=valid_sentences(valid))
 
 
-def real_sentences(valid: Tensor | None) -> Tensor | None:
-    """A sentence is real when it has a word: (B, S, W) -> (B, S)."""
+def valid_sentences(valid: Tensor | None) -> Tensor | None:
+    """Which sentences have a word: (B, S, W) -> (B, S)."""
     return None if valid is None else valid.any(dim=-1)
 
 
-# Axes: B batch, T time, E embeddings, D size.
-
-
-class MultiRepresentational(nn.Module):
-    """Each embedding is mapped to one width, and attention sums them up item by item: Σ_i α_i (P_i x_i + b_i)
+class MultiRepresentationalAttention(nn.Module):
+    """A weighted sum of several embeddings of each item, mapped to one width: Σ_i α_i (P_i x_i + b_i)
     (dynamic meta-embeddings: Kiela et al., 2018, sec. 3; α_i = softmax(a · (P_i x_i + b_i)) there).
 
     E tensors (B, T, sizes[i]) -> (B, T, size).
@@ -118,36 +116,38 @@ class MultiRepresentational(nn.Module):
     def __init__(self, sizes: Sequence[int], size: int, pooling: AttentionPooling) -> None:
         super().__init__()
         if not sizes:
-            raise InputError("MultiRepresentational: sizes names no embedding.", found="[]", fix="give one width each")
+            raise InputError(
+                "MultiRepresentationalAttention: sizes names no embedding.", found="[]", fix="give one width each"
+            )
         require_positive(
-            "MultiRepresentational", size=size, **{f"sizes[{at}]": width for at, width in enumerate(sizes)}
+            "MultiRepresentationalAttention", size=size, **{f"sizes[{at}]": width for at, width in enumerate(sizes)}
         )
         self.sizes, self.pooling = tuple(sizes), pooling
         self.maps = nn.ModuleList(nn.Linear(width, size) for width in sizes)
 
     def forward(self, embeddings: Sequence[Tensor], *, valid: Tensor | None = None) -> Tensor:
-        """One vector for each item; valid (B, T): True for real items."""
-        mixed: Tensor = self.pooling(self.side_by_side(embeddings, valid), valid=self.spread(valid))
+        """A vector for each item; valid (B, T)."""
+        mixed: Tensor = self.pooling(self.mapped(embeddings, valid), valid=self.expand_valid(valid))
         return mixed
 
     def weights(self, embeddings: Sequence[Tensor], *, valid: Tensor | None = None) -> Tensor:
-        """How much of each embedding: (B, T, E)."""
-        return self.pooling.weights(self.side_by_side(embeddings, valid), valid=self.spread(valid))
+        """The weight of each embedding: (B, T, E)."""
+        return self.pooling.weights(self.mapped(embeddings, valid), valid=self.expand_valid(valid))
 
-    def side_by_side(self, embeddings: Sequence[Tensor], valid: Tensor | None) -> Tensor:
-        """All embeddings in one width: (B, T, E, D)."""
+    def mapped(self, embeddings: Sequence[Tensor], valid: Tensor | None) -> Tensor:
+        """All embeddings mapped to one width: (B, T, E, D)."""
         if len(embeddings) != len(self.maps):
             raise InputError(
                 f"embeddings must be {len(self.maps)} tensors, one for each of the sizes.",
                 found=f"{len(embeddings)} tensors",
                 fix="give them in the order of the sizes",
             )
-        mapped = []
+        projected = []
         for at, (width, map_) in enumerate(zip(self.sizes, self.maps, strict=True)):
             require_items(f"embeddings[{at}]", embeddings[at], valid, width=width)
-            mapped.append(map_(clean(embeddings[at], valid)))
-        return torch.stack(mapped, dim=-2)
+            projected.append(map_(clean(embeddings[at], valid)))
+        return torch.stack(projected, dim=-2)
 
-    def spread(self, valid: Tensor | None) -> Tensor | None:
-        """An item is real in all its embeddings or in none: (B, T) -> (B, T, E)."""
+    def expand_valid(self, valid: Tensor | None) -> Tensor | None:
+        """The mask of items for each of their embeddings: (B, T) -> (B, T, E)."""
         return None if valid is None else valid.unsqueeze(-1).expand(*valid.shape, len(self.maps))

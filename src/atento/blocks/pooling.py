@@ -1,4 +1,4 @@
-"""Pooling: a whole sequence in one vector."""
+"""Pooling of a sequence to one vector: mean, maximum, last item, or attention with a learned query."""
 
 from abc import ABC, abstractmethod
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from atento.attention.attention import Attention
 from atento.attention.requirements import require_positive
-from atento.blocks.multi_dimensional import MultiDimensional
+from atento.blocks.multi_dimensional import MultiDimensionalAttention
 from atento.errors import InputError
 from atento.layers.masking import clean, masked_mean, require_items
 
@@ -15,16 +15,16 @@ from atento.layers.masking import clean, masked_mean, require_items
 
 
 class Pooling(nn.Module, ABC):
-    """values (B, T, D), valid (B, T) -> (B, D). A row with no item gives zeros."""
+    """Base of all poolings: values (B, T, D), valid (B, T) -> (B, D). A row with no valid item gives zeros."""
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
-        """Sum the real items up; None: all are."""
+        """The pooled valid items; valid None: all are."""
         require_items("values", values, valid)
         return self.pool(clean(values, valid), valid)
 
     @abstractmethod
     def pool(self, values: Tensor, valid: Tensor | None) -> Tensor:
-        """The formula; what is padded is zero already."""
+        """The formula, of values that are zero at padding."""
 
 
 class MeanPooling(Pooling):
@@ -48,7 +48,7 @@ class MaxPooling(Pooling):
 
 
 class LastPooling(Pooling):
-    """The last item, as a recurrent encoder sums up."""
+    """The last item."""
 
     def pool(self, values: Tensor, valid: Tensor | None) -> Tensor:
         """x_n."""
@@ -60,35 +60,35 @@ class LastPooling(Pooling):
 
 
 class AttentionPooling(Pooling):
-    """One learned query asks the sequence (Yang et al., 2016, eq. 5–7): Σ p(a(x_t, u)) x_t. `size` is the query's."""
+    """Attention with a learned query u of width `size`: Σ p(a(x_t, u)) x_t  (Yang et al., 2016, eq. 5–7)."""
 
-    def __init__(self, size: int, attention: Attention | MultiDimensional) -> None:
+    def __init__(self, size: int, attention: Attention | MultiDimensionalAttention) -> None:
         super().__init__()
         require_positive("AttentionPooling", size=size)
-        require_for_strangers("AttentionPooling", attention)
+        require_cross_sequence("AttentionPooling", attention)
         self.attention = attention
         self.query = nn.Parameter(size**-0.5 * torch.randn(size))
 
     def pool(self, values: Tensor, valid: Tensor | None) -> Tensor:
-        """The context of the one query."""
-        context: Tensor = self.attention(self.asked(values), values, values, valid=valid)
+        """The context of the learned query."""
+        context: Tensor = self.attention(self.expanded_query(values), values, values, valid=valid)
         return context.squeeze(-2)
 
     def weights(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
-        """How much of each item (B, T); with multi-dimensional attention of each feature of each item (B, D, T)."""
+        """The weights of the items (B, T); with multi-dimensional attention, of each feature (B, D, T)."""
         require_items("values", values, valid)
-        return self.attention.weights(self.asked(values), values, valid=valid).squeeze(-2)
+        return self.attention.weights(self.expanded_query(values), values, valid=valid).squeeze(-2)
 
-    def asked(self, values: Tensor) -> Tensor:
-        """The query, once for each row: (B, 1, size)."""
+    def expanded_query(self, values: Tensor) -> Tensor:
+        """The learned query for each row: (B, 1, size)."""
         return self.query.expand(*values.shape[:-2], 1, -1)
 
 
-def require_for_strangers(part: str, attention: Attention | MultiDimensional) -> None:
-    """A query that is no item of the sequence has no place in it for an extent to start from."""
-    if not attention.extent.between:
+def require_cross_sequence(part: str, attention: Attention | MultiDimensionalAttention) -> None:
+    """Raise unless the extent has a meaning for a query that is not an item of the sequence."""
+    if not attention.extent.crosses_sequences:
         raise InputError(
-            f"{part}: this extent has a meaning within one sequence only, and the query stands outside.",
+            f"{part}: this extent has a meaning within one sequence only, and the query is not part of it.",
             found=repr(attention.extent),
             fix="use Everything(), or an extent that has a meaning from one sequence to another",
         )

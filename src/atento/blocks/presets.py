@@ -1,4 +1,7 @@
-"""Names become poolings and arrangements here and nowhere else: plain tables, one entry a member."""
+"""The poolings and attention blocks by name, each built with the settings of its paper.
+
+`POOLINGS` and `ARRANGEMENTS` are the only tables that turn these names into objects.
+"""
 
 from torch import nn
 
@@ -8,13 +11,13 @@ from atento.attention.extents.extents import Everything
 from atento.attention.presets import Part, Sizes
 from atento.attention.scores.learned import Additive, FeatureBased
 from atento.attention.scores.product import ActivatedGeneral, Dot, General
-from atento.blocks.area import AreaAttention, mean_of, means_and_spreads, spread_of
+from atento.blocks.area import AreaAttention, mean_of, means_and_stds, std_of
 from atento.blocks.coattention import AlternatingCoAttention, ParallelCoAttention
 from atento.blocks.continuous import ContinuousAttention, Density, GaussianBasis, GaussianDensity, ParabolaDensity
-from atento.blocks.hierarchical import Hierarchical, MultiRepresentational, RecurrentReader
-from atento.blocks.multi_dimensional import MultiDimensional
+from atento.blocks.hierarchical import HierarchicalAttention, MultiRepresentationalAttention, StackEncoder
+from atento.blocks.multi_dimensional import MultiDimensionalAttention
 from atento.blocks.pooling import AttentionPooling, LastPooling, MaxPooling, MeanPooling, Pooling
-from atento.recurrent.cells import GRU
+from atento.recurrent.cells import GRUCell
 from atento.recurrent.stack import Stack
 
 LARGEST = 3  # items in an area
@@ -22,39 +25,39 @@ CENTRES, WIDTHS = 32, (0.1, 0.5)  # the paper's 64 basis functions
 
 
 def additive(query_size: int, key_size: int) -> Attention:
-    """The attention most of these papers use."""
+    """Additive attention with softmax, which most of these papers use."""
     return Attention(Additive(query_size, key_size, hidden_size=key_size), Softmax(), Everything())
 
 
-def feature_wise(query_size: int, key_size: int) -> MultiDimensional:
-    """Additive attention with weights for each feature of a key."""
-    return MultiDimensional(
+def feature_wise(query_size: int, key_size: int) -> MultiDimensionalAttention:
+    """Multi-dimensional attention with softmax."""
+    return MultiDimensionalAttention(
         query_size, key_size, key_size, hidden_size=key_size, distribution=Softmax(), extent=Everything()
     )
 
 
 def areas(sizes: Sizes) -> AreaAttention:
-    """Every area by the mean and the spread of its keys."""
-    score = FeatureBased(2 * sizes.key, sizes.key, first=mean_of, second=spread_of)
-    return AreaAttention(Attention(score, Softmax(), Everything()), largest=LARGEST, features=means_and_spreads)
+    """Area attention by the mean and the standard deviation of each area's keys."""
+    score = FeatureBased(2 * sizes.key, sizes.key, first=mean_of, second=std_of)
+    return AreaAttention(Attention(score, Softmax(), Everything()), largest=LARGEST, features=means_and_stds)
 
 
 def continuous(sizes: Sizes, density: Density) -> ContinuousAttention:
-    """A density whose mean and variance come from attention with the general score."""
+    """Continuous attention whose moments come from attention with the general score."""
     attention = Attention(General(sizes.query, sizes.key), Softmax(), Everything())
     return ContinuousAttention(attention, density, GaussianBasis(CENTRES, WIDTHS))
 
 
-def hierarchical(sizes: Sizes) -> Hierarchical:
-    """A GRU in both directions, then additive attention, at both levels."""
-    words = RecurrentReader(Stack(GRU, sizes.key, sizes.key, bidirectional=True))
-    sentences = RecurrentReader(Stack(GRU, 2 * sizes.key, sizes.key, bidirectional=True))
+def hierarchical(sizes: Sizes) -> HierarchicalAttention:
+    """A bidirectional GRU, then additive attention, at both levels."""
+    words = StackEncoder(Stack(GRUCell, sizes.key, sizes.key, bidirectional=True))
+    sentences = StackEncoder(Stack(GRUCell, 2 * sizes.key, sizes.key, bidirectional=True))
     poolings = [AttentionPooling(sizes.query, additive(sizes.query, 2 * sizes.key)) for _ in range(2)]
-    return Hierarchical(words, poolings[0], sentences, poolings[1])
+    return HierarchicalAttention(words, poolings[0], sentences, poolings[1])
 
 
 def parallel(sizes: Sizes) -> ParallelCoAttention:
-    """Sequences of the query's and of the key's width."""
+    """Co-attention of sequences of the query's and of the key's width."""
     return ParallelCoAttention(
         sizes.query,
         sizes.key,
@@ -65,7 +68,7 @@ def parallel(sizes: Sizes) -> ParallelCoAttention:
 
 
 def alternating(sizes: Sizes) -> AlternatingCoAttention:
-    """Sequences of the query's and of the key's width."""
+    """Co-attention of sequences of the query's and of the key's width."""
     return AlternatingCoAttention(
         sizes.query,
         sizes.key,
@@ -75,10 +78,10 @@ def alternating(sizes: Sizes) -> AlternatingCoAttention:
     )
 
 
-def several_embeddings(sizes: Sizes) -> MultiRepresentational:
-    """An embedding of the query's width and one of the key's, as one of the key's."""
+def several_embeddings(sizes: Sizes) -> MultiRepresentationalAttention:
+    """Embeddings of the query's and of the key's width, mixed to the key's."""
     pooling = AttentionPooling(sizes.key, Attention(Dot(), Softmax(), Everything()))
-    return MultiRepresentational((sizes.query, sizes.key), sizes.key, pooling)
+    return MultiRepresentationalAttention((sizes.query, sizes.key), sizes.key, pooling)
 
 
 POOLINGS: dict[str, Part[Pooling]] = {
@@ -101,7 +104,10 @@ POOLINGS: dict[str, Part[Pooling]] = {
 
 ARRANGEMENTS: dict[str, Part[nn.Module]] = {
     "area": Part(
-        areas, "areas of keys by mean and spread, sums of values", "Li et al. 2019, sec. 3", "r n d, areas of r"
+        areas,
+        "areas of keys by mean and standard deviation, sums of values",
+        "Li et al. 2019, sec. 3",
+        "r n d, areas of r",
     ),
     "co-attention-alternating": Part(
         alternating, "x̂ = A(X; 0), ŷ = A(Y; x̂), x̂ = A(X; ŷ)", "Lu et al. 2016, eq. 6", "n h, three times"

@@ -1,61 +1,69 @@
-"""The Transformer's layers (Vaswani et al., 2017, sec. 3.1), normalised before each part, after it, or nowhere.
+"""Transformer layers (Vaswani et al., 2017, sec. 3.1) and stacks of them, with pre-norm, post-norm or no norm.
 
-Layers of self-attention one after another: the body of encoder-only and decoder-only models.
+`TransformerEncoderLayer` is self-attention and feed-forward; with a causal extent it is the layer of a decoder-only
+model. `TransformerDecoderLayer` attends to a source in between. Both exchange weights with torch's layers of the same
+names by `from_torch` and `to_torch`, and go on from a cache of keys and values. `TransformerStack` is the body of
+encoder-only and decoder-only models.
 """
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 from torch import Tensor, nn
 
-from atento.attention.extents.extents import Prepared
+from atento.attention.attention import Attention
+from atento.attention.distributions.distributions import Softmax
+from atento.attention.extents.extents import Causal, Everything, PreparedKeys
 from atento.attention.heads import MultiHead
-from atento.attention.weights import Look, weights_of
+from atento.attention.scores.product import ScaledDot
+from atento.attention.weights import AttentionCall, weights_of
 from atento.errors import InputError, unknown_name
 from atento.layers.feed_forward import FeedForward
 from atento.layers.masking import clean
 
-# Axes: B batch, T target time, N source time, D size.
+# Axes: B batch, T time, N source time, D size.
 
 NormOrder = Literal["pre", "post", "none"]
-ORDERS: tuple[NormOrder, ...] = ("pre", "post", "none")
+NORM_ORDERS: tuple[NormOrder, ...] = ("pre", "post", "none")
+
+TorchLayer = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 
 
 class Residual(nn.Module):
-    """A path around a part f: post-norm(x + f(x)) as first published, pre-norm x + f(norm(x)) (Xiong et al., 2020),
-    or none, x + f(x), which needs weights that start small (Huang et al., 2020).
+    """A residual connection around a sublayer f: post-norm, norm(x + f(x)), as first published; pre-norm,
+    x + f(norm(x)) (Xiong et al., 2020); or no norm, x + f(x), which needs small initial weights (Huang et al., 2020).
     """
 
     def __init__(self, size: int, order: NormOrder, *, dropout: float = 0.0) -> None:
         super().__init__()
-        if order not in ORDERS:
-            raise unknown_name("norm order", order, ORDERS, where="model.norm")
+        if order not in NORM_ORDERS:
+            raise unknown_name("norm order", order, NORM_ORDERS, where="Residual")
         self.order = order
         self.norm = nn.Identity() if order == "none" else nn.LayerNorm(size)
         self.dropout = nn.Dropout(dropout)
 
     def enter(self, values: Tensor) -> Tensor:
-        """What the part sees."""
+        """The input of the sublayer."""
         entered: Tensor = self.norm(values) if self.order == "pre" else values
         return entered
 
     def leave(self, values: Tensor, change: Tensor) -> Tensor:
-        """The values that came in plus the part's change."""
+        """The values before the sublayer plus its output."""
         summed: Tensor = values + self.dropout(change)
         return self.norm(summed) if self.order == "post" else summed
 
 
-class Extended(NamedTuple):
-    """What a layer of self-attention gives on."""
+class EncoderLayerOutput(NamedTuple):
+    """The output of a layer of self-attention, with its cache."""
 
     values: Tensor  # (B, T, D)
-    own: Prepared  # keys and values of all positions so far: the cache
+    cache: PreparedKeys  # keys and values of all positions so far
 
 
-class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward: (B, N, D) -> (B, N, D).
+class TransformerEncoderLayer(nn.Module):
+    """Self-attention, then feed-forward: (B, T, D) -> (B, T, D).
 
-    With a causal extent it is the layer of a decoder-only model, which `extend` runs from a cache.
+    With a causal extent it is the layer of a decoder-only model, and `extend` continues from a cache.
     """
 
     def __init__(
@@ -67,35 +75,58 @@ class EncoderLayer(nn.Module):
         self.around_feed_forward = Residual(self_attention.size, order, dropout=dropout)
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
-        """All positions see all real positions the attention's extent allows."""
+        """All positions at once, each over the valid positions (B, T) that the attention's extent shows."""
         return self.extend(values, valid=valid).values
 
     def extend(
-        self, values: Tensor, past: Prepared | None = None, *, at: Tensor | None = None, valid: Tensor | None = None
-    ) -> Extended:
-        """Positions `at` (N,) after the cached `past`; None, None: the whole sequence from its start."""
+        self, values: Tensor, past: PreparedKeys | None = None, *, at: Tensor | None = None, valid: Tensor | None = None
+    ) -> EncoderLayerOutput:
+        """Positions `at` (T,) after the cached `past`; None, None: the whole sequence from its start."""
         values = clean(values, valid)
         entered = self.around_attention.enter(values)
         own = self.self_attention.prepare(entered, valid=valid, at=at)
         own = own if past is None else past.append(own)
         values = self.around_attention.leave(values, self.self_attention.read(entered, own, query_at=at))
         entered = self.around_feed_forward.enter(values)
-        return Extended(clean(self.around_feed_forward.leave(values, self.feed_forward(entered)), valid), own)
+        return EncoderLayerOutput(clean(self.around_feed_forward.leave(values, self.feed_forward(entered)), valid), own)
+
+    @classmethod
+    def from_torch(cls, layer: nn.TransformerEncoderLayer) -> Self:
+        """A layer with the weights of torch's."""
+        ours = cls(
+            MultiHead.from_torch(layer.self_attn),
+            empty_feed_forward(layer),
+            order="pre" if layer.norm_first else "post",
+            dropout=layer.dropout.p,
+        ).to(layer.linear1.weight)
+        copy_weights(torch_parts(layer), ours.parts())
+        return ours.train(layer.training)
+
+    def to_torch(self) -> nn.TransformerEncoderLayer:
+        """Torch's layer (batch first) with the weights of this one; if this is causal, call it with a causal mask."""
+        require_extent(self.self_attention, Everything, Causal)
+        options = torch_options(self.feed_forward, self.self_attention, self.around_attention)
+        theirs = nn.TransformerEncoderLayer(**options).to(self.feed_forward.widen.weight)
+        theirs.self_attn.load_state_dict(self.self_attention.to_torch().state_dict())
+        copy_weights(self.parts(), torch_parts(theirs))
+        return theirs.train(self.training)
+
+    def parts(self) -> list[nn.Module]:
+        """The parts beside the attention that torch's layer has too, in the order of `torch_parts`."""
+        residuals = (self.around_attention, self.around_feed_forward)
+        return [self.feed_forward.widen, self.feed_forward.narrow, *(residual.norm for residual in residuals)]
 
 
-class Passed(NamedTuple):
-    """What a decoder layer gives on."""
+class DecoderLayerOutput(NamedTuple):
+    """The output of a decoder layer, with its cache."""
 
     values: Tensor  # (B, T, D)
-    own: Prepared  # keys and values of all positions so far: the cache
-    asked: Tensor  # (B, T, D) what the source was asked with; weights are recomputed from it when wanted
+    cache: PreparedKeys  # keys and values of all positions so far
+    query: Tensor  # (B, T, D) of the cross-attention; its weights are recomputed from it when wanted
 
 
-class DecoderLayer(nn.Module):
-    """Self-attention over what is written, attention over the source, feed-forward.
-
-    The state is the query and the encoder's output the key and value; each residual adds what entered that part.
-    """
+class TransformerDecoderLayer(nn.Module):
+    """Self-attention over the target, cross-attention over the source, feed-forward."""
 
     def __init__(
         self,
@@ -113,43 +144,116 @@ class DecoderLayer(nn.Module):
         self.around_feed_forward = Residual(self_attention.size, order, dropout=dropout)
 
     def forward(
-        self, values: Tensor, source: Prepared, past: Prepared | None = None, *, at: Tensor | None = None
-    ) -> Passed:
+        self, values: Tensor, source: PreparedKeys, past: PreparedKeys | None = None, *, at: Tensor | None = None
+    ) -> DecoderLayerOutput:
         """Positions `at` (T,) after the cached `past`; None, None: the whole sequence from its start."""
         entered = self.around_self.enter(values)
         own = self.self_attention.prepare(entered, at=at)
         own = own if past is None else past.append(own)
         values = self.around_self.leave(values, self.self_attention.read(entered, own, query_at=at))
-        asked = self.around_cross.enter(values)
-        values = self.around_cross.leave(values, self.cross_attention.read(asked, source, query_at=at))
+        query = self.around_cross.enter(values)
+        values = self.around_cross.leave(values, self.cross_attention.read(query, source, query_at=at))
         entered = self.around_feed_forward.enter(values)
-        return Passed(self.around_feed_forward.leave(values, self.feed_forward(entered)), own, asked)
+        return DecoderLayerOutput(self.around_feed_forward.leave(values, self.feed_forward(entered)), own, query)
+
+    @classmethod
+    def from_torch(cls, layer: nn.TransformerDecoderLayer) -> Self:
+        """A layer with the weights of torch's; its self-attention is causal by itself, without a mask."""
+        own = MultiHead.from_torch(layer.self_attn)
+        own.attention = Attention(ScaledDot(), Softmax(), Causal())
+        ours = cls(
+            own,
+            MultiHead.from_torch(layer.multihead_attn),
+            empty_feed_forward(layer),
+            order="pre" if layer.norm_first else "post",
+            dropout=layer.dropout.p,
+        ).to(layer.linear1.weight)
+        copy_weights(torch_parts(layer), ours.parts())
+        return ours.train(layer.training)
+
+    def to_torch(self) -> nn.TransformerDecoderLayer:
+        """Torch's layer (batch first) with the weights of this one; call it with a causal mask."""
+        require_extent(self.self_attention, Causal)
+        require_extent(self.cross_attention, Everything)
+        options = torch_options(self.feed_forward, self.self_attention, self.around_self)
+        theirs = nn.TransformerDecoderLayer(**options).to(self.feed_forward.widen.weight)
+        theirs.self_attn.load_state_dict(self.self_attention.to_torch().state_dict())
+        theirs.multihead_attn.load_state_dict(self.cross_attention.to_torch().state_dict())
+        copy_weights(self.parts(), torch_parts(theirs))
+        return theirs.train(self.training)
+
+    def parts(self) -> list[nn.Module]:
+        """The parts beside the attentions that torch's layer has too, in the order of `torch_parts`."""
+        residuals = (self.around_self, self.around_cross, self.around_feed_forward)
+        return [self.feed_forward.widen, self.feed_forward.narrow, *(residual.norm for residual in residuals)]
 
 
-# Axes: B batch, T time, D size.
+def torch_parts(layer: TorchLayer) -> list[nn.Module]:
+    """The linear maps and the norms of torch's layer."""
+    norms = [layer.norm1, layer.norm2, *([layer.norm3] if isinstance(layer, nn.TransformerDecoderLayer) else [])]
+    return [layer.linear1, layer.linear2, *norms]
 
 
-class Continued(NamedTuple):
-    """What a stack gives on."""
+def empty_feed_forward(layer: TorchLayer) -> FeedForward:
+    """A feed-forward part of the form of torch's, with weights of its own."""
+    widen, dropout = layer.linear1, layer.dropout.p
+    return FeedForward(widen.in_features, widen.out_features, dropout=dropout, activation=layer.activation)
+
+
+def copy_weights(sources: Sequence[nn.Module], targets: Sequence[nn.Module]) -> None:
+    """Copy the weights of each source, and of a norm its epsilon, to the target at the same place."""
+    for source, target in zip(sources, targets, strict=True):
+        target.load_state_dict(source.state_dict())
+        if isinstance(source, nn.LayerNorm) and isinstance(target, nn.LayerNorm):
+            target.eps = source.eps
+
+
+def torch_options(feed_forward: FeedForward, attention: MultiHead, residual: Residual) -> dict[str, Any]:
+    """The arguments that make torch's layer of the same form."""
+    if residual.order == "none":
+        raise InputError("torch has no layer without norms.", found="order='none'", fix="use order='pre' or 'post'")
+    return {
+        "d_model": attention.size,
+        "nhead": attention.heads,
+        "dim_feedforward": feed_forward.widen.out_features,
+        "dropout": residual.dropout.p,
+        "activation": feed_forward.activation,
+        "batch_first": True,
+        "norm_first": residual.order == "pre",
+    }
+
+
+def require_extent(heads: MultiHead, *extents: type[nn.Module]) -> None:
+    """Raise unless the extent is one that torch's layer has."""
+    if type(heads.attention.extent) not in extents:
+        raise InputError(
+            "torch's layer has no such extent.",
+            found=repr(heads.attention.extent),
+            fix=f"use {' or '.join(f'{extent.__name__}()' for extent in extents)}",
+        )
+
+
+class TransformerOutput(NamedTuple):
+    """The output of a stack, with its caches."""
 
     values: Tensor  # (B, T, D)
-    own: tuple[Prepared, ...]  # the cache of each layer
+    caches: tuple[PreparedKeys, ...]  # one for each layer
 
 
 class TransformerStack(nn.Module):
-    """(B, T, D) -> (B, T, D) through every layer; pre-norm layers end un-normalised, so one more norm closes them.
+    """Encoder layers one after another: (B, T, D) -> (B, T, D). After pre-norm layers a final norm follows.
 
-    Where its layers see everything, an encoder (encoder-only models read it as it is). Where their extents are causal,
-    a decoder-only model: trained on all positions at once, it writes with `extend`, which goes on from a cache.
+    With full extents it is an encoder; with causal extents it is a decoder-only model, which is trained on all
+    positions at once and generates with `extend`, from a cache.
     """
 
-    def __init__(self, layers: list[EncoderLayer]) -> None:
+    def __init__(self, layers: list[TransformerEncoderLayer]) -> None:
         super().__init__()
         if not layers:
-            raise InputError("a stack needs layers.", found="layers=[]", fix="give one or more")
+            raise InputError("TransformerStack needs layers.", found="layers=[]", fix="give one or more")
         self.size = layers[0].self_attention.size
         self.layers = nn.ModuleList(layers)
-        self.norm = closing_norm(self.size, layers[0].around_attention.order)
+        self.norm = final_norm(self.size, layers[0].around_attention.order)
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """All positions at once; valid (B, T)."""
@@ -158,21 +262,21 @@ class TransformerStack(nn.Module):
     def extend(
         self,
         values: Tensor,
-        past: tuple[Prepared, ...] = (),
+        past: tuple[PreparedKeys, ...] = (),
         *,
         at: Tensor | None = None,
         valid: Tensor | None = None,
-    ) -> Continued:
+    ) -> TransformerOutput:
         """Positions `at` (T,) after the cached `past`; (), None: the whole sequence from its start."""
-        own = []
+        caches = []
         for index, layer in enumerate(self.each()):
             values, cache = layer.extend(values, past[index] if past else None, at=at, valid=valid)
-            own.append(cache)
-        return Continued(self.norm(values), tuple(own))
+            caches.append(cache)
+        return TransformerOutput(self.norm(values), tuple(caches))
 
-    def each(self) -> list[EncoderLayer]:
+    def each(self) -> list[TransformerEncoderLayer]:
         """The layers, typed."""
-        return [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
+        return [layer for layer in self.layers if isinstance(layer, TransformerEncoderLayer)]
 
     def weights(
         self,
@@ -183,20 +287,23 @@ class TransformerStack(nn.Module):
         heads: slice = slice(None),
         rows: slice = slice(None),
     ) -> Tensor:
-        """Where the asked positions of the asked layers looked: (B, layers, heads, rows, T), beside the fast path."""
-        return weights_of(self.looks(values, valid=valid, layers=layers), heads=heads, rows=rows)
+        """The attention weights (B, layers, heads, rows, T) of some layers, heads and queries, by the formula."""
+        return weights_of(self.attention_calls(values, valid=valid, layers=layers), heads=heads, rows=rows)
 
-    def looks(self, values: Tensor, *, valid: Tensor | None = None, layers: slice = slice(None)) -> Iterator[Look]:
-        """The self-attention of the asked layers; those above them are not passed."""
-        asked = range(len(self.layers))[layers]
-        every = [layer for layer in self.layers if isinstance(layer, EncoderLayer)]
-        for index, layer in enumerate(every[: max(asked, default=-1) + 1]):
-            passed = layer.extend(values, valid=valid)
-            if index in asked:
-                yield Look(layer.self_attention, layer.around_attention.enter(clean(values, valid)), passed.own)
-            values = passed.values
+    def attention_calls(
+        self, values: Tensor, *, valid: Tensor | None = None, layers: slice = slice(None)
+    ) -> Iterator[AttentionCall]:
+        """The inputs of the self-attention of some layers; the layers above them are not computed."""
+        wanted = range(len(self.layers))[layers]
+        for index, layer in enumerate(self.each()[: max(wanted, default=-1) + 1]):
+            output = layer.extend(values, valid=valid)
+            if index in wanted:
+                yield AttentionCall(
+                    layer.self_attention, layer.around_attention.enter(clean(values, valid)), output.cache
+                )
+            values = output.values
 
 
-def closing_norm(size: int, order: NormOrder) -> nn.Module:
-    """What follows the last layer."""
+def final_norm(size: int, order: NormOrder) -> nn.Module:
+    """The norm after the last layer; none is needed unless the layers are pre-norm."""
     return nn.LayerNorm(size) if order == "pre" else nn.Identity()

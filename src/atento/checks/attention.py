@@ -1,4 +1,4 @@
-"""Contracts of attention: all those of sequences, then weights, cache, and each head by itself."""
+"""Contracts of attention: those of sequences, then weights, cache, and each head by itself."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.attention.extents.extents import Prepared, View, look
+from atento.attention.extents.extents import PreparedKeys, View, view_of
 from atento.attention.heads import MultiHead
-from atento.checks.finding import CLOSE, Finding, apart, judged, tried
-from atento.checks.parts import judge_shares, why_sided
+from atento.checks.attention_parts import judge_weights, why_side_matters
+from atento.checks.finding import CLOSE, Finding, difference, judged, tried
 from atento.checks.sequences import check_sequence
 from atento.checks.subject import (
     CUTS,
@@ -20,10 +20,10 @@ from atento.checks.subject import (
     TIME,
     Outputs,
     Subject,
-    chance,
     exact_copy,
     numbers_of,
     ragged,
+    seeded,
     widths_that_fit,
 )
 from atento.layers.masking import clean
@@ -31,22 +31,22 @@ from atento.layers.masking import clean
 # Axes: B rows, H heads, Q queries, K keys, d size of a head.
 
 VALUE_SIZE = 5
-SEES_AHEAD = "its extent lets a query see later keys"
+SEES_AHEAD = "in its extent a query sees later keys"
 
 
 def check_attention(module: Attention) -> list[Finding]:
-    """As self-attention over items that hold query, key and value side by side."""
+    """The contracts of self-attention over items that hold query, key and value side by side."""
     sizes = sizes_of(module)
     query, key = some(*sizes)
-    ahead, sided = why_not_causal(module, query, key), why_sided(module)
+    ahead, sided = why_not_causal(module, query, key), why_side_matters(module)
 
     def view(one: nn.Module) -> Subject:
         def read(items: Tensor, valid: Tensor) -> Outputs:
             asked, key, value = torch.split(items, [*sizes, VALUE_SIZE], dim=-1)
-            return Outputs(items=one(clean(asked, valid), key, value, valid=valid))  # `valid` speaks of keys alone
+            return Outputs(items=one(clean(asked, valid), key, value, valid=valid))  # `valid` masks keys alone
 
         draw = numbers_of(sum(sizes) + VALUE_SIZE)
-        return Subject(one, read, draw, over=view, sided=sided, causal=ahead, zeros=True)
+        return Subject(one, read, draw, again=view, side_matters=sided, not_causal=ahead, zeros=True)
 
     own: dict[str, Callable[[Any], Finding]] = {
         "weights": partial(weights, query=query, key=key),
@@ -57,22 +57,22 @@ def check_attention(module: Attention) -> list[Finding]:
 
 
 def check_heads(module: MultiHead) -> list[Finding]:
-    """As self-attention; of a source of another width the items hold as much as the wider side reads."""
+    """The contracts of self-attention; items are as wide as the wider of query and source."""
     width = module.to_key.in_features
     layer = exact_copy(module)
     query, source = some(module.size, width)
-    ahead, sided = why_not_causal(layer.attention, *in_heads(layer, query, source)[:2]), why_sided(module)
+    ahead, sided = why_not_causal(layer.attention, *in_heads(layer, query, source)[:2]), why_side_matters(module)
 
     def view(one: nn.Module) -> Subject:
         def read(items: Tensor, valid: Tensor) -> Outputs:
-            asked = clean(items[..., : module.size], valid)  # `valid` speaks of the source alone
+            asked = clean(items[..., : module.size], valid)  # `valid` masks the source alone
             return Outputs(items=one(asked, items[..., :width], valid=valid))
 
-        return Subject(one, read, numbers_of(max(module.size, width)), over=view, sided=sided, causal=ahead)
+        return Subject(one, read, numbers_of(max(module.size, width)), again=view, side_matters=sided, not_causal=ahead)
 
     own: dict[str, Callable[[Any], Finding]] = {
         "weights": partial(weights_of_heads, query=query, source=source),
-        "heads": partial(heads_apart, query=query, source=source),
+        "heads": partial(heads_alone, query=query, source=source),
     }
     return check_sequence(module, view) + [tried(name, partial(law, exact_copy(module))) for name, law in own.items()]
 
@@ -89,24 +89,24 @@ def sizes_of(module: Attention) -> tuple[int, int]:
 
 
 def why_not_causal(module: nn.Module, query: Tensor, key: Tensor) -> str:
-    """Empty where its extent hides every later key."""
+    """Why it is not causal; empty where its extent hides every later key."""
     seen = shown(exact_copy(module), query, key, None).visible
     later = torch.ones(TIME, TIME, dtype=torch.bool).triu(1)
     return SEES_AHEAD if (seen & later).any() else ""
 
 
 def shown(attention: Any, query: Tensor, key: Tensor, valid: Tensor | None) -> View:
-    """What its extent lets through."""
+    """The view of its extent."""
     with torch.no_grad():
-        return look(attention.extent, query, Prepared(key, key, valid), query_at=None)
+        return view_of(attention.extent, query, PreparedKeys(key, key, valid), query_at=None)
 
 
 def weights(attention: Any, *, query: Tensor, key: Tensor) -> Finding:
-    """0 where hidden; not negative and summing to 1 where the distribution says so."""
+    """Weights are 0 where hidden, not negative and sum to 1 where the distribution declares so."""
     with torch.no_grad():
         found = attention.weights(query, key, valid=ragged())
     view = shown(attention, query, key, ragged())
-    return judge_shares(found, view.visible.expand_as(found), attention.distribution, whole=view.factor is None)
+    return judge_weights(found, view.visible.expand_as(found), attention.distribution, whole=view.factor is None)
 
 
 def weights_of_heads(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
@@ -115,20 +115,28 @@ def weights_of_heads(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
         found = layer.weights(query, source, valid=ragged())  # (B, H, Q, K)
         view = shown(layer.attention, *in_heads(layer, query, source)[:2], ragged().unsqueeze(1))
     law = layer.attention.distribution
-    return judge_shares(found, view.visible.expand_as(found), law, whole=view.factor is None)
+    return judge_weights(found, view.visible.expand_as(found), law, whole=view.factor is None)
 
 
 def weights_used(attention: Any, *, query: Tensor, key: Tensor) -> Finding:
-    """With one-hot values the context is the weights: those shown are those used, whatever path computed it."""
+    """With one-hot values the context equals the weights, whatever implementation computed it."""
     markers = torch.eye(TIME, dtype=torch.float64).expand(ROWS, TIME, TIME)
     with torch.no_grad():
-        told, used = attention.weights(query, key, valid=ragged()), attention(query, key, markers, valid=ragged())
-    return judged("weights used", apart(used, told), CLOSE, "the weights shown are those the context was made with")
+        shown_weights, used = (
+            attention.weights(query, key, valid=ragged()),
+            attention(query, key, markers, valid=ragged()),
+        )
+    return judged(
+        "weights used",
+        difference(used, shown_weights),
+        CLOSE,
+        "the weights shown are those that the context was computed with",
+    )
 
 
 def attention_cache(attention: Any, *, query: Tensor, key: Tensor, causal: bool) -> Finding:
-    """Queries in steps of 1, 3 and the rest give what they give at once; a causal cache grows on the way."""
-    with chance(2):
+    """Queries in steps of 1, 3 and the rest give the same as all at once; a causal cache grows on the way."""
+    with seeded(2):
         value = items(ROWS, TIME, VALUE_SIZE)
     cache, outputs = None, []
     with torch.no_grad():
@@ -140,12 +148,12 @@ def attention_cache(attention: Any, *, query: Tensor, key: Tensor, causal: bool)
             elif cache is None:
                 cache = attention.prepare(key, value)
             outputs.append(attention.read(query[:, first:last], cache, query_at=torch.arange(first, last)))
-    words = "steps of 1 and 3 over a cache give what one pass gives"
-    return judged("cache", apart(torch.cat(outputs, dim=1), whole), CLOSE, words)
+    words = "steps of 1 and 3 over a cache give the same as one pass"
+    return judged("cache", difference(torch.cat(outputs, dim=1), whole), CLOSE, words)
 
 
-def heads_apart(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
-    """Each head asked alone, on its own slice, then mapped back by its own columns and added up."""
+def heads_alone(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
+    """Each head alone, mapped back by its own columns of the output projection; their sum is the whole output."""
     size, count = layer.size // layer.heads, layer.heads
     with torch.no_grad():
         slices = in_heads(layer, query, source)
@@ -155,7 +163,9 @@ def heads_apart(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
             context = layer.attention(*alone)[:, head]  # (B, Q, d) among copies: a head may have weights of its own
             total += context @ layer.combine.weight[:, head * size : (head + 1) * size].mT
         whole = layer(query, source)
-    return judged("heads", apart(whole, total), CLOSE, f"{count} heads give what each gives alone, added up")
+    return judged(
+        "heads", difference(whole, total), CLOSE, f"the output of {count} heads is the sum of each head alone"
+    )
 
 
 def in_heads(layer: Any, query: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -168,7 +178,7 @@ def in_heads(layer: Any, query: Tensor, source: Tensor) -> tuple[Tensor, Tensor,
 
 def some(query: int, key: int) -> tuple[Tensor, Tensor]:
     """Queries and keys, the same each time."""
-    with chance(4):
+    with seeded(4):
         return items(ROWS, TIME, query), items(ROWS, TIME, key)
 
 

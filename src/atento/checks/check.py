@@ -1,6 +1,7 @@
-"""Which contracts apply to what.
+"""`check`: every contract that applies to a module.
 
-Any module, by the signature of its forward: (values, valid) -> values, and torch's own sequence modules.
+Our own modules are known by their class (`KINDS`). Any other is called by the signature of its forward: (values,
+valid) -> values, or as one of torch's sequence modules.
 """
 
 import inspect
@@ -15,33 +16,33 @@ from atento.attention.distributions.distributions import Distribution
 from atento.attention.extents.extents import Extent
 from atento.attention.heads import MultiHead
 from atento.attention.scores.product import Score
-from atento.blocks.transformer import DecoderLayer, EncoderLayer
+from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.checks.attention import check_attention, check_heads
+from atento.checks.attention_parts import check_distribution, check_extent, check_score, why_side_matters
 from atento.checks.decoders import check_decoder, check_encoder
 from atento.checks.finding import Checked, Finding
 from atento.checks.layers import check_decoder_layer, check_encoder_layer
 from atento.checks.models import (
     check_classifier,
     check_embedder,
+    check_image_matcher,
     check_language_model,
     check_masked_model,
     check_matcher,
-    check_picture_matcher,
     check_tagger,
 )
-from atento.checks.parts import check_distribution, check_extent, check_score, why_sided
 from atento.checks.recurrent import check_cell, check_stack
 from atento.checks.sequences import check_sequence
 from atento.checks.series import check_autoencoder, check_forecaster
-from atento.checks.subject import ROWS, TIME, Outputs, Subject, chance, exact_copy, numbers_of, tokens_of, vocabulary_of
+from atento.checks.subject import ROWS, TIME, Outputs, Subject, exact_copy, numbers_of, seeded, tokens_of, vocabulary_of
 from atento.checks.translators import check_translator
 from atento.errors import InputError
 from atento.models.autoencoder import Autoencoder
-from atento.models.classifier import Classifier, OneEach
+from atento.models.classifier import Classifier, OneVsRest
 from atento.models.embedder import NextWord, SkipGram
 from atento.models.forecaster import Forecaster
-from atento.models.image_matcher import PictureMatcher
-from atento.models.language_model import LanguageModel, MaskedModel
+from atento.models.image_matcher import ImageMatcher
+from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.models.matcher import Matcher
 from atento.models.protocols import Decoder, Encoder
 from atento.models.tagger import Tagger
@@ -55,16 +56,16 @@ EXPECTED = (
 Draw = Callable[[int, int], Tensor]  # rows, time -> values
 
 MASKS = {"valid", "src_key_padding_mask", "key_padding_mask"}
-UNTOLD = "its forward has no `valid`, so it cannot be told what is padding"
-LOOKS_AHEAD = "not said to be causal: pass causal=True if it must not look ahead"
+UNMASKED = "its forward has no argument `valid`, so padding cannot be masked"
+NOT_SAID_CAUSAL = "not declared causal: pass causal=True if outputs must not depend on later items"
 SIZES = ("size", "input_size", "embed_dim", "d_model", "in_features")  # where modules keep the width they read
 
 
 def check_any(module: nn.Module, *, values: Tensor | None, causal: bool) -> list[Finding]:
-    """Every contract of sequences; a module that cannot be called so is refused with what is expected."""
+    """Every contract of sequences, for a module of any class."""
     draw, per_item = understood(exact_copy(module), values)
-    untold = "" if MASKS & set(parameters(module)) else UNTOLD
-    ahead = "" if causal and per_item else LOOKS_AHEAD if per_item else "it gives one output a row"
+    unmasked = "" if MASKS & set(parameters(module)) else UNMASKED
+    ahead = "" if causal and per_item else NOT_SAID_CAUSAL if per_item else "it gives one output for each row"
 
     def view(one: nn.Module) -> Subject:
         call = caller(one)
@@ -73,28 +74,30 @@ def check_any(module: nn.Module, *, values: Tensor | None, causal: bool) -> list
             found = call(values, valid)
             return Outputs(items=found) if per_item else Outputs(whole=found)
 
-        return Subject(one, read, draw, over=view, masks=untold, sided=why_sided(module), causal=ahead)
+        return Subject(
+            one, read, draw, again=view, unmasked=unmasked, side_matters=why_side_matters(module), not_causal=ahead
+        )
 
     return check_sequence(module, view)
 
 
 def understood(module: nn.Module, values: Tensor | None) -> tuple[Draw, bool]:
-    """What to feed it, and whether it gives one output an item; refused where nothing that it could read fits."""
+    """How to draw its inputs, and whether it gives an output for each item; an error where no input fits."""
     problems = []
     for draw in [like(values)] if values is not None else guesses(module):
         try:
             return draw, gives_items(module, draw)
-        except Exception as error:  # noqa: BLE001 - what it raises is said when nothing else fits either
+        except Exception as error:  # noqa: BLE001 - it is reported when no other input fits either
             problems.append(f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}")
     raise InputError(
-        f"{type(module).__name__} cannot be checked: it cannot be called with values and what of them is real.",
+        f"{type(module).__name__} cannot be checked: it cannot be called with values and a mask of valid items.",
         found=problems[0],
         fix=f"write {EXPECTED}; or give an example: atento.check(module, values=torch.randn(3, 7, width))",
     )
 
 
 def like(values: Tensor) -> Draw:
-    """Numbers as wide as the example, or tokens like its."""
+    """Inputs like the example: numbers of its width, or tokens of its range."""
     if values.dim() != (3 if values.is_floating_point() else 2):
         raise InputError(
             "check: values must be numbers (rows, time, width) or tokens (rows, time).",
@@ -105,7 +108,7 @@ def like(values: Tensor) -> Draw:
 
 
 def guesses(module: nn.Module) -> list[Draw]:
-    """Tokens for an embedding; else numbers of a width it keeps by name, or of a size of its weights."""
+    """Inputs to try: tokens for an embedding; else numbers of a width among its attributes or its weights."""
     vocabulary = vocabulary_of(module)
     if vocabulary:
         return [tokens_of(vocabulary, least=4)]
@@ -116,34 +119,34 @@ def guesses(module: nn.Module) -> list[Draw]:
 
 
 def caller(module: nn.Module) -> Callable[[Tensor, Tensor], Any]:
-    """How this module is told what is real: `valid`, or torch's own masks, where True means padding."""
+    """A call of the module with its own kind of mask: `valid`, or torch's masks, where True means padding."""
     names = parameters(module)
     theirs = type(module).__module__.startswith("torch.")
-    turned = theirs and any(getattr(part, "batch_first", True) is False for part in module.modules())
+    time_first = theirs and any(getattr(part, "batch_first", True) is False for part in module.modules())
 
     def call(values: Tensor, valid: Tensor) -> Any:
-        told: dict[str, Tensor] = {}
+        masks: dict[str, Tensor] = {}
         if "valid" in names:
-            told["valid"] = valid
+            masks["valid"] = valid
         for name in ("src_key_padding_mask", "key_padding_mask"):
             if name in names:
-                told[name] = ~valid
-        values = values.transpose(0, 1) if turned else values
+                masks[name] = ~valid
+        values = values.transpose(0, 1) if time_first else values
         several = [values] * 3 if isinstance(module, nn.MultiheadAttention) else [values]
-        found = module(*several, **told)
+        found = module(*several, **masks)
         first = found[0] if isinstance(found, tuple) else found
-        return first.transpose(0, 1) if turned else first
+        return first.transpose(0, 1) if time_first else first
 
     return call
 
 
 def parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
-    """The arguments of its forward."""
+    """The arguments of a module's forward."""
     return dict(inspect.signature(module.forward).parameters)
 
 
 def gives_items(module: nn.Module, draw: Draw) -> bool:
-    """Whether there is one output an item, not one a row."""
+    """Whether the module gives an output for each item, not one for each row."""
     shapes = []
     for time in (TIME, TIME - 2):
         with torch.no_grad():
@@ -162,18 +165,18 @@ KINDS: dict[type[nn.Module], Callable[[Any], list[Finding]]] = {
     Extent: check_extent,
     Cell: check_cell,
     Stack: check_stack,
-    EncoderLayer: check_encoder_layer,
-    DecoderLayer: check_decoder_layer,
+    TransformerEncoderLayer: check_encoder_layer,
+    TransformerDecoderLayer: check_decoder_layer,
     Encoder: check_encoder,
     Decoder: check_decoder,
     Translator: check_translator,
     Classifier: check_classifier,
-    OneEach: check_classifier,
+    OneVsRest: check_classifier,
     Tagger: check_tagger,
     Matcher: check_matcher,
-    PictureMatcher: check_picture_matcher,
+    ImageMatcher: check_image_matcher,
     LanguageModel: check_language_model,
-    MaskedModel: check_masked_model,
+    MaskedLanguageModel: check_masked_model,
     Forecaster: check_forecaster,
     Autoencoder: check_autoencoder,
     SkipGram: check_embedder,
@@ -184,14 +187,14 @@ KINDS: dict[type[nn.Module], Callable[[Any], list[Finding]]] = {
 def check(module: nn.Module, *, values: Tensor | None = None, causal: bool = False) -> Checked:
     """Every contract that applies to a module, run on float64 copies of it.
 
-    A module of ours is known by its kind; any other is called as forward(values, valid) -> values, with random
-    numbers of the width it reads, or like the example `values`; `causal`: its outputs must not know later items.
+    A module of ours is known by its class; any other is called as forward(values, valid) -> values, with random
+    numbers of the width it reads, or like the example `values`; `causal`: outputs must not depend on later items.
     """
     if not isinstance(module, nn.Module):
         raise InputError(
             "check takes a torch module.", found=type(module).__name__, fix="give a module, e.g. run.module"
         )
     known = next((kind for kind in KINDS if isinstance(module, kind)), None) if values is None else None
-    with chance():  # none is taken from the caller
+    with seeded():  # the caller's generator is not used
         findings = check_any(module, values=values, causal=causal) if known is None else KINDS[known](module)
     return Checked(type(module).__name__, findings)

@@ -1,6 +1,6 @@
-"""Contracts of encoders, decoders and translators: source padding, the future of the target, cache, weights.
+"""Contracts of encoders and decoders: source padding, the future of the target, cache, weights.
 
-Contracts of models that read pictures: none of them is padded, and no neighbour in a batch may matter.
+Images have no padding, so an image encoder has the contracts of a batch alone.
 """
 
 from collections.abc import Callable
@@ -10,48 +10,50 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from atento.checks.finding import CLOSE, EXACT, Finding, apart, aside, judged, tried
-from atento.checks.parts import why_sided
+from atento.checks.attention_parts import why_side_matters
+from atento.checks.finding import CLOSE, EXACT, Finding, difference, judged, not_applicable, tried
 from atento.checks.sequences import FUTURE, SEQUENCES, check_sequence
 from atento.checks.subject import (
     ROWS,
     TIME,
     Outputs,
     Subject,
-    chance,
     exact_copy,
     numbers_of,
     ragged,
+    seeded,
     tokens_of,
     vocabulary_of,
     widths_that_fit,
 )
 from atento.layers.masking import clean, masked_mean
-from atento.models.backbones.images import PictureEncoder, all_there
+from atento.models.backbones.images import ImageEncoder, all_valid
 from atento.models.protocols import Decoder, Encoded, Encoder, reorder
 
 # Axes: B rows, S side.
 
 SIDE = 16
 NUMBERS = 3 * SIDE * SIDE
-NOT_PADDED = "a picture has no padding"
-NOT_IN_TIME = "a picture is seen at once"
+NOT_PADDED = "an image has no padding"
+NOT_IN_TIME = "an image is no sequence in time"
 
 
-def some_pictures(values: Tensor) -> Tensor:
+def some_images(values: Tensor) -> Tensor:
     """Numbers (B, T, D) as pixels (B, 3, S, S)."""
     return values.flatten(1)[:, :NUMBERS].reshape(-1, 3, SIDE, SIDE)
 
 
-def check_seeing(module: nn.Module, outputs: Callable[[Any, Tensor], Tensor]) -> list[Finding]:
-    """The contracts of rows; `outputs` is of a module and pixels (B, 3, S, S), a row each."""
+def check_image_rows(module: nn.Module, outputs: Callable[[Any, Tensor], Tensor]) -> list[Finding]:
+    """The contracts of a batch of images; `outputs` takes a module and pixels (B, 3, S, S) and gives a row for each."""
 
     def view(one: nn.Module) -> Subject:
         def read(values: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(whole=outputs(one, some_pictures(values)))
+            return Outputs(whole=outputs(one, some_images(values)))
 
         draw = numbers_of(-(-NUMBERS // TIME))
-        return Subject(one, read, draw, over=view, masks=NOT_PADDED, sided=NOT_PADDED, causal=NOT_IN_TIME)
+        return Subject(
+            one, read, draw, again=view, unmasked=NOT_PADDED, side_matters=NOT_PADDED, not_causal=NOT_IN_TIME
+        )
 
     return check_sequence(module, view)
 
@@ -64,9 +66,9 @@ READS_ALL = "an encoder reads the whole source"
 
 
 def check_encoder(module: Encoder) -> list[Finding]:
-    """Tokens in, a state a token and a summary out; or pixels in, a state a region."""
-    if isinstance(module, PictureEncoder):
-        return check_seeing(module, lambda one, pixels: one.encode(pixels, all_there(pixels)).states)
+    """The contracts of an encoder: states of tokens and a summary, or states of the regions of an image."""
+    if isinstance(module, ImageEncoder):
+        return check_image_rows(module, lambda one, pixels: one.encode(pixels, all_valid(pixels)).states)
 
     def view(one: nn.Module) -> Subject:
         def read(tokens: Tensor, valid: Tensor) -> Outputs:
@@ -74,13 +76,13 @@ def check_encoder(module: Encoder) -> list[Finding]:
             return Outputs(encoded.states, encoded.summary)
 
         draw = tokens_of(vocabulary_of(one), least=4)
-        return Subject(one, read, draw, over=view, sided=why_sided(module), causal=READS_ALL)
+        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module), not_causal=READS_ALL)
 
     return check_sequence(module, view)
 
 
 def check_decoder(module: Decoder[Any], *, source_size: int = 0) -> list[Finding]:
-    """Over a source of random states; then over the target it writes."""
+    """The contracts of a decoder over a source of random states, then over its target."""
     size = source_size or width_of_source(module)
 
     def over_source(one: nn.Module) -> Subject:
@@ -88,13 +90,21 @@ def check_decoder(module: Decoder[Any], *, source_size: int = 0) -> list[Finding
             encoded = Encoded(states, valid, masked_mean(clean(states, valid), valid))
             return Outputs(whole=one(written(one, len(states)), encoded))
 
-        return Subject(one, read, numbers_of(size), over=over_source, sided=why_sided(module, ahead=module))
+        return Subject(
+            one, read, numbers_of(size), again=over_source, side_matters=why_side_matters(module, ahead=module)
+        )
 
     def over_target(one: nn.Module) -> Subject:
         def read(previous: Tensor, valid: Tensor) -> Outputs:
             return Outputs(items=one(previous, some_source(size, len(previous))))
 
-        return Subject(one, read, tokens_of(vocabulary_of(one), least=4), over=over_target, masks="it is not told")
+        return Subject(
+            one,
+            read,
+            tokens_of(vocabulary_of(one), least=4),
+            again=over_target,
+            unmasked="a decoder takes no mask of its target",
+        )
 
     laws = {"cache": decoder_cache, "state rows": state_rows, "weights": decoder_weights}
     return [
@@ -105,27 +115,27 @@ def check_decoder(module: Decoder[Any], *, source_size: int = 0) -> list[Finding
 
 
 def width_of_source(module: Decoder[Any]) -> int:
-    """The width of states that it can read."""
+    """The width of source states that a decoder reads."""
     decoder = exact_copy(module)
     (size,) = widths_that_fit(decoder, lambda width: decoder(written(decoder, ROWS), some_source(width)), sizes=1)
     return size
 
 
 def written(module: nn.Module, rows: int) -> Tensor:
-    """Target tokens (B, T) as a decoder reads them, alike in every row."""
-    with chance(1):
+    """Target tokens (B, T) as a decoder reads them, the same in every row."""
+    with seeded(1):
         return tokens_of(vocabulary_of(module), least=4)(1, TARGET).expand(rows, -1)
 
 
 def some_source(size: int, rows: int = ROWS) -> Encoded:
     """Encoded sources of unequal lengths."""
-    with chance(2):
+    with seeded(2):
         states, valid = torch.randn(ROWS, TIME, size, dtype=torch.float64)[:rows], ragged()[:rows]
     return Encoded(states, valid, masked_mean(states, valid))
 
 
 def decoder_cache(decoder: Any, encoded: Encoded) -> Finding:
-    """One token at a time from a cache, all at once, and each prefix anew."""
+    """Steps from a cache, one parallel pass, and each prefix anew give the same logits."""
     previous, state, logits, anew = some_target(decoder), decoder.start(encoded), [], []
     with torch.no_grad():
         parallel = decoder(previous, encoded)
@@ -134,12 +144,12 @@ def decoder_cache(decoder: Any, encoded: Encoded) -> Finding:
             state = step.state
             logits.append(step.logits)
             anew.append(decoder(previous[:, : at + 1], encoded)[:, -1])
-    gap = max(apart(torch.stack(one, dim=1), parallel) for one in (logits, anew))
+    gap = max(difference(torch.stack(one, dim=1), parallel) for one in (logits, anew))
     return judged("cache", gap, CLOSE, "steps from a cache = each prefix anew = all steps at once")
 
 
 def state_rows(decoder: Any, encoded: Encoded) -> Finding:
-    """A beam moves rows about, and finished ones leave: what stays goes on as before."""
+    """Rows of a state can be reordered, repeated and dropped, as beam search does."""
     previous, rows = some_target(decoder), torch.tensor([2, 0, 2, 1])
     with torch.no_grad():
         state = decoder.start(encoded)
@@ -148,25 +158,27 @@ def state_rows(decoder: Any, encoded: Encoded) -> Finding:
         moved = decoder.step(previous[rows, 2], reorder(state, rows))
         again = decoder.step(previous[rows, 3], moved.state).logits
         whole = decoder(previous, encoded)
-    gap = max(apart(moved.logits, whole[rows, 2]), apart(again, whole[rows, 3]))
-    return judged("state rows", gap, CLOSE, "rows of a state can be picked and repeated, as a beam does")
+    gap = max(difference(moved.logits, whole[rows, 2]), difference(again, whole[rows, 3]))
+    return judged("state rows", gap, CLOSE, "rows of a state can be reordered and repeated, as beam search does")
 
 
 def decoder_weights(decoder: Any, encoded: Encoded) -> Finding:
-    """Nothing on padding, and each step's weights the same whatever comes after it."""
+    """Weights are 0 on padding, and those of a step do not depend on later steps."""
     if not decoder.attends:
-        return aside("weights", "it has no attention")
+        return not_applicable("weights", "it has no attention")
     previous = some_target(decoder)
     with torch.no_grad():
         weights = decoder.weights(previous, encoded)  # (B, L, H, T, N)
         prefix = decoder.weights(previous[:, :2], encoded)
     hidden = ~encoded.valid[:, None, None, None].expand_as(weights)
-    moved = apart(prefix, weights[..., :2, :])
+    moved = difference(prefix, weights[..., :2, :])
     gap = float(weights[hidden].abs().sum())
-    return judged("weights", gap if moved <= CLOSE else max(gap, moved), EXACT, "0 on padding, and of their own step")
+    return judged(
+        "weights", gap if moved <= CLOSE else max(gap, moved), EXACT, "0 on padding, and independent of later steps"
+    )
 
 
 def some_target(decoder: nn.Module) -> Tensor:
     """Target tokens (B, T), each row its own."""
-    with chance(3):
+    with seeded(3):
         return tokens_of(vocabulary_of(decoder), least=4)(ROWS, TARGET)

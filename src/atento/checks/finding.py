@@ -1,4 +1,4 @@
-"""What a contract found, and the table of them all."""
+"""The outcome of one contract (`Finding`), and the table of all outcomes for one module (`Checked`)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ Verdict = Literal["held", "broken", "does not apply"]
 
 
 class Finding(NamedTuple):
-    """One contract on one module. The difference is relative where numbers are larger than 1."""
+    """The outcome of one contract on one module. The difference is relative where numbers are larger than 1."""
 
     contract: str
     verdict: Verdict
@@ -23,7 +23,7 @@ class Finding(NamedTuple):
     words: str
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """The same in dicts and lists."""
         return self._asdict()
 
 
@@ -35,7 +35,7 @@ class Checked:
 
     @property
     def broken(self) -> list[Finding]:
-        """The contracts that do not hold."""
+        """The contracts that are broken."""
         return [finding for finding in self.findings if finding.verdict == "broken"]
 
     def __bool__(self) -> bool:
@@ -63,11 +63,11 @@ class Checked:
         names = ", ".join(finding.contract for finding in self.broken)
         held = f"{counts['held']} contract{'' if counts['held'] == 1 else 's'} held"
         broken = f"{counts['broken']} broken ({names})" if self.broken else "none broken"
-        aside = f"{counts['does not apply']} do{'es' if counts['does not apply'] == 1 else ''} not apply"
-        return f"{self.name}: {held}, {broken}, {aside}"
+        rest = f"{counts['does not apply']} do{'es' if counts['does not apply'] == 1 else ''} not apply"
+        return f"{self.name}: {held}, {broken}, {rest}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """The same in dicts and lists."""
         return {"name": self.name, "held": bool(self), "contracts": [finding.to_json() for finding in self.findings]}
 
     def __str__(self) -> str:
@@ -94,27 +94,29 @@ def numbers(finding: Finding) -> list[str]:
 
 
 def judged(contract: str, difference: float, tolerance: float, words: str, *, otherwise: str = "") -> Finding:
-    """Held when the difference is within the tolerance; `otherwise` says what a broken one does."""
+    """A contract that is held when the difference is within the tolerance; `otherwise` describes a broken one."""
     held = difference <= tolerance  # a NaN is not
     return Finding(contract, "held" if held else "broken", difference, tolerance, words if held else otherwise or words)
 
 
-def aside(contract: str, reason: str) -> Finding:
-    """A contract that says nothing about this module, and why."""
+def not_applicable(contract: str, reason: str) -> Finding:
+    """A contract that does not apply to this module, and the reason."""
     return Finding(contract, "does not apply", 0.0, 0.0, reason)
 
 
-def tried(contract: str, look: Callable[[], Finding]) -> Finding:
-    """A module that cannot do what a contract asks of it breaks that contract."""
+def tried(contract: str, run: Callable[[], Finding]) -> Finding:
+    """The finding of a contract; a module that raises breaks it."""
     try:
-        return look()
-    except Exception as error:  # noqa: BLE001 - whatever it raises is what the user wants to hear
-        said = str(error).strip().splitlines()[:1] or [""]
-        return Finding(contract, "broken", float("inf"), EXACT, f"it raised {type(error).__name__}: {said[0][:160]}")
+        return run()
+    except Exception as error:  # noqa: BLE001 - whatever it raises is reported
+        first = (str(error).strip().splitlines() or [""])[0]
+        return Finding(contract, "broken", float("inf"), EXACT, f"it raised {type(error).__name__}: {first[:160]}")
 
 
-def apart(actual: Tensor, expected: Tensor) -> float:
-    """The largest difference, relative to the largest expected number above 1; infinite at NaN or another shape."""
+def difference(actual: Tensor, expected: Tensor) -> float:
+    """The largest difference of two tensors, relative to the largest expected number above 1; infinite at NaN or for
+    unequal shapes.
+    """
     if actual.shape != expected.shape:
         return float("inf")
     if actual.numel() == 0:

@@ -1,4 +1,4 @@
-"""A module seen in one way, whatever it is: values and what of them is real in, outputs out."""
+"""A module under check, whatever it is: values and a mask of valid items in, outputs out."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
-from atento.checks.finding import apart
+from atento.checks.finding import difference
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
 
@@ -25,13 +25,13 @@ Some = TypeVar("Some", bound=nn.Module)
 
 
 class Outputs(NamedTuple):
-    """What comes out: one for each item, one for each row, or both."""
+    """The outputs of a module: one for each item, one for each row, or both."""
 
     items: Tensor | None = None  # (B, T, ...)
     whole: Tensor | None = None  # (B, ...)
 
     def real(self, valid: Tensor) -> list[Tensor]:
-        """What counts: the outputs at real items, and those of whole rows."""
+        """The outputs that count: those at valid items, and those of whole rows."""
         found = [] if self.items is None else [self.items[valid]]
         return found if self.whole is None else [*found, self.whole]
 
@@ -40,7 +40,7 @@ class Outputs(NamedTuple):
         return Outputs(*(None if part is None else part[order] for part in self))
 
     def cut(self, length: int) -> "Outputs":
-        """The first items only; what is said of whole rows stays."""
+        """The outputs of the first items only, and those of whole rows."""
         return self._replace(items=None if self.items is None else self.items[:, :length])
 
 
@@ -48,62 +48,62 @@ class Outputs(NamedTuple):
 class Subject:
     """values (B, T, ...), valid (B, T) -> outputs. Values are numbers (B, T, D) or tokens (B, T).
 
-    Each contract gets a subject of its own, over a copy that nothing was asked of yet.
+    Each contract gets a subject of its own, with a copy of the module that was not called before.
     """
 
     module: nn.Module
     read: Callable[[Tensor, Tensor], Outputs]
     draw: Callable[[int, int], Tensor]  # rows, time -> random values
-    over: Callable[[nn.Module], "Subject"]  # the same view of another module
-    masks: str = ""  # why padding says nothing about it; empty: it is told what is real
-    sided: str = ""  # why the side of padding says nothing about it
-    causal: str = ""  # why the future says nothing about it; empty: an output may know nothing of later items
-    zeros: bool = False  # whether a row with nothing real promises zeros
+    again: Callable[[nn.Module], "Subject"]  # the same subject with another module
+    unmasked: str = ""  # why contracts of padding do not apply; empty: it takes a mask of valid items
+    side_matters: str = ""  # why the side of padding may change outputs
+    not_causal: str = ""  # why contracts of the future do not apply; empty: no output may depend on later items
+    zeros: bool = False  # whether a row without valid items must give zeros
 
     def values(self, rows: int = ROWS, time: int = TIME) -> Tensor:
         """Random values, the same each time."""
-        with chance():
+        with seeded():
             return self.draw(rows, time)
 
     @property
     def is_tokens(self) -> bool:
-        """Whether values are token numbers: they have no NaN and no gradient."""
+        """Whether values are token numbers, which have no NaN and no gradient."""
         return not self.values(1, 1).is_floating_point()
 
     def fillings(self) -> list[float]:
-        """What padding may hold, zeros first."""
+        """The values that padding is filled with, zeros first."""
         return [0.0, 1.0, 2.0] if self.is_tokens else [0.0, 1e3, torch.nan, torch.inf, -torch.inf]
 
 
-def furthest(actual: Outputs, expected: Outputs, valid: Tensor) -> float:
-    """The largest difference among what counts."""
-    return max(apart(*pair) for pair in zip(actual.real(valid), expected.real(valid), strict=True))
+def output_difference(actual: Outputs, expected: Outputs, valid: Tensor) -> float:
+    """The largest difference of the outputs that count."""
+    return max(difference(*pair) for pair in zip(actual.real(valid), expected.real(valid), strict=True))
 
 
 def ragged(rows: int = ROWS, time: int = TIME) -> Tensor:
-    """valid (B, T): rows of unequal lengths, padding on the right."""
+    """A mask valid (B, T) of rows of unequal lengths, padding on the right."""
     return valid_from_lengths(torch.tensor(LENGTHS[:rows]), time)
 
 
-def filled(values: Tensor, valid: Tensor, filling: float) -> Tensor:
-    """The values with that in the padding."""
+def with_padding(values: Tensor, valid: Tensor, filling: float) -> Tensor:
+    """The values, with the padding filled."""
     mask = ~valid if values.dim() == 2 else ~valid.unsqueeze(-1)
     return values.masked_fill(mask, filling)
 
 
 def numbers_of(size: int) -> Callable[[int, int], Tensor]:
-    """Draws numbers (B, T, size)."""
+    """A function that draws numbers (B, T, size)."""
     return lambda rows, time: torch.randn(rows, time, size, dtype=torch.float64)
 
 
 def tokens_of(vocabulary: int, *, least: int = 0) -> Callable[[int, int], Tensor]:
-    """Draws tokens (B, T) from `least` on."""
+    """A function that draws tokens (B, T) from `least` on."""
     return lambda rows, time: torch.randint(min(least, vocabulary - 1), vocabulary, (rows, time))
 
 
 @contextmanager
-def chance(seed: int = SEED) -> Iterator[None]:
-    """The same chance each time, and none taken from the caller."""
+def seeded(seed: int = SEED) -> Iterator[None]:
+    """A fixed random seed inside the block; the state of the caller's generator is restored."""
     before = torch.get_rng_state()
     torch.manual_seed(seed)
     try:
@@ -113,7 +113,7 @@ def chance(seed: int = SEED) -> Iterator[None]:
 
 
 def exact_copy(module: Some) -> Some:
-    """A copy on the processor, in float64 and evaluation mode; the user's module stays as it is."""
+    """A copy on the CPU, in float64 and evaluation mode; the user's module is not changed."""
     try:
         return deepcopy(module).cpu().double().eval()
     except RuntimeError as error:
@@ -125,15 +125,15 @@ def exact_copy(module: Some) -> Some:
 
 
 def vocabulary_of(module: nn.Module) -> int:
-    """How many tokens the first embedding knows; 0 where there is none."""
+    """The size of the first embedding table; 0 where there is none."""
     return next((part.num_embeddings for part in module.modules() if isinstance(part, nn.Embedding)), 0)
 
 
 def widths_that_fit(module: nn.Module, attempt: Callable[..., object], *, sizes: int) -> tuple[int, ...]:
-    """So many input widths with which the attempt works, looked for among the sizes of its weights."""
+    """So many input widths with which the attempt succeeds, found among the sizes of the weights."""
     weights = [*module.parameters(), *module.buffers()]
     known = sorted({size for weight in weights for size in weight.shape}, reverse=True)
-    known = [*(size for size in known if size > 1), 8, 1]  # a width of 1 fits by being spread, so it comes last
+    known = [*(size for size in known if size > 1), 8, 1]  # a width of 1 fits by broadcasting, so it comes last
     for widths in product(known, repeat=sizes):
         try:
             with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Contracts of a whole translator: its halves, its searches, and losses that add up."""
+"""Contracts of an encoder–decoder model: source and target, beam search, and losses that add up."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -7,42 +7,42 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from atento.checks.decoders import NOT_AHEAD, NUMBERS, check_decoder, check_seeing, some_pictures
-from atento.checks.finding import EXACT, SHORT, Finding, apart, judged, tried
+from atento.checks.attention_parts import why_side_matters
+from atento.checks.decoders import NOT_AHEAD, NUMBERS, check_decoder, check_image_rows, some_images
+from atento.checks.finding import EXACT, SHORT, Finding, difference, judged, tried
 from atento.checks.models import drawing
-from atento.checks.parts import why_sided
 from atento.checks.sequences import FUTURE, check_sequence
-from atento.checks.subject import ROWS, TIME, Outputs, Subject, chance, exact_copy, ragged, tokens_of, vocabulary_of
+from atento.checks.subject import ROWS, TIME, Outputs, Subject, exact_copy, ragged, seeded, tokens_of, vocabulary_of
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Marks, beam, greedy
+from atento.decoding import SpecialTokens, beam, greedy
 from atento.decoding.greedy import log_probabilities
 from atento.layers.losses import Loss, token_cross_entropy
-from atento.models.backbones.images import PictureEncoder, all_there
-from atento.models.backbones.numbers import PatchedNumbers
+from atento.models.backbones.images import ImageEncoder, all_valid
+from atento.models.backbones.numbers import PatchedNumberEncoder
 from atento.models.translator import TranslationBatch, Translator
 
 # Axes: B rows, N source time, T target time, V vocabulary.
 
 TARGET, WIDTH = 5, 3
-MARKS = Marks(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
+SPECIAL = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 OF_A_DECODER = (*FUTURE, "cache", "state rows", "weights")
 
 
 def check_translator(module: Translator) -> list[Finding]:
-    """From a source to the logits of a target, then the decoder's own contracts, searches and losses."""
+    """The contracts of a translator from source to logits, those of its decoder, of beam search and of losses."""
     decoder = check_decoder(module.decoder, source_size=module.encoder.size)
     laws = {"beam": beam_scores, "beam of one": beam_of_one}
     return [
-        *(check_pictures(module) if isinstance(module.encoder, PictureEncoder) else check_tokens(module)),
+        *(check_image_source(module) if isinstance(module.encoder, ImageEncoder) else check_sequence_source(module)),
         *(finding for finding in decoder if finding.contract in OF_A_DECODER),
         *(tried(name, partial(law, exact_copy(module))) for name, law in laws.items()),
         tried("micro-batches", partial(micro_batches, exact_copy(module), some_batch(module), token_loss)),
     ]
 
 
-def check_tokens(module: Translator) -> list[Finding]:
-    """From source tokens, or numbers, to the logits of a target."""
-    each = not isinstance(module.encoder, PatchedNumbers)  # whose states are not one a step
+def check_sequence_source(module: Translator) -> list[Finding]:
+    """The contracts of source tokens or numbers."""
+    each = not isinstance(module.encoder, PatchedNumberEncoder)  # which has no state for each step
 
     def view(one: nn.Module) -> Subject:
         def read(tokens: Tensor, valid: Tensor) -> Outputs:
@@ -51,34 +51,34 @@ def check_tokens(module: Translator) -> list[Finding]:
             return Outputs(encoded.states if each else None, logits)
 
         draw = drawing(module.encoder)
-        return Subject(one, read, draw, over=view, sided=why_sided(module, ahead=module.decoder))
+        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module, ahead=module.decoder))
 
     return check_sequence(module, view, only=NOT_AHEAD)
 
 
-def check_pictures(module: Translator) -> list[Finding]:
-    """From pixels to the logits of a target."""
+def check_image_source(module: Translator) -> list[Finding]:
+    """The contracts of source images."""
 
     def logits(one: Any, pixels: Tensor) -> Tensor:
-        encoded = one.encode(pixels, all_there(pixels))
+        encoded = one.encode(pixels, all_valid(pixels))
         found: Tensor = one.decoder(some_beginning(one, len(pixels)), encoded)
         return found
 
-    return [finding for finding in check_seeing(module, logits) if finding.contract in NOT_AHEAD]
+    return [finding for finding in check_image_rows(module, logits) if finding.contract in NOT_AHEAD]
 
 
 def some_beginning(module: Any, rows: int) -> Tensor:
-    """Target tokens (B, T) as a decoder reads them, alike in every row."""
-    with chance(1):
+    """Target tokens (B, T) as a decoder reads them, the same in every row."""
+    with seeded(1):
         return tokens_of(vocabulary_of(module.decoder), least=4)(1, TARGET).expand(rows, -1)
 
 
 def some_batch(module: Translator) -> TranslationBatch:
     """Random sources and targets of unequal lengths."""
-    with chance(5):
-        if isinstance(module.encoder, PictureEncoder):
-            source = some_pictures(torch.randn(ROWS, NUMBERS, dtype=torch.float64))
-            source_valid = all_there(source)
+    with seeded(5):
+        if isinstance(module.encoder, ImageEncoder):
+            source = some_images(torch.randn(ROWS, NUMBERS, dtype=torch.float64))
+            source_valid = all_valid(source)
         else:
             source, source_valid = drawing(module.encoder)(ROWS, TIME), ragged()
         target = tokens_of(vocabulary_of(module.decoder), least=4)(ROWS, TARGET)
@@ -93,44 +93,51 @@ def token_loss(module: nn.Module, batch: TranslationBatch) -> Loss:
 
 
 def micro_batches(module: nn.Module, batch: Any, loss: Callable[[nn.Module, Any], Loss]) -> Finding:
-    """Row by row, totals and items add up to those of the batch, and so do the gradients: no mean of means."""
+    """Losses of single rows add up to that of the batch, and so do gradients: no mean of means."""
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     whole = loss(module, batch)
     rows = [loss(module, type(batch)(*(part[row : row + 1] for part in batch))) for row in range(len(batch[0]))]
     total = torch.stack([row.total for row in rows]).sum() / max(1, sum(row.items for row in rows))
-    gap = apart(total, whole.mean)
+    gap = difference(total, whole.mean)
     pairs = zip(gradient(total, weights), gradient(whole.mean, weights), strict=True)
-    gap = max([gap, *(apart(one, other) for one, other in pairs)])
-    return judged("micro-batches", gap, SHORT, "losses of single rows add up to the batch's, by tokens, gradients too")
+    gap = max([gap, *(difference(one, other) for one, other in pairs)])
+    return judged(
+        "micro-batches",
+        gap,
+        SHORT,
+        "losses and gradients of single rows add up to the batch's, by tokens",
+    )
 
 
 def gradient(value: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:
-    """In each weight; zero where it takes no part."""
+    """The gradient of each weight; zero where it is not used."""
     found = torch.autograd.grad(value, weights, allow_unused=True, retain_graph=True)
     return [torch.zeros_like(weight) if one is None else one for one, weight in zip(found, weights, strict=True)]
 
 
 def beam_scores(module: Any) -> Finding:
-    """Each hypothesis's score is the log-probability the model gives it when it is fed the same tokens."""
+    """The score of each hypothesis is its log-probability under teacher forcing."""
     batch, gap = some_batch(module), 0.0
     with torch.no_grad():
         encoded = module.encode(batch.source, batch.source_valid)
-        for row, found in enumerate(beam(module.decoder, encoded, marks=MARKS, longest=TARGET, width=WIDTH)):
+        for row, found in enumerate(
+            beam(module.decoder, encoded, special_tokens=SPECIAL, max_tokens=TARGET, width=WIDTH)
+        ):
             alone = type(encoded)(*(part[row : row + 1] for part in encoded))
             for hypothesis in found:
-                said = [*hypothesis.tokens, MARKS.end][:TARGET]  # one that was cut has no end mark
-                logits = module.decoder(torch.tensor([[START, *said[:-1]]]), alone)[0]
-                forced = log_probabilities(logits, MARKS)[torch.arange(len(said)), said].sum()
-                gap = max(gap, apart(torch.tensor(hypothesis.score), forced))
-    return judged("beam", gap, SHORT, "a beam's score is the log-probability of the same tokens fed in")
+                tokens = [*hypothesis.tokens, SPECIAL.end][:TARGET]  # one that was cut has no end token
+                logits = module.decoder(torch.tensor([[START, *tokens[:-1]]]), alone)[0]
+                forced = log_probabilities(logits, SPECIAL)[torch.arange(len(tokens)), tokens].sum()
+                gap = max(gap, difference(torch.tensor(hypothesis.score), forced))
+    return judged("beam", gap, SHORT, "the score of a beam is its log-probability under teacher forcing")
 
 
 def beam_of_one(module: Any) -> Finding:
-    """A beam of one writes what greedy search writes."""
+    """A beam of width 1 gives the same as greedy search."""
     batch = some_batch(module)
     with torch.no_grad():
         encoded = module.encode(batch.source, batch.source_valid)
-        ones = [found[0] for found in beam(module.decoder, encoded, marks=MARKS, longest=TARGET, width=1)]
-        best = greedy(module.decoder, encoded, marks=MARKS, longest=TARGET)
+        ones = [found[0] for found in beam(module.decoder, encoded, special_tokens=SPECIAL, max_tokens=TARGET, width=1)]
+        best = greedy(module.decoder, encoded, special_tokens=SPECIAL, max_tokens=TARGET)
     unlike = sum(one.tokens != other.tokens for one, other in zip(ones, best, strict=True))
-    return judged("beam of one", float(unlike), EXACT, "a beam of one writes what greedy search writes")
+    return judged("beam of one", float(unlike), EXACT, "a beam of width 1 gives the same as greedy search")

@@ -16,7 +16,7 @@ from atento.cli.look import look
 from atento.cli.manage import check, doctor, report, runs
 from atento.cli.output import emit, remarks
 from atento.cli.predict import evaluate, predict, try_
-from atento.cli.train import train, tune
+from atento.cli.train import recipe, train, tune
 from atento.errors import AtentoError, InputError, Interrupted, MachineError
 
 app = typer.Typer(
@@ -39,6 +39,7 @@ for command in (
     check,
     report,
     inspect,
+    recipe,
     runs,
     data,
     models,
@@ -84,7 +85,7 @@ def main() -> None:
 
 
 def refuse_task(words: list[str]) -> None:
-    """A task where a command should be, as in `atento forecast FILE`: what is meant can be said."""
+    """Refuse a task where a command should be, as in `atento forecast FILE`, and name the command that is meant."""
     commands = [str(entry.name or getattr(entry.callback, "__name__", "")) for entry in app.registered_commands]
     if not words or words[0][0:1] in ("", "-") or get_close_matches(words[0], commands):
         return

@@ -47,7 +47,7 @@ def models(json: JsonOption = False) -> None:
     from atento.models.names import FAMILIES, FORECASTERS, IMAGE_ENCODERS, SUFFIXES
     from atento.tasks.catalogue import TASKS
 
-    compared = {name: list(task.models) for name, task in TASKS.items()}
+    compared = {name: list(task.defaults.models) for name, task in TASKS.items()}
     families = {**FAMILIES, **FORECASTERS, **IMAGE_ENCODERS}
     if json:
         composed = {"scores": list(SCORES), "distributions": list(DISTRIBUTIONS), "extents": list(EXTENTS)}
@@ -67,7 +67,7 @@ def models(json: JsonOption = False) -> None:
 
 
 def parts(out: OutOption = None, json: JsonOption = False) -> None:
-    """List the parts of attention with formula, paper and cost (--out picture.png draws what each one does)."""
+    """List the parts of attention with formula, paper and cost (--out image.png draws what each one does)."""
     from atento.attention.presets import TABLES
     from atento.blocks.presets import ARRANGEMENTS, POOLINGS
 
@@ -77,9 +77,9 @@ def parts(out: OutOption = None, json: JsonOption = False) -> None:
         for name, part in table.items()
     ]
     if out is not None:
-        from atento.views.attention.patterns import pattern_picture
+        from atento.views.attention.patterns import patterns_figure
 
-        pattern_picture(out)
+        patterns_figure(out)
     if json:
         emit({"parts": found})
         return

@@ -1,10 +1,6 @@
-"""atento compare.
+"""atento compare and atento backtest."""
 
-atento backtest.
-"""
-
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -21,7 +17,12 @@ from atento.cli.options import (
 )
 from atento.cli.output import ShowProgress, emit, next_step, print_table, say
 
+if TYPE_CHECKING:
+    from atento.api import Backtest, Board
+    from atento.views.report.board import Row
+
 METRICS_SHOWN = 4  # the report and --json have all
+MOST_SHOWN = 8  # origins that have a column each
 NUMBERS = ("95 % interval", "parameters", "seconds", "examples/s", "answers/s", "peak MB")
 
 
@@ -42,7 +43,6 @@ def compare(
 ) -> None:
     """Train every family and the simple baselines on one file, and say which is worth it."""
     from atento import api  # torch loads only when it is needed
-    from atento.views.report.standings import ranked
 
     with ShowProgress(quiet=json) as watch:
         board = api.compare(
@@ -59,51 +59,46 @@ def compare(
             on_event=watch,
         )
     if json:
-        emit({**board.facts, "report": str(board.report)})
+        emit(board.to_json())
         return
-    show(board.facts)
-    say(f"\nreport: {board.report}")
-    trained = [row for row in ranked(board.facts) if not row["baseline"]]
+    show(board)
+    say(f"\nreport: {board.to_json()['report']}")
+    trained = board.trained()
     if trained:
-        say(f"next:   {next_step(board.facts['task'], board.folder / trained[0]['folder'])}")
+        say(f"next:   {next_step(board.task, board.folder / trained[0].folder)}")
 
 
-def show(facts: dict[str, Any]) -> None:
+def show(board: "Board") -> None:
     """The table, best first, then the verdict."""
-    from atento.views.report.standings import failed, ranked
-
-    metrics = list(facts["metrics"])[:METRICS_SHOWN]
-    rows = [*ranked(facts), *failed(facts)]
+    metrics = list(board.metrics)[:METRICS_SHOWN]
+    rows = [*board.ranked(), *board.failed()]
     headings = ["model", *metrics[:1], "95 % interval", *metrics[1:], *NUMBERS[1:], ""]
-    print_table(headings, [cells(row, metrics, facts) for row in rows], numbers=(*metrics, *NUMBERS))
+    print_table(headings, [cells(row, metrics, board) for row in rows], numbers=(*metrics, *NUMBERS))
     say("")
-    for sentence in facts["verdict"]:
+    for sentence in board.verdict:
         say(sentence)
 
 
-def cells(row: Mapping[str, Any], metrics: list[str], facts: dict[str, Any]) -> list[str]:
+def cells(row: "Row", metrics: list[str], board: "Board") -> list[str]:
     """One row of the table."""
     from atento.views.wording import score
 
-    if row["failed"]:
-        return [row["model"], *[""] * (len(metrics) + 1), *[""] * (len(NUMBERS) - 1), f"failed: {row['failed']}"]
-    remark = "winner" if row["model"] == facts["winner"] else "tie" if row.get("tied") else ""
-    remark = " ".join(part for part in (remark, "simple baseline" if row["baseline"] else "") if part)
+    if row.failed:
+        return [row.model, *[""] * (len(metrics) + 1), *[""] * (len(NUMBERS) - 1), f"failed: {row.failed}"]
+    remark = "winner" if row.model == board.winner else "tie" if row.tied else ""
+    remark = " ".join(part for part in (remark, "simple baseline" if row.baseline else "") if part)
     return [
-        row["model"],
-        score(row["value"]),
-        f"{score(row['low'])}–{score(row['high'])}",
-        *(score(row["scores"][name][0]) for name in metrics[1:]),
-        f"{row['parameters']:,}" if row["parameters"] else "–",
-        f"{row['seconds']:.0f}",
-        f"{row['examples_per_second']:,.0f}" if row["examples_per_second"] else "–",
-        f"{row['predictions_per_second']:,.0f}",
-        f"{row['peak_mb']:,.0f}",
+        row.model,
+        score(row.value),
+        f"{score(row.low)}–{score(row.high)}",
+        *(score(row.scores[name][0]) for name in metrics[1:]),
+        f"{row.parameters:,}" if row.parameters else "–",
+        f"{row.seconds:.0f}",
+        f"{row.examples_per_second:,.0f}" if row.examples_per_second else "–",
+        f"{row.predictions_per_second:,.0f}",
+        f"{row.peak_mb:,.0f}",
         remark,
     ]
-
-
-MOST_SHOWN = 8  # origins that have a column each
 
 
 def backtest(
@@ -111,8 +106,8 @@ def backtest(
     models: Annotated[
         str, Option("--models", metavar="A,B,…", help="which models beside the baselines; the default one if none")
     ] = "",
-    origins: Annotated[int, Option("--origins", metavar="N", help="how many stretches of the test part")] = 5,
-    refit: Annotated[bool, Option("--refit", help="train anew at every origin, on all that came before it")] = False,
+    origins: Annotated[int, Option("--origins", metavar="N", help="how many sections of the test part")] = 5,
+    refit: Annotated[bool, Option("--refit", help="train anew at every origin, on all rows before it")] = False,
     set_: SetOption = None,
     seed: SeedOption = None,
     budget: BudgetOption = None,
@@ -120,7 +115,7 @@ def backtest(
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Forecast the last part of series from several origins, each by what came before it alone."""
+    """Forecast the last part of series from several origins, each from the rows before it alone."""
     from atento import api  # torch loads only when it is needed
 
     with ShowProgress(quiet=json) as watch:
@@ -137,33 +132,33 @@ def backtest(
             on_event=watch,
         )
     if json:
-        emit({"folder": str(found.folder), **found.facts})
+        emit({"folder": str(found.folder), **found.to_json()})
         return
-    show_backtest(found.facts)
+    show_backtest(found)
     say(f"\nruns and numbers: {found.folder}")
 
 
-def show_backtest(facts: dict[str, Any]) -> None:
+def show_backtest(found: "Backtest") -> None:
     """A row a model, best first; a column an origin, where a screen holds them."""
     from atento.views.wording import counted, score
 
-    count = len(facts["origins"])
-    columns = [f"origin {one['origin']}" for one in facts["origins"]] if count <= MOST_SHOWN else []
-    numbers = [f"mean {facts['metric']}", "spread", *columns, "best at"]
+    count = len(found.origins)
+    columns = [f"origin {one['origin']}" for one in found.origins] if count <= MOST_SHOWN else []
+    numbers = [f"mean {found.metric}", "std", *columns, "best at"]
     rows = [
         [
-            row["model"],
-            score(row["value"]),
-            score(row["spread"]),
-            *map(score, row["values"][: len(columns)]),
-            f"{row['best']} of {count}",
-            "simple baseline" if row["baseline"] else "",
+            row.model,
+            score(row.value),
+            score(row.std),
+            *map(score, row.values[: len(columns)]),
+            f"{row.best} of {count}",
+            "simple baseline" if row.baseline else "",
         ]
-        for row in facts["means"]
+        for row in found.means
     ]
     print_table(["model", *numbers, ""], rows, numbers=numbers)
     say("")
-    how = "trained anew at each origin" if facts["refit"] else "trained once, before the first origin"
-    first, last = facts["origins"][0]["from"], facts["origins"][-1]["from"]
+    how = "trained anew at each origin" if found.refit else "trained once, before the first origin"
+    first, last = found.origins[0]["from"], found.origins[-1]["from"]
     say(f"{counted(count, 'origin')}, {how}; the first knows the series {first}, the last {last}.")
-    say(f"{facts['winner']} is best on average: {facts['metric']} {score(facts['means'][0]['value'])}.")
+    say(f"{found.winner} is best on average: {found.metric} {score(found.means[0].value)}.")

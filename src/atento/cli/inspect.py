@@ -1,9 +1,13 @@
 """atento inspect."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atento.cli.options import DataArgument, JsonOption
 from atento.cli.output import emit, print_table, say
+
+if TYPE_CHECKING:
+    from atento.api import Inspection
+    from atento.tasks.task import Recognition
 
 LONGEST_SHOWN = 90  # letters of an example
 LONGEST_CELL = 48
@@ -19,7 +23,7 @@ KINDS = {
     "arff": "sequences as Weka writes them (.arff)",
     "npz": "arrays of numpy (.npz)",
     "npy": "an array of numpy, or one a series",
-    "pictures": "pictures, a file each",
+    "images": "images, one file each",
     "sequences": "a column a step",
     "parallel": "parallel files",
     "text": "plain text",
@@ -31,67 +35,67 @@ KINDS = {
 
 def inspect(file: DataArgument, json: JsonOption = False) -> None:
     """Say what a file is, what is wrong with it, and what to type next."""
-    from atento.api.inspect import inspect as look_into
+    from atento import api
 
-    found = look_into(file)
+    found = api.inspect(file)
     if json:
-        emit(found)
+        emit(found.to_json())
         return
-    kind, refused = KINDS.get(found["kind"], found["kind"]), found["refused"]
-    encoding = found.get("encoding") or "utf-8"
+    kind, refused = KINDS.get(found.kind, found.kind), found.refused
+    encoding = found.evidence.get("encoding") or "utf-8"
     say(
-        f"{found['file']}: {kind}, {found['rows']:,} rows{f', {refused:,} refused' if refused else ''}"
+        f"{found.file}: {kind}, {found.rows:,} rows{f', {refused:,} refused' if refused else ''}"
         f"{'' if encoding in ('utf-8', 'ascii') else f', {encoding}'}"
     )
     show_guess(found)
-    show_channels(found) if found.get("channels") else show_columns(found)
+    show_channels(found) if found.channels else show_columns(found)
     show_examples(found)
     show_histograms(found)
     show_notes(found)
     show_problems(found)
-    say("\nnext\n" + "\n".join(f"  {command}" for command in found["next"]))
+    say("\nnext\n" + "\n".join(f"  {command}" for command in found.next))
 
 
-def show_guess(found: dict[str, Any]) -> None:
+def show_guess(found: "Inspection") -> None:
     """The task, why, and what others lacked."""
-    guesses = found["guesses"]
+    guesses = found.guesses
     if not guesses:
         return
-    if found["task"] is None:
+    if found.task is None:
         say("\ntask    none fits")
     else:
-        say(f"\ntask    {found['task']} ({likely(guesses[found['task']])}): {guesses[found['task']]['reason']}")
-    others = [task for task in guesses if task != found["task"]][:RUNNERS_UP]
+        say(f"\ntask    {found.task} ({likely(guesses[found.task])}): {guesses[found.task].reason}")
+    others = [task for task in guesses if task != found.task][:RUNNERS_UP]
     width = max(map(len, others), default=0)
     for place, task in enumerate(others):
-        say(f"{'' if place else 'not':8}{task:<{width}}  {likely(guesses[task])}: {guesses[task]['reason']}")
+        say(f"{'' if place else 'not':8}{task:<{width}}  {likely(guesses[task])}: {guesses[task].reason}")
 
 
-def likely(guess: dict[str, Any]) -> str:
-    """A likelihood in words of three letters and a sign."""
-    return f"{guess['likelihood']:.0%}"
+def likely(guess: "Recognition") -> str:
+    """A likelihood in per cent."""
+    return f"{guess.likelihood:.0%}"
 
 
-def show_columns(found: dict[str, Any]) -> None:
-    """A line a column, the parts they play first."""
-    if not found["columns"]:
+def show_columns(found: "Inspection") -> None:
+    """A line a column, with what the task reads it as."""
+    if not found.columns:
         return
     say("")
     print_table(
-        ["column", "part", "distinct", "empty", "characters", "words", "longest", "example"],
-        [column_cells(column, found.get("cast", {})) for column in found["columns"]],
+        ["column", "used as", "distinct", "empty", "characters", "words", "longest", "example"],
+        [column_cells(column, found.used_as) for column in found.columns],
         numbers=("distinct", "empty", "characters", "words", "longest"),
     )
 
 
-def column_cells(column: dict[str, Any], cast: dict[str, str]) -> list[str]:
+def column_cells(column: dict[str, Any], used_as: dict[str, str]) -> list[str]:
     """One column of the file as a row."""
     from atento.views.wording import shortened
 
     example = " ".join((column["examples"] or [""])[0][: 4 * LONGEST_CELL].split())
     return [
         column["name"],
-        cast.get(column["name"], "–"),
+        used_as.get(column["name"], "–"),
         f"{column['distinct']:,}",
         f"{column['share_empty']:.0%}",
         f"{column['mean_characters']:,.1f}",
@@ -101,65 +105,65 @@ def column_cells(column: dict[str, Any], cast: dict[str, str]) -> list[str]:
     ]
 
 
-def show_channels(found: dict[str, Any]) -> None:
+def show_channels(found: "Inspection") -> None:
     """A line a channel of the series, with its course."""
     say("")
     print_table(
-        ["channel", "mean", "spread", "lowest", "highest", "course of the first series"],
+        ["channel", "mean", "std", "lowest", "highest", "course of the first series"],
         [
-            [each["name"], *(f"{each[key]:.4g}" for key in ("mean", "spread", "low", "high")), each["line"]]
-            for each in found["channels"]
+            [each["name"], *(f"{each[key]:.4g}" for key in ("mean", "std", "low", "high")), each["line"]]
+            for each in found.channels
         ],
-        numbers=("mean", "spread", "lowest", "highest"),
+        numbers=("mean", "std", "lowest", "highest"),
     )
 
 
-def show_examples(found: dict[str, Any]) -> None:
+def show_examples(found: "Inspection") -> None:
     """A few pairs of a set that is generated."""
     from atento.views.wording import shortened
 
-    for source, target in found.get("examples", []):
+    for source, target in found.examples:
         say(f"  {shortened(source, LONGEST_SHOWN)} → {shortened(target, LONGEST_SHOWN)}")
 
 
-def show_histograms(found: dict[str, Any]) -> None:
+def show_histograms(found: "Inspection") -> None:
     """How long texts are and how often labels come."""
-    from atento.views.attention.terminal import Counted, bars
+    from atento.views.attention.terminal import NamedCount, bars
 
-    for side in found.get("lengths", []):
+    for side in found.lengths:
         say(f"\n{side['unit']} of {side['of']} (median {side['median']:,g}, longest {side['longest']:,})")
-        rows = [Counted(each["name"], each["count"], each["share"]) for each in side["bins"]]
+        rows = [NamedCount(each["name"], each["count"], each["share"]) for each in side["bins"]]
         say("\n".join(f"  {line}" for line in bars(rows)))
-    labels = found.get("labels", [])
+    labels = found.labels
     if labels:
-        rows = [Counted(each["label"], each["count"], each["share"]) for each in labels]
+        rows = [NamedCount(each["label"], each["count"], each["share"]) for each in labels]
         shown = rows if len(rows) <= LABELS_SHOWN + 1 else rows[:LABELS_SHOWN]
-        say(f"\n{found['distinct_labels']:,} labels")
+        say(f"\n{found.distinct_labels:,} labels")
         say("\n".join(f"  {line}" for line in bars(shown)))
-        if len(shown) < found["distinct_labels"]:
-            say(f"  and {found['distinct_labels'] - len(shown):,} more, each with {shown[-1].count:,} or fewer")
+        if len(shown) < found.distinct_labels:
+            say(f"  and {found.distinct_labels - len(shown):,} more, each with {shown[-1].count:,} or fewer")
 
 
-def show_notes(found: dict[str, Any]) -> None:
+def show_notes(found: "Inspection") -> None:
     """What was guessed and counted on the way."""
-    notes = [*found.get("tokens", []), *found["notes"]]
+    notes = [*found.tokens, *found.notes]
     if notes:
         say("")
     for note in dict.fromkeys(notes):
         say(f"· {note}")
 
 
-def show_problems(found: dict[str, Any]) -> None:
+def show_problems(found: "Inspection") -> None:
     """What is wrong, each with what mends it; of many rows the first ones."""
-    rows = [problem for problem in found["problems"] if problem["about"] == "rows"]
-    shown = [*rows[:ROWS_SHOWN], *(problem for problem in found["problems"] if problem["about"] != "rows")]
-    hidden = len(found["problems"]) - len(shown) + found["more_problems"]
+    rows = [problem for problem in found.problems if problem.about == "rows"]
+    shown = [*rows[:ROWS_SHOWN], *(problem for problem in found.problems if problem.about != "rows")]
+    hidden = len(found.problems) - len(shown) + found.more_problems
     if shown:
         say("")
     for at, problem in enumerate(shown):
-        say(f"! {problem['where']}\n  fix: {problem['fix']}")
-        last = at + 1 == len(shown) or shown[at + 1]["command"] != problem["command"]
-        if problem["command"] and last:  # one command mends all rows
-            say(f"       {problem['command']}")
+        say(f"! {problem.where}\n  fix: {problem.fix}")
+        last = at + 1 == len(shown) or shown[at + 1].command != problem.command
+        if problem.command and last:  # one command mends all rows
+            say(f"       {problem.command}")
     if hidden:
         say(f"! and {hidden:,} more like these")

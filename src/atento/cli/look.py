@@ -1,196 +1,193 @@
-"""atento look.
-
-What `atento look` shows of series: a forecast beside what came, the phase portrait of a free run.
-What `atento look` shows of words: their neighbours, what context does to them, and how a text is cut.
-"""
+"""atento look: what a trained model attended to, how far its gradients reach, its vectors of words, its forecasts."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
+from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument, one_of
 from atento.cli.output import emit, say
 from atento.cli.predict import terminal_width
 
 if TYPE_CHECKING:
-    from atento.api.run import Run
-
-
-def show_embeddings(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
-    """The words nearest to one, or to a sum of some; of the commonest words when none is asked for."""
-    from atento.api.explain import look_at_embeddings, save_embeddings
-    from atento.views.embeddings import embeddings_text
-
-    view = look_at_embeddings(trained, asked)
-    if out is not None:
-        save_embeddings(trained, asked, out)
-    tell(trained, view, embeddings_text, out=out, json=json)
-
-
-def show_context(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
-    """A word in two sentences, before and after each layer."""
-    from atento.api.explain import look_at_context
-    from atento.bundle import write_json
-    from atento.views.context import context_text
-
-    found = look_at_context(trained, asked)
-    if out is not None:
-        write_json(out, found)
-    tell(trained, found, lambda shown, width: context_text(shown["words"]), out=out, json=json)
-
-
-def show_tokens(trained: "Run", text: str, *, out: Path | None, json: bool) -> None:
-    """The pieces of a text at every level, with their places."""
-    from atento.api.explain import look_at_pieces
-    from atento.bundle import write_json
-    from atento.views.tokens import tokens_text
-
-    found = look_at_pieces(trained, text)
-    if out is not None:
-        write_json(out, found)
-    tell(trained, found, tokens_text, out=out, json=json)
-
-
-def tell(trained: "Run", found: dict[str, Any], in_words: Callable[..., str], *, out: Path | None, json: bool) -> None:
-    """One JSON document, or words for a terminal."""
-    if json:
-        emit({"run": str(trained.folder), **found})
-        return
-    say(in_words(found, width=terminal_width()))
-    if out is not None:
-        say(f"written to {out}")
-
-
-if TYPE_CHECKING:
-    from atento.api.run import Run
-
-
-def show_forecast(trained: "Run", asked: str, *, out: Path | None, json: bool) -> None:
-    """One forecast of the test part: the one that a series or a time names, else the one in the middle."""
-    from atento.api.explain_series import look_at_forecast
-    from atento.views.forecast import forecast_text, save_forecast
-
-    view = look_at_forecast(trained, asked)
-    if out is not None:
-        save_forecast(view, out)
-    tell(trained, view, forecast_text, out=out, json=json)
-
-
-def show_phase(trained: "Run", *, out: Path | None, json: bool) -> None:
-    """Where a free run goes, beside where the truth went; of an autoencoder the path of its latents."""
-    from atento.api.explain_series import look_at_latents, presses
-    from atento.views.latents import latent_text, save_latents
-
-    if presses(trained):
-        latents = look_at_latents(trained)
-        if out is not None:
-            save_latents(latents, out)
-        tell(trained, latents, latent_text, out=out, json=json)
-        return
-    from atento.api.explain_series import look_at_phase
-    from atento.views.phase import phase_text, save_phase
-
-    view = look_at_phase(trained)
-    if out is not None:
-        save_phase(view, out)
-    tell(trained, view, phase_text, out=out, json=json)
-
-
-if TYPE_CHECKING:
-    from atento.api.run import Run
+    from atento.api import Run
+    from atento.views.saving import ModelView
 
 WIDEST = 12  # named columns of a matrix shown side by side
+VIEWS = {
+    "attention": "what it attended to",
+    "steps": "one forward pass, matrix by matrix",
+    "gradients": "how far back they reach",
+    "embeddings": "words near TEXT, a word or `king - man + woman`",
+    "context": "what `one sentence | another` does to a word",
+    "tokens": "how TEXT is cut",
+    "forecast": "beside the actual values, of a series or time that TEXT names",
+    "phase": "where a forecaster goes on its own output, or the path of an autoencoder's latents",
+}
 
 
 def look(
     run: RunArgument,
     text: Annotated[str, Argument(metavar="TEXT", help="what to read; one of the test sources when not given")] = "",
     what: Annotated[
-        Literal["attention", "steps", "gradients", "embeddings", "context", "tokens", "forecast", "phase"],
+        str,
         Option(
             "--what",
-            help="attention: where it looked; steps: one pass, matrix by matrix; gradients: how far back they reach; "
-            "embeddings: words near TEXT, a word or `king - man + woman`; context: what `one sentence | another` does "
-            "to a word; tokens: how TEXT is cut; forecast: beside what came, of a series or time that TEXT names; "
-            "phase: where a forecaster goes on its own output",
+            metavar="VIEW",
+            callback=one_of(VIEWS, "--what"),
+            help="; ".join(f"{name}: {meaning}" for name, meaning in VIEWS.items()),
         ),
     ] = "attention",
     device: DeviceOption = "auto",
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """See where a model looked, how far its gradients reach, or which words it takes for alike (--out page.html or
-    picture.png); follow one pass; see how a text is cut.
+    """See what a model attended to, how far its gradients reach, or which words it takes to be alike (--out page.html
+    or image.png); follow one forward pass; see how a text is cut.
     """
     from atento import api
-    from atento.api import predict as use
+    from atento.api.explain import FILES
     from atento.api.folders import require_place
-    from atento.views.attention.regions import of_a_picture, shade_regions
+
+    if out is not None:
+        require_place(out, FILES[what])
+    SHOW[what](api.load(run, device=device), text, out, json)
+
+
+def show_attention(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """One answer, and what the model attended to."""
+    from atento.api.explain import sample_source, save_alignment
+    from atento.views.attention.alignment import AlignmentView, has_weights
+    from atento.views.attention.regions import shade_regions
     from atento.views.attention.terminal import shade
 
+    text = text or sample_source(trained.predictor)
+    alignment = AlignmentView(**trained.explain(text).to_json(), model=trained.recipe.model.name)
     if out is not None:
-        require_place(out, use.LOOKS[what])
-    trained = api.load(run, device=device)
-    if what == "gradients":
-        show_gradients(trained, text, out=out, json=json)
-        return
-    if what == "embeddings":
-        show_embeddings(trained, text, out=out, json=json)
-        return
-    if what == "context":
-        show_context(trained, text, out=out, json=json)
-        return
-    if what == "forecast":
-        show_forecast(trained, text, out=out, json=json)
-        return
-    if what == "phase":
-        show_phase(trained, out=out, json=json)
-        return
-    text = text or use.sample_text(trained)
-    if what == "tokens":
-        show_tokens(trained, text, out=out, json=json)
-        return
-    if what == "steps":
-        traces = use.look_step_by_step(trained, text)
-        if out is not None:
-            from atento.bundle import write_json
-
-            write_json(out, traces)
-        if json:
-            emit({"run": str(run), "text": text, "steps": traces})
-        else:
-            for trace in traces:
-                say(matrix_text(trace))
-        return
-    alignment = use.look(trained, text)
-    if out is not None:
-        use.save_look(alignment, out)
+        save_alignment(alignment, out)
     if json:
-        emit({"run": str(run), **alignment})
+        emit({"run": str(trained.folder), **alignment.to_json()})
         return
-    say(f"{text} → {alignment['text']}")
-    if alignment["weights"]:
-        say((shade_regions if of_a_picture(alignment) else shade)(alignment, width=terminal_width()))
+    say(f"{text} → {alignment.text}")
+    if has_weights(alignment):
+        say((shade_regions if alignment.image else shade)(alignment, width=terminal_width()))
     else:
         say(f"{trained.recipe.model.name} has no attention to look at; --what steps shows its states")
     if out is not None:
         say(f"written to {out}")
 
 
-def show_gradients(trained: "Run", text: str, *, out: Path | None, json: bool) -> None:
-    """Norms against lag, a verdict and a remedy; of the longest test sources unless a text is given."""
-    from atento.api.explain import look_at_gradients, save_flow
-    from atento.views.gradients import flow_text
+def show_steps(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """One forward pass, matrix by matrix."""
+    from atento.api.explain import sample_source
+    from atento.bundle import write_json
 
-    flow = look_at_gradients(trained, text)
+    text = text or sample_source(trained.predictor)
+    traces = [matrix.to_json() for matrix in trained.trace(text)]
     if out is not None:
-        save_flow(flow, out)
+        write_json(out, traces)
     if json:
-        emit({"run": str(trained.folder), **flow})
+        emit({"run": str(trained.folder), "text": text, "steps": traces})
         return
-    say(flow_text(flow, width=terminal_width()))
+    for trace in traces:
+        say(matrix_text(trace))
+
+
+def show_gradients(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """Norms against lag, a verdict and a remedy; of the longest test sources unless a text is given."""
+    from atento.api.explain import look_at_gradients
+    from atento.views.gradients import gradient_flow_text, save_gradient_flow
+
+    view = look_at_gradients(trained.predictor, text)
+    if out is not None:
+        save_gradient_flow(view, out)
+    tell(trained, view, gradient_flow_text, out=out, json=json)
+
+
+def show_embeddings(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """The words nearest to one, or to a sum of some; of the commonest words when none is asked for."""
+    from atento.api.explain import look_at_embeddings, save_embeddings
+    from atento.views.embeddings import embeddings_text
+
+    view = look_at_embeddings(trained.predictor, text)
+    if out is not None:
+        save_embeddings(trained.predictor, text, out)
+    tell(trained, view, embeddings_text, out=out, json=json)
+
+
+def show_context(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """A word in two sentences, before and after each layer."""
+    from atento.api.explain import look_at_context
+    from atento.bundle import write_json
+    from atento.views.context import context_text
+
+    view = look_at_context(trained.predictor, text)
+    if out is not None:
+        write_json(out, view.to_json())
+    tell(trained, view, context_text, out=out, json=json)
+
+
+def show_tokens(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """The tokens of a text at every level, with their places."""
+    from atento.api.explain import look_at_tokens, sample_source
+    from atento.bundle import write_json
+    from atento.views.tokens import tokens_text
+
+    view = look_at_tokens(trained.predictor, text or sample_source(trained.predictor))
+    if out is not None:
+        write_json(out, view.to_json())
+    tell(trained, view, tokens_text, out=out, json=json)
+
+
+def show_forecast(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """One forecast of the test part: the one that a series or a time names, else the one in the middle."""
+    from atento.views.forecast import forecast_text
+    from atento.views.forecast_page import save_forecast
+
+    view = trained.forecast(text)
+    if out is not None:
+        save_forecast(view, out)
+    tell(trained, view, forecast_text, out=out, json=json)
+
+
+def show_phase(trained: "Run", text: str, out: Path | None, json: bool) -> None:
+    """Where a free run goes, beside the actual values; of an autoencoder the path of its latents."""
+    from atento.api.explain_series import is_autoencoder, look_at_latents
+    from atento.views.latents import latent_text, save_latents
+    from atento.views.phase import phase_text
+    from atento.views.phase_page import save_phase
+
+    if is_autoencoder(trained.predictor):
+        latents = look_at_latents(trained.predictor)
+        if out is not None:
+            save_latents(latents, out)
+        tell(trained, latents, latent_text, out=out, json=json)
+        return
+    view = trained.phase()
+    if out is not None:
+        save_phase(view, out)
+    tell(trained, view, phase_text, out=out, json=json)
+
+
+SHOW: dict[str, Callable[["Run", str, Path | None, bool], None]] = {
+    "attention": show_attention,
+    "steps": show_steps,
+    "gradients": show_gradients,
+    "embeddings": show_embeddings,
+    "context": show_context,
+    "tokens": show_tokens,
+    "forecast": show_forecast,
+    "phase": show_phase,
+}
+
+
+def tell(trained: "Run", view: "ModelView", in_words: Callable[..., str], *, out: Path | None, json: bool) -> None:
+    """One JSON document, or words for a terminal."""
+    if json:
+        emit({"run": str(trained.folder), **view.to_json()})
+        return
+    say(in_words(view, width=terminal_width()))
     if out is not None:
         say(f"written to {out}")
 

@@ -1,9 +1,4 @@
-"""atento check.
-
-atento doctor.
-atento report.
-atento runs.
-"""
+"""atento check, doctor, report and runs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -37,14 +32,14 @@ def doctor(json: JsonOption = False) -> None:
 
     found = examine()
     if json:
-        emit({"checks": found})
+        emit({"checks": [probe._asdict() for probe in found]})
     else:
-        rows = [[check["name"], "ok" if check["ok"] else "NOT OK", check["found"]] for check in found]
+        rows = [[probe.name, "ok" if probe.ok else "NOT OK", probe.found] for probe in found]
         print_table(["check", "state", "found"], rows)
-    bad = [check for check in found if not check["ok"]]
+    bad = [probe for probe in found if not probe.ok]
     if bad:
-        names = ", ".join(str(check["name"]) for check in bad)
-        raise MachineError(f"not in order: {names}.", found=str(bad[0]["found"]), fix=str(bad[0]["fix"]))
+        names = ", ".join(probe.name for probe in bad)
+        raise MachineError(f"not in order: {names}.", found=bad[0].found, fix=bad[0].fix)
 
 
 def report(

@@ -1,7 +1,4 @@
-"""Printing: results to standard output, everything else to standard error.
-
-Progress of one run or of several side by side: live in a terminal, plain lines elsewhere.
-"""
+"""Printing: results to standard output, notes and progress to standard error, live in a terminal."""
 
 import json
 import sys
@@ -16,6 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from atento.views.wording import score
+
+SECONDS_BETWEEN_LINES = 10.0
+
+Event = dict[str, Any]
 
 
 def results() -> Console:
@@ -65,13 +66,11 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, numbe
 
 
 def next_step(task: str, run: object) -> str:
-    """What to type after a run: a text to try, or a forecast to look at."""
-    return f"atento look {run} --what forecast" if task == "forecast" else f"atento try {run}"
+    """What to type after a run: the view that the task has of its own, else a text to try."""
+    from atento.tasks.catalogue import TASKS
 
-
-SECONDS_BETWEEN_LINES = 10.0
-
-Event = dict[str, Any]
+    views = TASKS[task].answering.views
+    return f"atento look {run} --what {views[0]}" if views else f"atento try {run}"
 
 
 class ShowProgress:
@@ -83,7 +82,7 @@ class ShowProgress:
         self.live = self.console.is_terminal and not quiet
         self.bars: dict[str, TaskID] = {}
         self.facts: dict[str, Event] = {}
-        self.told: dict[str, float] = {}
+        self.shown: dict[str, float] = {}
         self.noted: set[str] = set()
         self.progress = Progress(
             TextColumn("{task.description}"),
@@ -131,18 +130,18 @@ class ShowProgress:
         """Loss, metric, speed and time left of one model."""
         facts = self.facts.setdefault(model, {})
         facts.update(event)
-        over = 1.0 if event["event"] == "finished" else float(facts.get("over", 0.0))
+        over = 1.0 if event["event"] == "finished" else float(facts.get("progress", 0.0))
         text = describe(facts, over)
         if self.live:
             if model not in self.bars:
                 self.bars[model] = self.progress.add_task(model or "learning", total=1.0, text="")
             self.progress.update(self.bars[model], completed=over, text=text)
-        elif event["event"] != "step" or time.monotonic() - self.told.get(model, 0.0) >= SECONDS_BETWEEN_LINES:
-            self.told[model] = time.monotonic()
+        elif event["event"] != "step" or time.monotonic() - self.shown.get(model, 0.0) >= SECONDS_BETWEEN_LINES:
+            self.shown[model] = time.monotonic()
             self.line(f"{model + ': ' if model else ''}{over:4.0%} {text}")
 
     def once(self, text: str) -> None:
-        """A note, said once however many models are told of it."""
+        """A note, shown once even where several models send it."""
         if text not in self.noted:
             self.noted.add(text)
             self.line(text)

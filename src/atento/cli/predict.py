@@ -20,29 +20,28 @@ def evaluate(
     """Measure a trained model on a file it has not seen."""
     from atento import api
     from atento.api.folders import require_place
-    from atento.api.predict import evaluate as measure
     from atento.views.wording import exposure
 
     if out is not None:
         require_place(out, (".json",))
-    found = measure(api.load(run, device=device), file, settings=set_ or [])
+    found = api.load(run, device=device).evaluate(file, settings=set_ or [])
     if out is not None:
         from atento.bundle import write_json
 
-        write_json(out, found)
+        write_json(out, found.to_json())
     if json:
-        emit(found)
+        emit(found.to_json())
         return
-    for note in (*found["notes"], *(f"left out {text}" for text in found["refused"])):
+    for note in (*found.notes, *(f"left out {text}" for text in found.refused)):
         remark(note)
     rows = [
-        [name, f"{value:.4f}", f"{low:.4f}–{high:.4f}", found["metrics"][name]]
-        for name, (value, low, high) in found["scores"].items()
+        [name, f"{value:.4f}", f"{low:.4f}–{high:.4f}", found.metrics[name]]
+        for name, (value, low, high) in found.scores.items()
     ]
     print_table(["metric", "value", "95 % interval", "what it is"], rows, numbers=("value", "95 % interval"))
-    if "exposure" in found:
-        say(exposure(found["exposure"]))
-    say(f"{found['examples']} examples, {found['predictions_per_second']:,.0f} answers a second")
+    if found.exposure is not None:
+        say(exposure(found.exposure))
+    say(f"{found.examples} examples, {found.predictions_per_second:,.0f} answers a second")
 
 
 def predict(
@@ -68,11 +67,11 @@ def predict(
         for note in typed.notes:
             remark(note)
         lines = [line for line in typed.text.replace("\r\n", "\n").split("\n") if line.strip()]
-        columns = predict_lines(trained, lines, out=out, settings=set_ or [])
+        columns = predict_lines(trained.predictor, lines, out=out, settings=set_ or []).columns
     else:
         columns = predict_file(
-            trained, file, out=out, settings=set_ or [], on_event=lambda event: refused.append(event["text"])
-        )
+            trained.predictor, file, out=out, settings=set_ or [], on_event=lambda event: refused.append(event["text"])
+        ).columns
     if json:
         named = str(out) if out else None
         emit({"run": str(run), "file": file, "out": named, "refused": refused, "rows": as_rows(columns)})
@@ -96,7 +95,7 @@ def as_rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 def try_(run: RunArgument, device: DeviceOption = "auto") -> None:
     """Type a text, read the answer, see where the model looked. An empty line ends."""
     from atento import api
-    from atento.api.predict import look
+    from atento.views.attention.alignment import AlignmentView
     from atento.views.attention.terminal import shade
 
     trained = api.load(run, device=device)
@@ -108,10 +107,10 @@ def try_(run: RunArgument, device: DeviceOption = "auto") -> None:
             return
         if not text:
             return
-        alignment = look(trained, text)
-        say(alignment["text"])
-        if alignment["weights"]:
-            say(shade(alignment, width=terminal_width()))
+        found = trained.explain(text)
+        say(found.text)
+        if found.weights.numel():
+            say(shade(AlignmentView(**found.to_json()), width=terminal_width()))
 
 
 def terminal_width() -> int:

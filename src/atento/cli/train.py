@@ -1,7 +1,4 @@
-"""atento train.
-
-atento tune.
-"""
+"""atento train, atento tune and atento recipe."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +16,7 @@ from atento.cli.options import (
     SetOption,
     TaskOption,
 )
-from atento.cli.output import ShowProgress, emit, next_step, print_table, say
+from atento.cli.output import ShowProgress, emit, next_step, print_table, remark, say
 
 
 def train(
@@ -65,6 +62,31 @@ def train(
     say(f"next: {next_step(run.recipe.task, run.folder)}")
 
 
+def recipe(
+    file: DataArgument,
+    model: Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")] = "auto",
+    task: TaskOption = "auto",
+    set_: SetOption = None,
+    budget: BudgetOption = None,
+    device: DeviceOption = "auto",
+    every: Annotated[bool, Option("--all", help="also the keys that have their plain default")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Print the recipe that `train` would use: every value, and where it came from."""
+    from atento import api  # torch loads only when it is needed
+
+    found = api.recipe(file, task=task, model=model, settings=set_ or [], budget=budget, device=device)
+    if json:
+        emit(found.to_json())
+        return
+    for note in found.notes:
+        remark(note)
+    shown = found.values() if every else found.chosen()
+    print_table(["key", "value", "why"], [[key, str(one.value), one.why] for key, one in shown.items()])
+    if not every:
+        say(f"{len(found.values()) - len(shown)} other keys have their default; --all shows them")
+
+
 def tune(
     file: DataArgument,
     model: Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")] = "auto",
@@ -94,22 +116,21 @@ def tune(
             resume=resume,
             on_event=watch,
         )
-    facts = found.facts
     if json:
-        emit({"folder": str(found.folder), **facts})
+        emit({"folder": str(found.folder), **found.to_json()})
         return
     before = found.default.recipe.flat()
     rows = [
         [key, str(before[key]), f"{value:.4g}" if isinstance(value, float) else str(value)]
-        for key, value in facts["best"]["values"].items()
+        for key, value in found.values.items()
     ]
     print_table(["key", "default", "best"], rows, numbers=("default", "best"))
     say("")
-    tries = f"{len(facts['trials'])} recipes of {facts['seconds_a_trial']:.0f} s each"
-    for name in ("best", "default"):
-        value, low, high = facts[name]["score"]
-        quality = f"{facts['metric']} {score(value)} ({score(low)}–{score(high)})"
-        say(f"{name:8} {quality} on {facts['test_examples']} unseen examples")
-    verdict = "a tie: the default is as good" if facts["tied"] else "the difference is more than chance"
-    say(f"{tries}, then {facts['seconds_at_the_end']:.0f} s for both: {verdict}.")
+    for name, run in (("best", found.best), ("default", found.default)):
+        value, low, high = found.score(run)
+        quality = f"{found.metric} {score(value)} ({score(low)}–{score(high)})"
+        say(f"{name:8} {quality} on {found.test_examples} unseen examples")
+    tries = f"{len(found.trials)} recipes of {found.seconds_a_trial:.0f} s each"
+    verdict = "a tie: the default is as good" if found.tied else "the difference is more than chance"
+    say(f"{tries}, then {found.seconds_at_the_end:.0f} s for both: {verdict}.")
     say(f"next: atento train {found.folder / 'best.toml'} --set train.budget=1h")

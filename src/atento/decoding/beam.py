@@ -1,4 +1,4 @@
-"""Beam search: the likeliest whole outputs, a few at a time."""
+"""Beam search: the `width` best partial outputs of each row are continued, until no better output can be found."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,44 +6,44 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from atento.decoding.greedy import Hypothesis, Marks, log_probabilities
-from atento.models.protocols import Encoded, Writer, reorder
+from atento.decoding.greedy import Hypothesis, SpecialTokens, log_probabilities
+from atento.models.protocols import Encoded, IncrementalDecoder, reorder
 
-# Axes: B batch rows still searched, W beam width, V vocabulary.
+# Axes: B batch rows still searched, W beam width, V vocabulary, C candidates.
 
 
 @torch.no_grad()
 def beam(
-    decoder: Writer[Any],
+    decoder: IncrementalDecoder[Any],
     encoded: Encoded,
     *,
-    marks: Marks,
-    longest: int | Sequence[int],
+    special_tokens: SpecialTokens,
+    max_tokens: int | Sequence[int],
     width: int,
     length_penalty: float = 1.0,
 ) -> list[list[Hypothesis]]:
     """For each row its best hypotheses, at most `width`, best first by score / length^length_penalty.
 
-    A row is done when it has `width` of them and nothing still being written stands better than the worst, or after
-    `longest` tokens, one number for all rows or one for each.
+    The search of a row ends when it has `width` hypotheses and no partial one ranks above the worst, or after
+    `max_tokens` tokens, one number for all rows or one for each.
     """
     device = encoded.valid.device
-    rows = list(range(len(encoded.valid)))  # which batch row each of the B searches belongs to
-    found = [Pool(width, length_penalty) for _ in rows]
+    rows = list(range(len(encoded.valid)))  # the batch row of each of the B searches
+    found = [HypothesisPool(width, length_penalty) for _ in rows]
     state = reorder(decoder.start(encoded), torch.arange(len(rows), device=device).repeat_interleave(width))
-    token = torch.full((len(rows) * width,), marks.start, device=device)
+    token = torch.full((len(rows) * width,), special_tokens.start, device=device)
     scores = torch.full((len(rows), width), -torch.inf, device=device)
-    scores[:, 0] = 0.0  # all beams are alike at the start: let one speak
+    scores[:, 0] = 0.0  # all beams are equal at the start: only one may be continued
     written = torch.zeros(len(rows), width, 0, dtype=torch.long, device=device)
-    limits = [longest] * len(rows) if isinstance(longest, int) else list(longest)
+    limits = [max_tokens] * len(rows) if isinstance(max_tokens, int) else list(max_tokens)
     for length in range(1, max(limits) + 1):
         logits, state = decoder.step(token, state)
-        totals = scores.unsqueeze(-1) + log_probabilities(logits, marks).view(len(rows), width, -1)  # (B, W, V)
-        best, beams, tokens = top_candidates(totals, 2 * width)  # enough: at most W of them can end here
-        ends = tokens == marks.end
+        log_probs = log_probabilities(logits, special_tokens).view(len(rows), width, -1)
+        best, beams, tokens = top_candidates(scores.unsqueeze(-1) + log_probs, 2 * width)  # at most W of them end here
+        ends = tokens == special_tokens.end
         for place, rank in (ends[:, :width] & (best[:, :width] > -torch.inf)).nonzero().tolist():
             found[rows[place]].add(written[place, beams[place, rank]].tolist(), best[place, rank].item())
-        going = stay(ends, width)  # (B, W) columns of the best candidates that go on
+        going = unfinished(ends, width)  # (B, W) columns of the best candidates that go on
         scores, token = best.gather(1, going), tokens.gather(1, going)
         source = beams.gather(1, going)
         written = torch.cat([written.gather(1, source.unsqueeze(-1).expand(-1, -1, length - 1)), token[..., None]], -1)
@@ -58,13 +58,13 @@ def beam(
         flat = (torch.arange(len(rows), device=device).unsqueeze(1) * width + source)[kept].flatten()
         state, token = reorder(state, flat), token[kept].flatten()
         scores, written, rows = scores[kept], written[kept], [rows[place] for place in keep]
-    else:  # nothing may be written at all
+    else:  # max_tokens is 0
         for place, row in enumerate(rows):
             found[row].fill(written[place].tolist(), scores[place].tolist())
     return [pool.hypotheses for pool in found]
 
 
-class Pool:
+class HypothesisPool:
     """The best hypotheses of one row, best first."""
 
     def __init__(self, width: int, length_penalty: float) -> None:
@@ -72,36 +72,36 @@ class Pool:
         self.hypotheses: list[Hypothesis] = []
 
     def add(self, tokens: list[int], score: float) -> None:
-        """Take one in, and let the worst go when there are too many."""
+        """Insert a hypothesis, and drop the worst if there are more than `width`."""
         self.hypotheses.append(Hypothesis(tuple(tokens), score))
-        self.hypotheses.sort(key=lambda one: -self.rank(one.score, len(one.tokens) + 1))  # the end mark counts
+        self.hypotheses.sort(key=lambda one: -self.rank(one.score, len(one.tokens) + 1))  # the end token counts
         del self.hypotheses[self.width :]
 
     def rank(self, score: float, length: int) -> float:
-        """What hypotheses of unequal lengths are compared by."""
+        """The score by which hypotheses of different lengths are compared."""
         return score / float(length) ** self.length_penalty
 
     def may_gain(self, score: float, length: int) -> bool:
-        """Whether the best one still being written, so long by now, could get in."""
+        """Whether the best partial hypothesis, of this score and length, could still enter the pool."""
         if score == -torch.inf or len(self.hypotheses) < self.width:
             return score > -torch.inf
         worst = self.hypotheses[-1]
         return self.rank(score, length) > self.rank(worst.score, len(worst.tokens) + 1)
 
     def fill(self, written: list[list[int]], scores: list[float]) -> None:
-        """At the longest length a row still short of hypotheses takes what it has, unended."""
+        """At `max_tokens`, add partial hypotheses while there are fewer than `width`."""
         for tokens, score in zip(written, scores, strict=True):
             if len(self.hypotheses) < self.width and score > -torch.inf:
                 self.add(tokens, score)
 
 
 def top_candidates(totals: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The best continuations of each row (B, C): their scores, the beam they continue, the token they add."""
+    """The best continuations (B, C) of totals (B, W, V): their scores, the beams they continue, the tokens they add."""
     flat = totals.flatten(1)
     best, places = flat.topk(min(count, flat.size(1)), dim=1)
     return best, places // totals.size(-1), places % totals.size(-1)
 
 
-def stay(ends: Tensor, width: int) -> Tensor:
+def unfinished(ends: Tensor, width: int) -> Tensor:
     """Columns (B, W) of the first `width` candidates that do not end, in their order."""
     return ends.to(torch.uint8).argsort(dim=1, stable=True)[:, :width]

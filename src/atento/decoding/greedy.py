@@ -1,8 +1,6 @@
-"""Greedy search: the likeliest token at every step.
+"""Greedy search, and the decoding loop it shares with sampling: token by token, until every row has ended.
 
-Writing token by token: the walk that greedy search and sampling share. A choice says which token comes next.
-What a search gives, and the tokens it must know.
-"""
+The two differ in a `TokenChoice`: greedy search takes the most probable token, sampling draws one."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,57 +8,70 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from atento.models.protocols import Encoded, Writer, reorder
+from atento.models.protocols import Encoded, IncrementalDecoder, reorder
+
+# Axes: B batch, R rows not yet ended, V vocabulary.
+
+TokenChoice = Callable[[Tensor, Tensor], Tensor]  # log-probabilities (R, V), their batch rows (R,) -> tokens (R,)
 
 
-class Marks(NamedTuple):
-    """Token numbers with a meaning of their own."""
+class SpecialTokens(NamedTuple):
+    """Token numbers that a search treats in their own way."""
 
     start: int
     end: int
-    forbidden: tuple[int, ...]  # never written: padding, the start mark, the unknown token
+    forbidden: tuple[int, ...]  # never written: padding, the start token, the unknown token
 
 
 class Hypothesis(NamedTuple):
-    """A written output and the sum of its tokens' log-probabilities, its end mark included."""
+    """An output and the sum of its tokens' log-probabilities, its end token included."""
 
-    tokens: tuple[int, ...]  # without start and end marks
+    tokens: tuple[int, ...]  # without start and end tokens
     score: float
 
 
-def log_probabilities(logits: Tensor, marks: Marks) -> Tensor:
-    """Log-softmax (..., V) over the tokens that may be written."""
-    barred = torch.zeros(logits.size(-1), dtype=torch.bool, device=logits.device)
-    barred[list(marks.forbidden)] = True
-    return logits.float().masked_fill(barred, -torch.inf).log_softmax(dim=-1)
+def greedy(
+    decoder: IncrementalDecoder[Any],
+    encoded: Encoded,
+    *,
+    special_tokens: SpecialTokens,
+    max_tokens: int | Sequence[int],
+) -> list[Hypothesis]:
+    """One hypothesis per row, the most probable token at every step, at most `max_tokens` for all rows or for each."""
+    return generate(decoder, encoded, choose=argmax, special_tokens=special_tokens, max_tokens=max_tokens)
 
 
-# Axes: B batch, R rows still being written, V vocabulary.
-
-Choice = Callable[[Tensor, Tensor], Tensor]  # log-probabilities (R, V), the batch rows they are of (R,) -> tokens (R,)
+def argmax(log_probs: Tensor, rows: Tensor) -> Tensor:
+    """The most probable token (R,) of log-probabilities (R, V), whichever the rows."""
+    return log_probs.argmax(dim=-1)
 
 
 @torch.no_grad()
-def write(
-    decoder: Writer[Any], encoded: Encoded, *, choose: Choice, marks: Marks, longest: int | Sequence[int]
+def generate(
+    decoder: IncrementalDecoder[Any],
+    encoded: Encoded,
+    *,
+    choose: TokenChoice,
+    special_tokens: SpecialTokens,
+    max_tokens: int | Sequence[int],
 ) -> list[Hypothesis]:
-    """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
-    rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) which row each line belongs to
-    token = torch.full_like(rows, marks.start)
+    """One hypothesis per row, at most `max_tokens` long, one number for all rows or one for each."""
+    rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) the batch row of each
+    token = torch.full_like(rows, special_tokens.start)
     state = decoder.start(encoded)
     written: list[list[int]] = [[] for _ in range(len(rows))]
     scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
-    limits = torch.as_tensor(longest, device=rows.device).expand(len(rows))
+    limits = torch.as_tensor(max_tokens, device=rows.device).expand(len(rows))
     for length in range(1, int(limits.max()) + 1):
         logits, state = decoder.step(token, state)
-        chances = log_probabilities(logits, marks)
-        token = choose(chances, rows)
-        scores.index_add_(0, rows, chances.gather(1, token.unsqueeze(1)).squeeze(1))
-        going = token != marks.end
+        log_probs = log_probabilities(logits, special_tokens)
+        token = choose(log_probs, rows)
+        scores.index_add_(0, rows, log_probs.gather(1, token.unsqueeze(1)).squeeze(1))
+        going = token != special_tokens.end
         for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
             written[row].append(number)
         going &= limits[rows] > length
-        if not going.all():  # finished rows leave the batch
+        if not going.all():  # rows that have ended leave the batch
             keep = going.nonzero().squeeze(-1)
             if len(keep) == 0:
                 break
@@ -68,14 +79,8 @@ def write(
     return [Hypothesis(tuple(tokens), score) for tokens, score in zip(written, scores.tolist(), strict=True)]
 
 
-# Axes: R rows, V vocabulary.
-
-
-def greedy(decoder: Writer[Any], encoded: Encoded, *, marks: Marks, longest: int | Sequence[int]) -> list[Hypothesis]:
-    """One hypothesis a row, cut after `longest` tokens, one number for all rows or one for each."""
-    return write(decoder, encoded, choose=likeliest, marks=marks, longest=longest)
-
-
-def likeliest(chances: Tensor, rows: Tensor) -> Tensor:
-    """Of log-probabilities (R, V) the token of the largest (R,); the row does not matter."""
-    return chances.argmax(dim=-1)
+def log_probabilities(logits: Tensor, special_tokens: SpecialTokens) -> Tensor:
+    """Log-softmax (..., V) over all tokens but the forbidden ones, which get −inf."""
+    forbidden = torch.zeros(logits.size(-1), dtype=torch.bool, device=logits.device)
+    forbidden[list(special_tokens.forbidden)] = True
+    return logits.float().masked_fill(forbidden, -torch.inf).log_softmax(dim=-1)

@@ -1,56 +1,65 @@
-"""Scheduled sampling: some inputs of a known target give way to what the model itself would have written.
+"""Scheduled sampling: some true inputs of the decoder are replaced by the model's own predictions during training.
 
-Tokens are chosen, not differentiated through: mixing makes inputs, and the loss is then taken as ever."""
+Tokens are chosen without a gradient; the loss is then computed on the mixed inputs as usual."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from atento.decoding.greedy import Choice, Marks, log_probabilities
+from atento.decoding.greedy import SpecialTokens, TokenChoice, log_probabilities
 from atento.models.protocols import Decoder, Encoded
 
-# Axes: B batch, T target time, V vocabulary.
+# Axes: B batch, T target time, R rows, V vocabulary.
+
+Predict = Callable[[Tensor, Tensor], Tensor]  # logits (R, V), their batch rows (R,) -> tokens (R,)
 
 
 @torch.no_grad()
 def mix_inputs(
-    decoder: Decoder[Any], encoded: Encoded, previous: Tensor, keep: Tensor, *, choose: Choice, marks: Marks
+    decoder: Decoder[Any],
+    encoded: Encoded,
+    previous: Tensor,
+    keep: Tensor,
+    *,
+    choose: TokenChoice,
+    special_tokens: SpecialTokens,
 ) -> Tensor:
-    """Inputs (B, T): the true ones where `keep` (B, T), the decoder's own tokens elsewhere. The first is always true.
+    """Inputs (B, T): `previous`, the true ones, where `keep` (B, T), predictions elsewhere; the first is always true.
 
-    An own token is one to go on with: never the end mark.
+    The end token is never predicted, as the target goes on.
     """
-    going = marks._replace(forbidden=(*marks.forbidden, marks.end))
-    mix = step_by_step if decoder.recurs else in_two_passes
-    return mix(decoder, encoded, previous, keep, choose, going)
+    without_end = special_tokens._replace(forbidden=(*special_tokens.forbidden, special_tokens.end))
+
+    def predict(logits: Tensor, rows: Tensor) -> Tensor:
+        return choose(log_probabilities(logits, without_end), rows)
+
+    mix = step_by_step if decoder.is_recurrent else in_two_passes
+    return mix(decoder, encoded, previous, keep, predict)
 
 
-def step_by_step(
-    decoder: Decoder[Any], encoded: Encoded, previous: Tensor, keep: Tensor, choose: Choice, marks: Marks
-) -> Tensor:
-    """Each own token follows from the inputs mixed so far (Bengio et al., 2015, sec. 2.4)."""
+def step_by_step(decoder: Decoder[Any], encoded: Encoded, previous: Tensor, keep: Tensor, predict: Predict) -> Tensor:
+    """Each prediction follows from the inputs mixed so far (Bengio et al., 2015, sec. 2.4)."""
     state, inputs = decoder.start(encoded), [previous[:, 0]]
     rows = torch.arange(len(previous), device=previous.device)
     for time in range(1, previous.size(1)):
         logits, state = decoder.step(inputs[-1], state)
-        own = choose(log_probabilities(logits, marks), rows)
-        inputs.append(torch.where(keep[:, time], previous[:, time], own))
+        inputs.append(torch.where(keep[:, time], previous[:, time], predict(logits, rows)))
     return torch.stack(inputs, dim=1)
 
 
-def in_two_passes(
-    decoder: Decoder[Any], encoded: Encoded, previous: Tensor, keep: Tensor, choose: Choice, marks: Marks
-) -> Tensor:
-    """All own tokens at once, each after the true ones before it (Mihaylova & Martins, 2019, sec. 3): a decoder whose
-    steps need not wait for each other is not made to wait.
+def in_two_passes(decoder: Decoder[Any], encoded: Encoded, previous: Tensor, keep: Tensor, predict: Predict) -> Tensor:
+    """All predictions at once, each after true inputs, for decoders that are parallel in time.
+
+    (Mihaylova & Martins, 2019, sec. 3.)
     """
-    chances = log_probabilities(decoder(previous, encoded)[:, :-1], marks)
-    rows = torch.arange(len(previous), device=previous.device).repeat_interleave(chances.size(1))
-    own = choose(chances.flatten(0, 1), rows).view_as(previous[:, 1:])
-    return torch.cat([previous[:, :1], torch.where(keep[:, 1:], previous[:, 1:], own)], dim=1)
+    logits = decoder(previous, encoded)[:, :-1]
+    rows = torch.arange(len(previous), device=previous.device).repeat_interleave(logits.size(1))
+    predicted = predict(logits.flatten(0, 1), rows).view_as(previous[:, 1:])
+    return torch.cat([previous[:, :1], torch.where(keep[:, 1:], previous[:, 1:], predicted)], dim=1)
 
 
-def drawn(chances: Tensor, rows: Tensor) -> Tensor:
-    """A choice by torch's own generator, which a checkpoint holds."""
-    return torch.multinomial(chances.exp(), 1).squeeze(-1)
+def draw_tokens(log_probs: Tensor, rows: Tensor) -> Tensor:
+    """A `TokenChoice` that samples by torch's global generator, whose state a checkpoint holds."""
+    return torch.multinomial(log_probs.exp(), 1).squeeze(-1)

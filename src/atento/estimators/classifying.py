@@ -1,5 +1,6 @@
-"""Estimators that answer with labels: one a text, any number a text, one a couple of texts."""
+"""Estimators of labels: one for each sequence, one for each pair of texts, any number for each text."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,13 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from atento.data.records import split
+from atento.data.records import split_items
 from atento.estimators.estimator import SequenceEstimator
 from atento.estimators.frames import columns_of, like, require_rows, table_like
-from atento.estimators.rows import couples_of, holds_arrays, label_lists_of, sequences_of, texts_of
-from atento.metrics.labels import LABELS_MACRO_F1
+from atento.estimators.rows import holds_arrays, label_lists_of, pairs_of, sequences_of, texts_of
+from atento.metrics.labels import MULTILABEL_MACRO_F1
 from atento.tasks.reading.reader import compose
+from atento.tasks.task import Answer
 
 
 def known_classes(labels: list[Any], rows: int) -> tuple[np.ndarray, dict[str, Any]]:
@@ -27,13 +29,18 @@ def known_classes(labels: list[Any], rows: int) -> tuple[np.ndarray, dict[str, A
     return classes, {compose(str(label)).strip(): label for label in classes}
 
 
-class SequenceClassifier(ClassifierMixin, SequenceEstimator):
+def probabilities_of(answers: Sequence[Answer], names: Sequence[str]) -> np.ndarray:
+    """The probability of each label in each answer (N, C)."""
+    return np.array([[(answer.probabilities or {}).get(name, 0.0) for name in names] for answer in answers])
+
+
+class ClassifierEstimator(ClassifierMixin, SequenceEstimator):
     """One label a sequence: of words, or of numbers, (N, T) or (N, T, C) or a list of arrays (T, C) of any lengths."""
 
     task = "classify"
     task_of_numbers = "classify-series"
 
-    def fit(self, X: Any, y: Any) -> "SequenceClassifier":
+    def fit(self, X: Any, y: Any) -> "ClassifierEstimator":
         """Learn from texts, or from sequences of numbers, and their labels."""
         sources = self.sources(X, reset=True)
         labels = labels_of(y)
@@ -45,7 +52,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """The likeliest label of each text."""
+        """The most probable label of each sequence."""
         check_is_fitted(self, "classes_")
         sources = self.sources(X)
         if len(self.classes_) == 1:
@@ -56,13 +63,10 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         """The probability of each of `classes_`."""
         check_is_fitted(self, "classes_")
         sources = self.sources(X)
-        chances = np.ones((len(sources), 1))
+        probabilities = np.ones((len(sources), 1))
         if len(self.classes_) > 1:
-            names = list(self.by_text_)
-            chances = np.array(
-                [[(answer.chances or {}).get(name, 0.0) for name in names] for answer in self.answers(sources)]
-            )
-        return table_like(X, chances / chances.sum(axis=1, keepdims=True), self.classes_)
+            probabilities = probabilities_of(self.answers(sources), list(self.by_text_))
+        return table_like(X, probabilities / probabilities.sum(axis=1, keepdims=True), self.classes_)
 
     def sources(self, X: Any, *, reset: bool = False) -> list[str]:
         """Texts, sequences of numbers as texts; arrays are checked as scikit-learn checks them."""
@@ -79,39 +83,41 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         return tags
 
 
-class Matcher(ClassifierMixin, SequenceEstimator):
-    """One label a couple of texts: X has two columns, or is a list of pairs."""
+class MatcherEstimator(ClassifierMixin, SequenceEstimator):
+    """One label a pair of texts: X has two columns, or is a list of pairs."""
 
     task = "match"
 
-    def fit(self, X: Any, y: Any) -> "Matcher":
-        """Learn from couples and their labels."""
-        sources, labels = couples_of(X), labels_of(y)
+    def fit(self, X: Any, y: Any) -> "MatcherEstimator":
+        """Learn from pairs and their labels."""
+        sources, labels = pairs_of(X), labels_of(y)
         self.classes_, self.by_text_ = known_classes(labels, len(sources))
         rows = [
-            dict(zip(("first", "second", "label"), (*split(source), str(label)), strict=True))
+            dict(zip(("first", "second", "label"), (*split_items(source), str(label)), strict=True))
             for source, label in zip(sources, labels, strict=True)
         ]
         self.learn(rows, {"source": "first", "target": "second", "label": "label"})
         return self
 
     def predict(self, X: Any) -> Any:
-        """The likeliest label of each couple."""
-        return like(X, [self.by_text_[answer.text] for answer in self.answers(couples_of(X))])
+        """The most probable label of each pair."""
+        return like(X, [self.by_text_[answer.text] for answer in self.answers(pairs_of(X))])
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each of `classes_`."""
         names = list(self.by_text_) if hasattr(self, "by_text_") else []
-        found = [[(answer.chances or {}).get(name, 0.0) for name in names] for answer in self.answers(couples_of(X))]
+        found = [
+            [(answer.probabilities or {}).get(name, 0.0) for name in names] for answer in self.answers(pairs_of(X))
+        ]
         return table_like(X, np.array(found), self.classes_)
 
 
-class LabelSetClassifier(SequenceEstimator):
+class LabelSetEstimator(SequenceEstimator):
     """Any number of labels a text: y is a list of lists of labels, or an array of 0 and 1."""
 
     task = "label"
 
-    def fit(self, X: Any, y: Any) -> "LabelSetClassifier":
+    def fit(self, X: Any, y: Any) -> "LabelSetEstimator":
         """Learn from texts and their labels."""
         sources, labels = texts_of(X), label_lists_of(y)
         require_rows(labels, len(sources), "y")
@@ -124,22 +130,24 @@ class LabelSetClassifier(SequenceEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """The labels of each text, likeliest first; an array of 0 and 1 where y was one."""
-        said = [answer.value[0] for answer in self.answers(texts_of(X))]
+        """The labels of each text, the most probable first; an array of 0 and 1 where y was one."""
+        predicted = [answer.value[0] for answer in self.answers(texts_of(X))]
         if self.as_array_:
-            return np.array([[int(name in some) for name in self.classes_] for some in said])
-        return like(X, said)
+            return np.array([[int(name in some) for name in self.classes_] for some in predicted])
+        return like(X, predicted)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each of `classes_`, each by itself."""
         found = self.answers(texts_of(X))
-        chances = np.array([[(answer.chances or {}).get(name, 0.0) for name in self.classes_] for answer in found])
-        return table_like(X, chances, self.classes_)
+        probabilities = np.array(
+            [[(answer.probabilities or {}).get(name, 0.0) for name in self.classes_] for answer in found]
+        )
+        return table_like(X, probabilities, self.classes_)
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of each label, averaged."""
-        said = [answer.value[0] for answer in self.answers(texts_of(X))]
-        return LABELS_MACRO_F1.value(said, label_lists_of(y))
+        predicted = [answer.value[0] for answer in self.answers(texts_of(X))]
+        return MULTILABEL_MACRO_F1.value(predicted, label_lists_of(y))
 
 
 def holds_text(X: Any) -> bool:

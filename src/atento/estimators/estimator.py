@@ -1,4 +1,4 @@
-"""What all estimators share: parameters as they are given, a run once fitted, and how both are kept."""
+"""The base of all estimators: parameters as they are given, a run once fitted, and how both are saved."""
 
 import json
 import shutil
@@ -74,7 +74,7 @@ class SequenceEstimator(BaseEstimator):
             )
 
     def answers(self, sources: Sequence[str]) -> list[Answer]:
-        """What the run says of each source."""
+        """The answers of the run."""
         check_is_fitted(self, "run_")
         run: Run = self.run_
         return run.predictor.answer(sources)
@@ -117,7 +117,7 @@ class SequenceEstimator(BaseEstimator):
 
 
 def own_folder(owner: SequenceEstimator) -> Path:
-    """A folder that goes when its owner goes."""
+    """A folder that is deleted with its owner."""
     folder = Path(tempfile.mkdtemp(prefix="atento-"))
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     return folder

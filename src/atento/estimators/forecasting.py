@@ -1,4 +1,4 @@
-"""An estimator that looks ahead: series in a frame, what comes next in a frame of the same kind."""
+"""The estimator of forecasts: series in a frame, forecasts in a frame of the same kind."""
 
 import csv
 import math
@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from atento.api.fit import fit
+from atento.data.examples.pairs import UnlabelledFile
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator, own_folder
 from atento.spec import Recipe
 from atento.tasks.forecast.reading import ask_forecasts, open_series, tabulate
-from atento.tasks.task import Opened
 
 Columns = dict[str, list[Any]]
 
@@ -26,8 +26,8 @@ LONG = ("unique_id", "ds", "y")
 SPLIT = "90/10/0"  # the last rows of each series choose the best step
 
 
-class Forecaster(SequenceEstimator):
-    """What comes next in series. X is a long frame `unique_id, ds, y`, or a wide one with a column a channel; an array
+class ForecasterEstimator(SequenceEstimator):
+    """Forecasts of series. X is a long frame `unique_id, ds, y`, or a wide one with a column a channel; an array
     (rows,) or (rows, channels); or a list of rows (series, time, value). `horizon` and `look_back` of 0 are guessed.
     """
 
@@ -60,7 +60,7 @@ class Forecaster(SequenceEstimator):
         self.horizon = horizon
         self.look_back = look_back
 
-    def fit(self, X: Any, y: Any = None) -> "Forecaster":
+    def fit(self, X: Any, y: Any = None) -> "ForecasterEstimator":
         """Learn from series; y is not used."""
         values = {
             "data.split": SPLIT,
@@ -85,7 +85,7 @@ class Forecaster(SequenceEstimator):
         return self
 
     def predict(self, X: Any = None, *, horizon: int | None = None) -> Any:
-        """What comes after each series of X; of none, after those it was fitted on. A number is a horizon."""
+        """The forecast after each series of X; without X, after those it was fitted on. A number is a horizon."""
         check_is_fitted(self, "run_")
         if isinstance(X, int | np.integer):
             X, horizon = None, int(X)
@@ -98,30 +98,33 @@ class Forecaster(SequenceEstimator):
         return form.made(tabulate(ends, answers))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean squared error of forecasts at every row of X, in spreads of the training part."""
+        """Minus the mean squared error of forecasts at every row of X, in standard deviations of the training part."""
         check_is_fitted(self, "run_")
         bundle = self.run_.predictor.bundle
         with tempfile.TemporaryDirectory() as place:
             asked = ask_forecasts(bundle.recipe.data, str(write_series(X, Path(place))), 0)
         sources = [question.source for question in asked.questions]
         outputs = [answer.judged for answer in self.answers(sources)]
-        metric = bundle.task.metrics(bundle.codec)[0].on(sources)
+        metric = bundle.task.judging.metrics(bundle.codec)[0].for_sources(sources)
         return -metric.value(outputs, [question.references for question in asked.questions])
 
-    def opened(self, path: Path) -> Opened:
+    def opened(self, path: Path) -> UnlabelledFile:
         """The ends of the series of a file, in the frame the model was trained in."""
         return open_series(self.run_.recipe.data, str(path), 0)
 
 
-def kept_ends(opened: Opened) -> Opened:
+def kept_ends(opened: UnlabelledFile) -> UnlabelledFile:
     """The same without the rest of the series."""
     return opened._replace(
-        sources=[replace(end, values=end.values.copy(), known=end.known.copy()) for end in opened.sources]
+        sources=[
+            replace(end, values=end.values.copy(), future_covariates=end.future_covariates.copy())
+            for end in opened.sources
+        ]
     )
 
 
 class Form:
-    """What series came in, so that forecasts come out in the same."""
+    """The form that series were given in, so that forecasts are returned in the same."""
 
     def __init__(self, kind: str, *, whole: bool = False, dated: bool = False, backend: Any = None) -> None:
         self.kind, self.whole, self.dated, self.backend = kind, whole, dated, backend

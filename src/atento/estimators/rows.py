@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from atento.data.records import join, split
+from atento.data.records import join_items, split_items
 from atento.errors import InputError
 from atento.estimators.frames import columns_of
 
@@ -66,10 +66,12 @@ def sequences_of(rows: Any, *, what: str = "X") -> list[str]:
 def word_lists_of(rows: Any, *, what: str = "X") -> list[str]:
     """One list of words a row, tabs between them; a text is cut at white space."""
     (cells,) = columns_of(rows)
-    return require_filled([join(cell.split() if isinstance(cell, str) else map(str, cell)) for cell in cells], what)
+    return require_filled(
+        [join_items(cell.split() if isinstance(cell, str) else map(str, cell)) for cell in cells], what
+    )
 
 
-def couples_of(rows: Any, *, what: str = "X") -> list[str]:
+def pairs_of(rows: Any, *, what: str = "X") -> list[str]:
     """Two texts a row, a tab between them: two columns, or a column of pairs."""
     columns = columns_of(rows)
     if len(columns) == 1 and columns[0] and len(columns[0][0]) == 2 and not isinstance(columns[0][0], str):
@@ -79,7 +81,7 @@ def couples_of(rows: Any, *, what: str = "X") -> list[str]:
             f"{what}: two texts a row are needed.", found=f"{len(columns)} columns", fix="give two columns"
         )
     both = [require_filled([word_of(cell) for cell in column], what) for column in columns]
-    return [join(pair) for pair in zip(*both, strict=True)]
+    return [join_items(pair) for pair in zip(*both, strict=True)]
 
 
 def label_lists_of(rows: Any, *, what: str = "y") -> list[list[str]]:
@@ -87,7 +89,7 @@ def label_lists_of(rows: Any, *, what: str = "y") -> list[list[str]]:
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return [[str(at) for at in np.flatnonzero(row)] for row in rows]
     (cells,) = columns_of(rows)
-    return [split(cell) if isinstance(cell, str) else [str(label) for label in cell] for cell in cells]
+    return [split_items(cell) if isinstance(cell, str) else [str(label) for label in cell] for cell in cells]
 
 
 def require_filled(texts: Sequence[str], what: str) -> list[str]:

@@ -1,7 +1,4 @@
-"""Estimators that write: a tag for each word, another text, more of the same text.
-
-An estimator that looks: a line about each picture.
-"""
+"""Estimators of written answers: tags of words, translations, continuations, captions of images."""
 
 import hashlib
 from pathlib import Path
@@ -11,8 +8,8 @@ import numpy as np
 from PIL import Image
 
 from atento.data.files.image_names import is_drawn
-from atento.data.images.gallery import from_anywhere
-from atento.data.records import split
+from atento.data.images.finding import any_path_allowed
+from atento.data.records import split_items
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator, own_folder
 from atento.estimators.frames import like, require_rows
@@ -20,17 +17,18 @@ from atento.estimators.rows import texts_of, word_lists_of
 from atento.tasks.task import judged
 
 
-class SequenceTagger(SequenceEstimator):
+class TaggerEstimator(SequenceEstimator):
     """A tag for each word: X is a list of lists of words, or of texts, y a list of lists of tags."""
 
     task = "tag"
 
-    def fit(self, X: Any, y: Any) -> "SequenceTagger":
+    def fit(self, X: Any, y: Any) -> "TaggerEstimator":
         """Learn from sentences and their tags."""
         sources, targets = word_lists_of(X), word_lists_of(y, what="y")
         require_rows(targets, len(sources), "y")
         rows = [
-            {"words": split(source), "tags": split(target)} for source, target in zip(sources, targets, strict=True)
+            {"words": split_items(source), "tags": split_items(target)}
+            for source, target in zip(sources, targets, strict=True)
         ]
         self.learn(rows, {"source": "words", "label": "tags"})
         return self
@@ -44,12 +42,12 @@ class SequenceTagger(SequenceEstimator):
         return measure(self, word_lists_of(X), [(target,) for target in word_lists_of(y, what="y")])
 
 
-class Translator(SequenceEstimator):
+class TranslatorEstimator(SequenceEstimator):
     """One text into another."""
 
     task = "translate"
 
-    def fit(self, X: Any, y: Any) -> "Translator":
+    def fit(self, X: Any, y: Any) -> "TranslatorEstimator":
         """Learn from pairs of texts."""
         sources, targets = texts_of(X), texts_of(y, what="y")
         require_rows(targets, len(sources), "y")
@@ -66,12 +64,12 @@ class Translator(SequenceEstimator):
         return measure(self, texts_of(X), [(target,) for target in texts_of(y, what="y")])
 
 
-class LanguageModel(SequenceEstimator):
+class LanguageModelEstimator(SequenceEstimator):
     """What comes next in texts like these; y is not used."""
 
     task = "generate"
 
-    def fit(self, X: Any, y: Any = None) -> "LanguageModel":
+    def fit(self, X: Any, y: Any = None) -> "LanguageModelEstimator":
         """Learn from texts."""
         self.learn([{"text": source} for source in texts_of(X)], {"source": "text"})
         return self
@@ -92,38 +90,38 @@ def measure(estimator: SequenceEstimator, sources: list[str], references: list[t
     estimator.answers(sources[:0])  # says so when nothing was fitted
     bundle = estimator.run_.predictor.bundle
     outputs, _ = judged(bundle.task, bundle.module, bundle.codec, sources, bundle.recipe.decode)
-    return bundle.task.metrics(bundle.codec)[0].on(sources).value(outputs, references)
+    return bundle.task.judging.metrics(bundle.codec)[0].for_sources(sources).value(outputs, references)
 
 
-class Captioner(SequenceEstimator):
-    """A line about each picture: X holds paths, or is an array of bytes (pictures, rows, columns, 3); y holds texts."""
+class CaptionerEstimator(SequenceEstimator):
+    """A caption for each image: X holds paths, or is an array of bytes (images, rows, columns, 3); y holds texts."""
 
     task = "caption"
 
-    def fit(self, X: Any, y: Any) -> "Captioner":
-        """Learn from pictures and their captions."""
-        sources, targets = self.pictures(X), texts_of(y, what="y")
+    def fit(self, X: Any, y: Any) -> "CaptionerEstimator":
+        """Learn from images and their captions."""
+        sources, targets = self.images(X), texts_of(y, what="y")
         require_rows(targets, len(sources), "y")
-        rows = [{"picture": source, "caption": target} for source, target in zip(sources, targets, strict=True)]
-        with from_anywhere():
-            self.learn(rows, {"source": "picture", "target": "caption"})
+        rows = [{"image": source, "caption": target} for source, target in zip(sources, targets, strict=True)]
+        with any_path_allowed():
+            self.learn(rows, {"source": "image", "target": "caption"})
         return self
 
     def predict(self, X: Any) -> Any:
-        """A caption for each picture."""
-        return like(X, [answer.text for answer in self.answers(self.pictures(X))])
+        """A caption for each image."""
+        return like(X, [answer.text for answer in self.answers(self.images(X))])
 
     def score(self, X: Any, y: Any) -> float:
         """The task's first metric: exact captions, or characters in common for open text."""
-        return measure(self, self.pictures(X), [(target,) for target in texts_of(y, what="y")])
+        return measure(self, self.images(X), [(target,) for target in texts_of(y, what="y")])
 
-    def pictures(self, X: Any) -> list[str]:
-        """Where each picture lies; one that is an array is written to a folder that goes when the estimator goes."""
+    def images(self, X: Any) -> list[str]:
+        """The path of each image; an array is written to a folder that is deleted with the estimator."""
         if not isinstance(X, np.ndarray) or X.dtype == object or X.ndim < 2:
             return [text if is_drawn(text) else str(Path(text).resolve()) for text in texts_of(X)]
         if X.ndim != 4 or X.shape[-1] != 3 or X.dtype != np.uint8:
             raise InputError(
-                "X: pictures are arrays of bytes, (pictures, rows, columns, 3).",
+                "X: images are arrays of bytes, (images, rows, columns, 3).",
                 found=f"{X.shape} of {X.dtype}",
                 fix="give numbers from 0 to 255 as numpy.uint8, colours last; or paths of files",
             )
@@ -132,7 +130,7 @@ class Captioner(SequenceEstimator):
 
 
 def kept(pixels: Any, folder: Path) -> str:
-    """The path of a picture that is an array; the same pixels, the same file."""
+    """The path of an image that is an array; the same pixels, the same file."""
     path = folder / f"{hashlib.sha256(pixels.tobytes() + str(pixels.shape).encode()).hexdigest()}.png"
     if not path.exists():
         Image.fromarray(pixels).save(path)

@@ -1,4 +1,4 @@
-"""Activations: what bends a product. By name in `ACTIVATIONS`; any cell, score or feed-forward part takes one."""
+"""Activation functions, by name in `ACTIVATIONS`. Cells, scores and feed-forward layers take any of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,25 +11,34 @@ from atento.errors import InputError
 
 LEAK = 0.1  # slope of the leaky ReLU below zero
 
+ActivationFn = Callable[[Tensor], Tensor]
+
 
 @dataclass(frozen=True)
 class Activation:
-    """A function at each unit by itself: (..., wider·size) -> (..., size).
+    """An activation function with its formula: (..., expansion·size) -> (..., size).
 
-    Who makes the product asks how many times `wider` than its own units it must be.
+    The layer before it must be `expansion` times as wide as the units it gives: 1 for all but maxout.
     """
 
-    bend: Callable[[Tensor], Tensor]
+    function: ActivationFn
     formula: str
-    wider: int = 1
+    expansion: int = 1
 
     def __post_init__(self) -> None:
-        if self.wider < 1:
-            raise InputError("an activation reads at least one number a unit.", found=f"wider={self.wider}", fix="1")
+        if self.expansion < 1:
+            raise InputError(
+                "Activation: expansion must be positive.", found=f"expansion={self.expansion}", fix="give 1 or more"
+            )
 
     def __call__(self, values: Tensor) -> Tensor:
-        """Bend."""
-        return self.bend(values)
+        """Apply the function."""
+        return self.function(values)
+
+
+def expansion(activation: ActivationFn) -> int:
+    """The number of inputs per unit of an activation; 1 for a plain function."""
+    return int(getattr(activation, "expansion", 1))
 
 
 def identity(values: Tensor) -> Tensor:
@@ -38,28 +47,28 @@ def identity(values: Tensor) -> Tensor:
 
 
 def leaky_relu(values: Tensor) -> Tensor:
-    """x above zero, a tenth of it below (Maas et al., 2013)."""
+    """x above zero, 0.1 x below (Maas et al., 2013)."""
     return functional.leaky_relu(values, LEAK)
 
 
-def maxout(pieces: int = 2) -> Activation:
-    """The largest of several linear pieces a unit (Goodfellow et al., 2013, eq. 1).
+def maxout(maps: int = 2) -> Activation:
+    """The largest of several linear maps per unit (Goodfellow et al., 2013, eq. 1).
 
-    Piece j of unit i is number j·size + i of the product.
+    Map j of unit i is input number j·size + i.
     """
-    if pieces < 2:
-        raise InputError("maxout chooses among at least two pieces.", found=f"pieces={pieces}", fix="pieces=2")
+    if maps < 2:
+        raise InputError("maxout needs at least two linear maps per unit.", found=f"maps={maps}", fix="give maps=2")
 
     def largest(values: Tensor) -> Tensor:
-        if values.size(-1) % pieces:
+        if values.size(-1) % maps:
             raise InputError(
-                f"maxout of {pieces} pieces reads a product {pieces} times as wide as its units.",
+                f"the input of maxout with {maps} maps must be {maps} times as wide as its units.",
                 found=f"width {values.size(-1)}",
-                fix=f"make the product a multiple of {pieces} wide",
+                fix=f"give a width that is a multiple of {maps}",
             )
-        return values.reshape(*values.shape[:-1], pieces, -1).amax(dim=-2)
+        return values.reshape(*values.shape[:-1], maps, -1).amax(dim=-2)
 
-    return Activation(largest, f"max(x_1, …, x_{pieces})", wider=pieces)
+    return Activation(largest, f"max(x_1, …, x_{maps})", expansion=maps)
 
 
 SIGMOID = Activation(torch.sigmoid, "1 / (1 + exp(−x))")

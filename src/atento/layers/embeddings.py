@@ -1,4 +1,4 @@
-"""Tokens become vectors."""
+"""Token embeddings: plain, and with positions added."""
 
 import math
 
@@ -7,43 +7,43 @@ from torch import Tensor, nn
 
 from atento.layers.positions import Positions
 
+# Axes: B batch, T time, V vocabulary.
+
 
 class TokenEmbedding(nn.Module):
     """A learned vector for each token: tokens (B, T) -> (B, T, size). Padding, token 0, is a zero vector.
 
-    The same vectors predict (Press & Wolf, 2017); not `tied`, there are others for that.
+    The same table is the output layer (Press & Wolf, 2017), or a second one if it is not `tied`.
     """
 
     def __init__(self, vocabulary_size: int, size: int, *, dropout: float = 0.0, tied: bool = True) -> None:
         super().__init__()
         self.size = size
         self.table = nn.Embedding(vocabulary_size, size, padding_idx=0)
-        self.others = None if tied else nn.Parameter(torch.empty(vocabulary_size, size))
-        self.draw()
+        self.output_table = None if tied else nn.Parameter(torch.empty(vocabulary_size, size))
+        self.reset_parameters()
         self.dropout = nn.Dropout(dropout)
 
-    def draw(self) -> None:
-        """Vectors anew, each with standard deviation size^−½: about as long as 1."""
+    def reset_parameters(self) -> None:
+        """Draw new vectors with standard deviation size^−½, so that their length is about 1."""
         nn.init.normal_(self.table.weight, std=self.size**-0.5)
         nn.init.zeros_(self.table.weight[0].detach())
-        if self.others is not None:
-            nn.init.normal_(self.others, std=self.size**-0.5)
+        if self.output_table is not None:
+            nn.init.normal_(self.output_table, std=self.size**-0.5)
 
     @property
-    def outputs(self) -> Tensor:
-        """The vectors (V, size) that tell how likely each token is, by their product with what is to be said."""
-        return self.table.weight if self.others is None else self.others
+    def output_weight(self) -> Tensor:
+        """The weight (V, size) of the output layer: its product with a feature vector gives the logits."""
+        return self.table.weight if self.output_table is None else self.output_table
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Look each token up."""
+        """The vector of each token."""
         vectors: Tensor = self.dropout(self.table(tokens))
         return vectors
 
 
-class PlacedEmbedding(nn.Module):
-    """Token vectors scaled by √size plus their positions (Vaswani et al., 2017, sec. 3.4), made by a part of
-    `atento.layers.positions`, which also says the size.
-    """
+class PositionedEmbedding(nn.Module):
+    """Token embeddings scaled by √size plus positions of the same size (Vaswani et al., 2017, sec. 3.4)."""
 
     def __init__(self, vocabulary_size: int, positions: Positions, *, dropout: float = 0.0, tied: bool = True) -> None:
         super().__init__()
@@ -54,15 +54,15 @@ class PlacedEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor, at: Tensor) -> Tensor:
         """Tokens (B, T) at positions (T,) or (B, T) -> (B, T, size)."""
-        return self.place(tokens, self.positions(at))
+        return self.add_positions(tokens, self.positions(at))
 
-    def whole(self, tokens: Tensor, valid: Tensor) -> Tensor:
-        """Whole sequences (B, T): the real tokens count from 0, whatever the side of the padding."""
-        places = self.positions(torch.arange(tokens.size(1), device=tokens.device))  # (T, size): waves made once
-        return self.place(tokens, places[(valid.cumsum(dim=-1) - 1).clamp(min=0)])
+    def embed_padded(self, tokens: Tensor, valid: Tensor) -> Tensor:
+        """Whole sequences (B, T), whose positions count real tokens from 0, on whichever side the padding is."""
+        vectors = self.positions(torch.arange(tokens.size(1), device=tokens.device))  # (T, size), computed once
+        return self.add_positions(tokens, vectors[(valid.cumsum(dim=-1) - 1).clamp(min=0)])
 
-    def place(self, tokens: Tensor, places: Tensor) -> Tensor:
-        """Add places that broadcast to (B, T, size)."""
+    def add_positions(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Embedded tokens plus position vectors that broadcast to (B, T, size)."""
         vectors = self.tokens(tokens) * math.sqrt(self.size)
-        placed: Tensor = self.dropout(vectors + places.to(vectors.dtype))
+        placed: Tensor = self.dropout(vectors + positions.to(vectors.dtype))
         return placed

@@ -1,22 +1,20 @@
-"""The feed-forward part of a Transformer layer.
+"""The feed-forward network of a Transformer layer, and linear layers without an activation, which are one layer."""
 
-Layers without a non-linearity between them are one layer.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
+from atento.layers.activations import ActivationFn
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with an activation between, at each position by itself: (..., size) -> (..., size)."""
+    """Two linear layers with an activation between them, applied to each position: (..., size) -> (..., size)."""
 
     def __init__(
-        self, size: int, hidden_size: int, *, dropout: float = 0.0, activation: Callable[[Tensor], Tensor] = torch.relu
+        self, size: int, hidden_size: int, *, dropout: float = 0.0, activation: ActivationFn = torch.relu
     ) -> None:
         super().__init__()
         self.widen = nn.Linear(size, hidden_size)
@@ -25,17 +23,17 @@ class FeedForward(nn.Module):
         self.activation = activation
 
     def forward(self, values: Tensor) -> Tensor:
-        """Widen, bend, narrow."""
+        """W₂ act(W₁ x + b₁) + b₂."""
         result: Tensor = self.narrow(self.dropout(self.activation(self.widen(values))))
         return result
 
 
 @torch.no_grad()
-def fold(layers: Sequence[nn.Linear]) -> nn.Linear:
-    """One linear layer that does what these do one after the other: W = W_n … W_2 W_1, b = W_n(… b_1 …) + b_n."""
+def collapse_linear(layers: Sequence[nn.Linear]) -> nn.Linear:
+    """The one linear layer that equals these in sequence: W = W_n … W_2 W_1, b = W_n(… b_1 …) + b_n."""
     if not layers or any(one.out_features != other.in_features for one, other in pairwise(layers)):
         raise InputError(
-            "layers can be folded where each reads what the one before gives.",
+            "collapse_linear: each layer must be as wide as the output of the one before.",
             found=", ".join(f"{layer.in_features} -> {layer.out_features}" for layer in layers) or "no layer",
             fix="give layers whose widths follow on",
         )
@@ -44,7 +42,7 @@ def fold(layers: Sequence[nn.Linear]) -> nn.Linear:
     bias = first.weight.new_zeros(first.in_features)
     for layer in layers:
         weight, bias = layer.weight @ weight, nn.functional.linear(bias, layer.weight, layer.bias)
-    folded = nn.Linear(first.in_features, last.out_features).to(first.weight)
-    folded.weight.copy_(weight)
-    folded.bias.copy_(bias)
-    return folded
+    collapsed = nn.Linear(first.in_features, last.out_features).to(first.weight)
+    collapsed.weight.copy_(weight)
+    collapsed.bias.copy_(bias)
+    return collapsed

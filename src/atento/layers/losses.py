@@ -1,7 +1,4 @@
-"""Losses. Each gives a sum and a count, so that micro-batches of any size add up to one batch exactly.
-
-Quantiles of a number to come: their loss, and an order that never breaks.
-"""
+"""Loss functions. Each returns a sum and a count, so that micro-batches of any size add up to one batch exactly."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,163 +9,165 @@ from torch.nn import functional
 
 from atento.errors import InputError
 
-# Axes: M real items, C classes, L labels, B sequences, T time.
+# Axes: M real items, C classes, L labels, B sequences, T time, Q quantile levels.
 
-SURE = 1e-3  # how far shares of one item may be from a sum of one
+SUM_TOLERANCE = 1e-3  # how far the soft labels of an item may be from a sum of 1
 
 
 class Loss(NamedTuple):
-    """A total and the number of items in it; `mean` is what training follows."""
+    """A summed loss and the number of items in the sum; training minimizes `mean`."""
 
     total: Tensor
     items: int
 
     @property
     def mean(self) -> Tensor:
-        """The loss of one item."""
+        """The loss per item."""
         return self.total / max(self.items, 1)
 
-    def shared_by(self, items: int) -> "Loss":
-        """The same total over items of another kind: sequences instead of tokens."""
+    def averaged_over(self, items: int) -> "Loss":
+        """The same total over another count, such as sequences instead of tokens."""
         return Loss(self.total, items)
 
 
 def token_cross_entropy(
     logits: Tensor, targets: Tensor, *, smoothing: float = 0.0, weights: Tensor | None = None
 ) -> Loss:
-    """Cross-entropy of real tokens only: logits (M, C), targets (M,). Smoothing spreads a share over all classes.
+    """Cross-entropy of real tokens only: logits (M, C), targets (M,), with label smoothing over all classes.
 
-    With weights (C,) each item's loss is times the weight of its class; it still counts as one item.
+    Class weights (C,) multiply the loss of each item by the weight of its class; it still counts as one item.
     """
     require_shape("targets", targets, logits.shape[:-1])
     if not 0.0 <= smoothing <= 1.0:
-        raise InputError("smoothing is a share of each label.", found=f"smoothing={smoothing}", fix="from 0 to 1")
-    logits = precise(logits)
+        raise InputError(
+            "smoothing is the probability taken from the true class.", found=f"smoothing={smoothing}", fix="from 0 to 1"
+        )
+    logits = at_least_float32(logits)
     weights = None if weights is None else weights.to(logits)
     total = functional.cross_entropy(logits, targets, weight=weights, reduction="sum", label_smoothing=smoothing)
     return Loss(total, targets.numel())
 
 
 def sequence_cross_entropy(logits: Tensor, targets: Tensor, *, valid: Tensor, smoothing: float = 0.0) -> Loss:
-    """Cross-entropy summed over time within a sequence, averaged over sequences: minus log P(y | x) of each.
+    """Cross-entropy summed over time within a sequence, averaged over sequences: −log P(y | x) of each.
 
-    logits (B, T, C), targets (B, T), valid (B, T): padding is never read; a row of nothing else is no sequence.
+    logits (B, T, C), targets (B, T), valid (B, T). Padding is ignored; a row of padding alone is not a sequence.
     """
     require_shape("targets", targets, logits.shape[:-1])
     require_shape("valid", valid, logits.shape[:-1])
     tokens = token_cross_entropy(logits[valid], targets[valid], smoothing=smoothing)
-    return tokens.shared_by(int(valid.any(dim=-1).sum()))
+    return tokens.averaged_over(int(valid.any(dim=-1).sum()))
 
 
-def binary_cross_entropy(logits: Tensor, truth: Tensor, *, yes: Tensor | None = None) -> Loss:
-    """−y ln p − (1 − y) ln(1 − p) with p = sigmoid(logit): each item, or each of several labels, judged by itself.
+def binary_cross_entropy(logits: Tensor, targets: Tensor, *, positive_weight: Tensor | None = None) -> Loss:
+    """−y ln p − (1 − y) ln(1 − p) with p = sigmoid(logit), for one label or for several independent ones.
 
-    logits and truth (M,) or (M, L); every yes or no is an item. With yes (L,), a label's first term is times that.
+    logits and targets (M,) or (M, L); every entry is an item. positive_weight (L,) multiplies the first term.
     """
-    truth = as_numbers(truth, logits)
-    if truth.numel() and not 0.0 <= truth.min() <= truth.max() <= 1.0:
+    targets = targets_like(outputs=logits, targets=targets)
+    if targets.numel() and not 0.0 <= targets.min() <= targets.max() <= 1.0:
         raise InputError(
-            "the truth about a label is 0, 1 or a probability.",
-            found=f"numbers from {truth.min().item():.4g} to {truth.max().item():.4g}",
+            "the target of a label must be 0, 1 or a probability.",
+            found=f"numbers from {targets.min().item():.4g} to {targets.max().item():.4g}",
             fix="give each label 0 for no and 1 for yes",
         )
-    logits = precise(logits)
-    yes = None if yes is None else yes.to(logits)
-    total = functional.binary_cross_entropy_with_logits(logits, truth, pos_weight=yes, reduction="sum")
-    return Loss(total, truth.numel())
+    logits = at_least_float32(logits)
+    weight = None if positive_weight is None else positive_weight.to(logits)
+    total = functional.binary_cross_entropy_with_logits(logits, targets, pos_weight=weight, reduction="sum")
+    return Loss(total, targets.numel())
 
 
-def divergence(logits: Tensor, shares: Tensor) -> Loss:
+def kl_divergence(logits: Tensor, soft_labels: Tensor) -> Loss:
     """Kullback–Leibler divergence D(y‖p) = H(y, p) − H(y) of p = softmax(logits) from soft labels y.
 
-    logits and shares (M, C). Zero where they agree. H(y) does not depend on p, so the gradient is the cross-entropy's;
-    for one-hot y it is the cross-entropy.
+    logits and soft_labels (M, C). It is 0 where they agree. H(y) does not depend on p, so the gradient is that of the
+    cross-entropy; for one-hot y it is the cross-entropy.
     """
-    shares = as_numbers(shares, logits)
-    if shares.numel() and not (shares.min() >= 0 and (shares.sum(dim=-1) - 1).abs().max() <= SURE):
+    soft_labels = targets_like(outputs=logits, targets=soft_labels)
+    sums = soft_labels.sum(dim=-1)
+    if soft_labels.numel() and not (soft_labels.min() >= 0 and (sums - 1).abs().max() <= SUM_TOLERANCE):
         raise InputError(
-            "soft labels of an item are shares that sum to 1.",
-            found=f"a smallest share of {shares.min().item():.4g}, sums from {shares.sum(dim=-1).min().item():.4g} "
-            f"to {shares.sum(dim=-1).max().item():.4g}",
+            "the soft labels of an item are probabilities that sum to 1.",
+            found=f"a smallest probability of {soft_labels.min().item():.4g}, sums from {sums.min().item():.4g} "
+            f"to {sums.max().item():.4g}",
             fix="divide each row by its sum",
         )
-    total = functional.kl_div(precise(logits).log_softmax(dim=-1), shares, reduction="sum")
-    return Loss(total, shares[..., 0].numel())
+    total = functional.kl_div(at_least_float32(logits).log_softmax(dim=-1), soft_labels, reduction="sum")
+    return Loss(total, sums.numel())
 
 
-def squared_error(outputs: Tensor, truth: Tensor) -> Loss:
-    """(y − ŷ)², every number an item: outputs and truth of the same shape."""
-    truth = as_numbers(truth, outputs)
-    return Loss((precise(outputs) - truth).square().sum(), truth.numel())
+def squared_error(outputs: Tensor, targets: Tensor) -> Loss:
+    """(y − ŷ)² of outputs and targets of the same shape; every number is an item."""
+    targets = targets_like(outputs=outputs, targets=targets)
+    return Loss((at_least_float32(outputs) - targets).square().sum(), targets.numel())
 
 
-def squared_weights(module: nn.Module) -> Tensor:
-    """The L2 penalty Σ w² of a module's matrices; biases and gains are free, as the intercept of a ridge regression.
+def pinball_loss(outputs: Tensor, targets: Tensor, levels: Sequence[float]) -> Loss:
+    """max(τ (y − q), (τ − 1) (y − q)) for every quantile level τ (Koenker & Bassett, 1978, eq. 2.1).
 
-    The whole cost is `loss.mean + strength * squared_weights(module)`, the penalty once a step, however many
-    micro-batches there are (Hoerl & Kennard, 1970: strength · items is their k).
+    outputs (..., Q), targets (...): smallest where q is the τ-quantile of y. Every target is an item, whose loss is
+    the mean over the levels.
     """
-    weights = [precise(weight).square().sum() for weight in module.parameters() if weight.dim() > 1]
+    if outputs.size(-1) != len(levels):
+        raise InputError(
+            "pinball_loss: there must be one output for each quantile level.",
+            found=f"outputs {tuple(outputs.shape)}, {len(levels)} levels",
+            fix=f"give outputs (..., {len(levels)})",
+        )
+    error = targets_like(outputs=outputs[..., 0], targets=targets).unsqueeze(-1) - at_least_float32(outputs)  # (..., Q)
+    tau = error.new_tensor(levels)
+    return Loss(torch.maximum(tau * error, (tau - 1) * error).sum() / len(levels), targets.numel())
+
+
+def sort_quantiles(outputs: Tensor) -> Tensor:
+    """The outputs (..., Q) in increasing order, so that quantiles never cross.
+
+    Sorting never increases the pinball loss (Chernozhukov, Fernández-Val & Galichon, 2010, prop. 4).
+    """
+    return outputs.sort(dim=-1).values if outputs.size(-1) > 1 else outputs
+
+
+def median_weights(levels: Sequence[float]) -> list[float]:
+    """The weight of each quantile in the median: 1 for level 0.5, else linear interpolation between its neighbours."""
+    if not levels:
+        return [1.0]
+    weights = [0.0] * len(levels)
+    after = next((index for index, level in enumerate(levels) if level >= 0.5), len(levels))
+    if after == len(levels) or after == 0:  # all levels lie on one side: the nearest one
+        weights[min(after, len(levels) - 1)] = 1.0
+        return weights
+    low, high = levels[after - 1], levels[after]
+    weights[after] = (0.5 - low) / (high - low)
+    weights[after - 1] = 1.0 - weights[after]
+    return weights
+
+
+def l2_penalty(module: nn.Module) -> Tensor:
+    """Σ w² over the weight matrices of a module; biases and gains are not penalized, as in ridge regression.
+
+    The total cost is `loss.mean + strength * l2_penalty(module)`, added once per step, however many micro-batches
+    there are (Hoerl & Kennard, 1970: strength · items is their k).
+    """
+    weights = [at_least_float32(weight).square().sum() for weight in module.parameters() if weight.dim() > 1]
     return torch.stack(weights).sum() if weights else torch.zeros(())
 
 
-def precise(values: Tensor) -> Tensor:
-    """At least float32: sums of many terms need its digits."""
+def at_least_float32(values: Tensor) -> Tensor:
+    """The values in float32, or in float64 if they already are; sums of many terms lose digits in less."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
-def as_numbers(truth: Tensor, outputs: Tensor) -> Tensor:
-    """The truth in the precision of a loss, one number for each output."""
-    require_shape("truth", truth, outputs.shape)
-    return truth.to(precise(outputs).dtype)
+def targets_like(*, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Targets in the precision of the loss, one for each output."""
+    require_shape("targets", targets, outputs.shape)
+    return targets.to(at_least_float32(outputs).dtype)
 
 
 def require_shape(name: str, given: Tensor, wanted: torch.Size) -> None:
-    """Nothing is broadcast: a truth of another shape is a mistake."""
+    """Refuse targets of another shape instead of broadcasting them."""
     if given.shape != wanted:
         raise InputError(
             f"{name} must have one entry for each output.",
             found=f"{name} of shape {tuple(given.shape)}",
             fix=f"give {name} of shape {tuple(wanted)}",
         )
-
-
-# Axes: Q levels. Any axes may stand before it.
-
-
-def pinball(outputs: Tensor, truth: Tensor, levels: Sequence[float]) -> Loss:
-    """max(τ (y − q), (τ − 1) (y − q)) of every level τ, every number an item (Koenker & Bassett, 1978, eq. 2.1).
-
-    outputs (..., Q), truth (...): smallest where q is the τ-quantile of y. An item's loss is the mean over its levels.
-    """
-    if outputs.size(-1) != len(levels):
-        raise InputError(
-            "there must be an output for each level.",
-            found=f"outputs {tuple(outputs.shape)}, {len(levels)} levels",
-            fix=f"give outputs (..., {len(levels)})",
-        )
-    above = as_numbers(truth, outputs[..., 0]).unsqueeze(-1) - precise(outputs)  # (..., Q)
-    shares = above.new_tensor(levels)
-    return Loss(torch.maximum(shares * above, (shares - 1) * above).sum() / len(levels), truth.numel())
-
-
-def in_order(outputs: Tensor) -> Tensor:
-    """The outputs (..., Q) sorted, so that quantiles never cross; their loss only falls by it (Chernozhukov,
-    Fernández-Val & Galichon, 2010, prop. 4).
-    """
-    return outputs.sort(dim=-1).values if outputs.size(-1) > 1 else outputs
-
-
-def median_shares(levels: Sequence[float]) -> list[float]:
-    """What each level gives to the median: all where 0.5 is among them, else by a line between its neighbours."""
-    if not levels:
-        return [1.0]
-    shares = [0.0] * len(levels)
-    after = next((index for index, level in enumerate(levels) if level >= 0.5), len(levels))
-    if after == len(levels) or after == 0:  # all lie on one side: the nearest
-        shares[min(after, len(levels) - 1)] = 1.0
-        return shares
-    low, high = levels[after - 1], levels[after]
-    shares[after] = (0.5 - low) / (high - low)
-    shares[after - 1] = 1.0 - shares[after]
-    return shares

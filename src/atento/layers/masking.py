@@ -1,34 +1,53 @@
-"""Padding: rows of a batch have unequal lengths; what fills them up must never matter.
-
-Shapes that do not fit are named before they are multiplied.
-"""
+"""Padding and shapes: sequences of a batch have different lengths, and what pads them must not affect any result."""
 
 import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
 
-# Axes: B batch, T time. `valid` is (B, T) and True means a real item.
+# Axes: B batch, T time, D features. `valid` is (B, T) and True means a real item.
 
 
 def clean(values: Tensor, valid: Tensor | None) -> Tensor:
-    """Zero every padded item, so that a NaN there cannot travel as 0 * NaN. None: nothing is padded."""
+    """Values with zeros at padding, so that a NaN there cannot spread as 0 * NaN. None: nothing is padding."""
     return values if valid is None else values.masked_fill(~valid.unsqueeze(-1), 0.0)
 
 
-def valid_from_lengths(lengths: Tensor, longest: int) -> Tensor:
-    """Lengths (B,) -> valid (B, longest), padding on the right."""
-    return torch.arange(longest, device=lengths.device) < lengths.unsqueeze(-1)
+def valid_from_lengths(lengths: Tensor, max_length: int) -> Tensor:
+    """Lengths (B,) -> valid (B, max_length), padding on the right."""
+    return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
+
+
+def valid_positions(valid: Tensor) -> Tensor:
+    """The position of each real item among the real ones of its row, from 0: valid (B, T) -> (B, T)."""
+    return (valid.cumsum(dim=-1) - 1).clamp(min=0)
 
 
 def masked_mean(values: Tensor, valid: Tensor) -> Tensor:
-    """The mean over real items: (B, T, D) -> (B, D); a row with none gives zeros."""
+    """The mean over real items: (B, T, D) -> (B, D); a row without any gives zeros."""
     count = valid.sum(dim=-1, keepdim=True).clamp(min=1)
     return clean(values, valid).sum(dim=-2) / count
 
 
+def checked_linear(layer: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
+    """The linear layer applied to items; a wrong width is refused with the names of the part and its argument."""
+    require_width(part, argument, items, layer.in_features)
+    result: Tensor = layer(items)
+    return result
+
+
+def require_width(part: str, argument: str, items: Tensor, width: int) -> None:
+    """Items must have the shape (..., width)."""
+    if items.size(-1) != width:
+        raise InputError(
+            f"{part}: {argument} is of another width than it was made for.",
+            found=f"{argument} {tuple(items.shape)}",
+            fix=f"give {argument} of the shape (..., {width})",
+        )
+
+
 def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width: int = 0, axes: str = "..., T") -> None:
-    """Values (`axes`, width) and valid (`axes`), boolean; width 0: any. `argument` is what the caller calls them."""
+    """Values must have the shape (`axes`, width), 0 for any width, and valid must be boolean of the shape (`axes`)."""
     lead = len([axis for axis in axes.split(", ") if axis != "..."])
     if values.dim() < lead + 1 or (width and values.size(-1) != width):
         raise InputError(
@@ -44,25 +63,8 @@ def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width:
         )
 
 
-def require_width(part: str, argument: str, items: Tensor, width: int) -> None:
-    """Items (..., width), as the part was made for."""
-    if items.size(-1) != width:
-        raise InputError(
-            f"{part}: {argument} is of another width than it was made for.",
-            found=f"{argument} {tuple(items.shape)}",
-            fix=f"give {argument} of the shape (..., {width})",
-        )
-
-
-def mapped(map_: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
-    """The items through a linear map, whose width they must have."""
-    require_width(part, argument, items, map_.in_features)
-    result: Tensor = map_(items)
-    return result
-
-
 def require_keys(key: Tensor, value: Tensor, valid: Tensor | None) -> None:
-    """As many values as keys, and of each key whether it is real."""
+    """There must be as many values as keys, and an entry of `valid` for each; leading axes may broadcast."""
     if key.size(-2) != value.size(-2):
         raise InputError(
             "there must be a value for each key.",
@@ -77,8 +79,8 @@ def require_keys(key: Tensor, value: Tensor, valid: Tensor | None) -> None:
         )
 
 
-def require_pairs(key: Tensor, value: Tensor) -> None:
-    """A value for each key."""
+def require_same_items(key: Tensor, value: Tensor) -> None:
+    """Keys and values must have the same axes but for the last; nothing broadcasts."""
     if key.shape[:-1] != value.shape[:-1]:
         raise InputError(
             "key and value must have the same items.",

@@ -1,7 +1,7 @@
-"""Positions: how a model without recurrence learns what stands where.
+"""Position encodings: how a model without recurrence knows the order of its tokens.
 
-`Positions` are added to the tokens' vectors; `Rotary` turns queries and keys instead; biases of the scores by distance
-are extents (`atento.attention`)."""
+`Positions` are added to token embeddings; `Rotary` turns queries and keys instead; biases of attention scores by
+distance are extents (`atento.attention.Alibi`, `atento.attention.RelativeBias`)."""
 
 import math
 from abc import ABC, abstractmethod
@@ -11,24 +11,27 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 
+# Axes: T time. The last axis is always features.
+
 LONGEST_WAVE = 10_000.0
+MAX_BITS = 62  # binary digits of a position that fit an integer
 
 
 class Positions(nn.Module, ABC):
-    """positions (...,) counted from 0 -> (..., size), to be added to vectors of that size."""
+    """Positions (...,) counted from 0 -> vectors (..., size), to be added to embeddings of that size."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
         if size < 1:
-            raise InputError("positions need a size.", found=f"size={size}", fix="give 1 or more")
+            raise InputError(f"{type(self).__name__}: size must be positive.", found=f"size={size}", fix="1 or more")
         self.size = size
 
     @abstractmethod
     def forward(self, positions: Tensor) -> Tensor:
-        """What is added at each position."""
+        """The vector of each position."""
 
 
-class Sinusoidal(Positions):
+class SinusoidalPositions(Positions):
     """Sine and cosine waves of geometric wavelengths from 2π to 2π·10000 (Vaswani et al., 2017, sec. 3.5).
 
     The first pair is sin t, cos t: frequency 1.
@@ -46,10 +49,10 @@ class Sinusoidal(Positions):
         return waves[..., : self.size]
 
 
-class Index(Positions):
-    """The position itself, as a number: unbounded, so late positions drown the tokens.
+class IndexPositions(Positions):
+    """The position itself as a number, for comparison: it is unbounded, so late positions dominate the tokens.
 
-    It stands in the first feature only: the same number in all of them is what a layer norm takes away.
+    Only the first feature holds it: the same number in all features is what layer normalization removes.
     """
 
     def forward(self, positions: Tensor) -> Tensor:
@@ -58,46 +61,49 @@ class Index(Positions):
         return nn.functional.pad(number, (0, self.size - 1))
 
 
-class BinaryDigits(Positions):
-    """The position in binary, the last digit first: bounded, but n positions need log₂ n features, and neighbours
-    such as 7 and 8 differ in many digits.
+class BinaryPositions(Positions):
+    """The binary digits of the position, lowest first, for comparison.
+
+    They are bounded, but n positions need log₂ n features, and neighbours such as 7 and 8 differ in many digits.
     """
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
-        self.longest = 2 ** min(size, 62)  # what an integer holds
+        self.max_length = 2 ** min(size, MAX_BITS)
 
     def forward(self, positions: Tensor) -> Tensor:
         """(t mod 2, ⌊t / 2⌋ mod 2, ⌊t / 4⌋ mod 2, ...)."""
-        require_shorter(positions, self.longest, why=f"{self.size} binary digits count no further")
-        place = torch.arange(min(self.size, 62), device=positions.device)
+        require_shorter(positions, self.max_length, why=f"{self.size} binary digits count no further")
+        place = torch.arange(min(self.size, MAX_BITS), device=positions.device)
         digits = positions.unsqueeze(-1).bitwise_right_shift(place) & 1
         return nn.functional.pad(digits.to(torch.get_default_dtype()), (0, self.size - len(place)))
 
 
-class Learned(Positions):
-    """A vector learned for each position up to the longest (Gehring et al., 2017, sec. 3.1).
+class LearnedPositions(Positions):
+    """A learned vector for each position below `max_length` (Gehring et al., 2017, sec. 3.1).
 
-    Vectors are drawn one by one: before training no distance can be read from them, and none ever of unseen positions.
+    The vectors start independent of each other, so distances must be learned, and only for positions seen in training.
     """
 
-    def __init__(self, size: int, *, longest: int) -> None:
+    def __init__(self, size: int, *, max_length: int) -> None:
         super().__init__(size)
-        if longest < 1:
-            raise InputError("Learned: longest must be positive.", found=f"longest={longest}", fix="give 1 or more")
-        self.longest = longest
-        self.table = nn.Embedding(longest, size)
+        if max_length < 1:
+            raise InputError(
+                "LearnedPositions: max_length must be positive.", found=f"max_length={max_length}", fix="give 1 or more"
+            )
+        self.max_length = max_length
+        self.table = nn.Embedding(max_length, size)
         nn.init.normal_(self.table.weight, std=size**-0.5)
 
     def forward(self, positions: Tensor) -> Tensor:
-        """Look each position up."""
-        require_shorter(positions, self.longest, why="no vector was learned beyond `longest`")
+        """The vector of each position."""
+        require_shorter(positions, self.max_length, why="no vector was learned from `max_length` on")
         vectors: Tensor = self.table(positions)
         return vectors
 
 
 class NoPositions(Positions):
-    """Zeros: the tokens are a bag, or something else says where they stand."""
+    """Zeros: the tokens are a bag, or attention itself encodes their positions."""
 
     def forward(self, positions: Tensor) -> Tensor:
         """(0, 0, ...)."""
@@ -105,19 +111,19 @@ class NoPositions(Positions):
 
 
 class Rotary(nn.Module):
-    """Turns each pair of features by an angle that grows with the position (Su et al., 2021, eq. 34).
+    """Rotary position embedding: each pair of features is turned by an angle that grows with the position.
 
-    Turned queries and keys have a product that depends on how far apart they stand, not on where:
-    (R_m q)ᵀ(R_n k) = qᵀ R_{n−m} k. values (..., T, size), positions (..., T) -> (..., T, size)
+    The product of turned queries and keys depends only on their distance: (R_m q)ᵀ(R_n k) = qᵀ R_{n−m} k
+    (Su et al., 2021, eq. 34). values (..., T, size), positions (..., T) -> (..., T, size)
     """
 
     def __init__(self, size: int) -> None:
         super().__init__()
         if size < 2 or size % 2:
             raise InputError(
-                "Rotary turns pairs of features: the size of a head must be even.",
+                "Rotary turns pairs of features: size, the width of a head, must be even.",
                 found=f"size={size}",
-                fix="choose model.hidden and model.heads so that hidden / heads is even",
+                fix=f"give an even size, e.g. {max(2, size + size % 2)}",
             )
         self.size = size
         self.frequencies: Tensor
@@ -132,21 +138,21 @@ class Rotary(nn.Module):
         return turned.flatten(-2)
 
     def extra_repr(self) -> str:
-        """The one number."""
+        """The size."""
         return str(self.size)
 
 
 def frequencies(size: int) -> Tensor:
-    """One for each pair of features: 1, then geometrically down to nearly 1/10000, in float64."""
+    """One frequency for each pair of features: 1, then geometrically down to nearly 1/10000, in float64."""
     pair = torch.arange(0, size, 2, dtype=torch.float64)
     return torch.exp(-math.log(LONGEST_WAVE) * pair / size)
 
 
-def require_shorter(positions: Tensor, longest: int, *, why: str) -> None:
-    """Positions count from 0 and end before the longest."""
-    if positions.numel() and int(positions.max()) >= longest:
+def require_shorter(positions: Tensor, max_length: int, *, why: str) -> None:
+    """Refuse positions from `max_length` on."""
+    if positions.numel() and int(positions.max()) >= max_length:
         raise InputError(
             f"a sequence is longer than its positions: {why}.",
-            found=f"position {int(positions.max())}, longest={longest}",
-            fix="shorten the sequences, raise model.longest, or take positions without an end (sinusoidal, rotary)",
+            found=f"position {int(positions.max())}, max_length={max_length}",
+            fix="shorten the sequences, raise max_length, or take unbounded positions (sinusoidal, rotary)",
         )

@@ -1,8 +1,6 @@
-"""Bootstrap intervals: what the metric would have been on other examples of the same kind (Efron, 1979), and, where a
-model was trained from several seeds, from other seeds.
+"""Bootstrap confidence intervals of metrics (Efron, 1979): of a model, of a difference, and against length.
 
-Quality against length: where a model begins to forget.
-A whole examination: every metric with its interval, and quality against length.
+Examples are drawn with replacement; where a model was trained from several seeds, its runs are drawn too.
 """
 
 import re
@@ -14,116 +12,109 @@ from numpy.typing import NDArray
 
 from atento.metrics.metric import Metric, Sums
 
-RESAMPLES = 1000
-
 # Axes: N examples, S statistics, R resamples, M runs of one model.
 
-Runs = Sequence[Sequence[Any]]  # the outputs of each run
+RESAMPLES = 1000
+BOUNDS = (0.025, 0.975)  # quantiles of the resamples
+NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
+SEQUENCE = re.compile(rf"(?:(?:{NUMBER}|\?)(?:,(?:{NUMBER}|\?))*\s+)+(?:{NUMBER}|\?)(?:,(?:{NUMBER}|\?))*")
+
+Runs = Sequence[Sequence[Any]]  # the predictions of each run
 
 
 class Interval(NamedTuple):
-    """A value and the bounds that hold 95 % of the resamples."""
+    """The value of a metric and its 95 % confidence bounds."""
 
     value: float
     low: float
     high: float
 
 
-def resampled(metric: Metric, statistics: Sums, *, seed: int = 0, resamples: int = RESAMPLES) -> NDArray[np.float64]:
-    """The metric of each resample (R,), from (N, S), or from (M, N, S) of several runs, which are drawn too. The same
-    seed and count of examples draw the same examples, so that two models are compared on equal resamples."""
+def bootstrap_values(
+    metric: Metric, statistics: Sums, *, seed: int = 0, resamples: int = RESAMPLES
+) -> NDArray[np.float64]:
+    """The metric of each resample (R,), from statistics (N, S), or (M, N, S) of several runs.
+
+    The same seed and number of examples draw the same examples, so that two models are compared on equal resamples.
+    """
     runs = statistics if statistics.ndim == 3 else statistics[None]  # (M, N, S)
     count, examples = runs.shape[:2]
-    chance = np.random.default_rng(seed)
-    draws = chance.multinomial(examples, np.full(examples, 1 / examples), size=resamples).astype(np.float64)  # (R, N)
-    each = np.stack([draws @ run for run in runs], axis=1)  # (R, M, S)
+    random = np.random.default_rng(seed)
+    draws = random.multinomial(examples, np.full(examples, 1 / examples), size=resamples).astype(np.float64)  # (R, N)
+    sums = np.stack([draws @ run for run in runs], axis=1)  # (R, M, S)
     if count == 1:
-        return np.asarray(metric.formula(each[:, 0]))
+        return np.asarray(metric.formula(sums[:, 0]))
     picked = np.random.default_rng([seed, count]).multinomial(count, np.full(count, 1 / count), size=resamples)
-    return np.asarray(metric.formula(np.einsum("rm,rms->rs", picked.astype(np.float64), each)))
+    return np.asarray(metric.formula(np.einsum("rm,rms->rs", picked.astype(np.float64), sums)))
 
 
-def statistics_of(metric: Metric, runs: Runs, references: Sequence[Sequence[str]]) -> Sums:
-    """(M, N, S); all runs are counted together, for a metric may number the labels it meets. An output may have
-    several rows, as many in every run.
+def run_statistics(metric: Metric, runs: Runs, references: Sequence[Sequence[str]]) -> Sums:
+    """The statistics (M, N, S) of all runs, counted in one call: a metric may number the labels that occur.
+
+    A prediction may have several rows of statistics, as many in every run.
     """
     together = metric.statistics([output for run in runs for output in run], list(references) * len(runs))
-    return together.reshape(len(runs), len(together) // len(runs), together.shape[-1])  # S may be none at all
+    return together.reshape(len(runs), len(together) // len(runs), together.shape[-1])  # S may be 0
 
 
-def interval_over(
+def bootstrap_interval(
     metric: Metric, runs: Runs, references: Sequence[Sequence[str]], *, resamples: int = RESAMPLES
 ) -> Interval:
-    """The value of one or more runs with its 95 % bootstrap interval."""
+    """The value of one or more runs of a model with its 95 % bootstrap interval."""
     if not references:
         return Interval(0.0, 0.0, 0.0)
-    statistics = statistics_of(metric, runs, references)
+    statistics = run_statistics(metric, runs, references)
     value = float(metric.formula(statistics.sum(axis=(0, 1))[None])[0])
-    low, high = np.quantile(resampled(metric, statistics, resamples=resamples), [0.025, 0.975])
+    low, high = np.quantile(bootstrap_values(metric, statistics, resamples=resamples), BOUNDS)
     return Interval(value, float(low), float(high))
 
 
-def interval(
-    metric: Metric, outputs: Sequence[Any], references: Sequence[Sequence[str]], *, resamples: int = RESAMPLES
-) -> Interval:
-    """The value of one run with its 95 % bootstrap interval."""
-    return interval_over(metric, [outputs], references, resamples=resamples)
-
-
-def tied_over(metric: Metric, left: Runs, right: Runs, references: Sequence[Sequence[str]]) -> bool:
-    """Whether the paired difference of two models on the same examples may well be zero (95 %)."""
+def tied(metric: Metric, left: Runs, right: Runs, references: Sequence[Sequence[str]]) -> bool:
+    """Whether the 95 % interval of the paired difference of two models on the same examples holds zero."""
     if not references:
         return True
-    differences = resampled(metric, statistics_of(metric, left, references)) - resampled(
-        metric, statistics_of(metric, right, references)
+    differences = bootstrap_values(metric, run_statistics(metric, left, references)) - bootstrap_values(
+        metric, run_statistics(metric, right, references)
     )
-    low, high = np.quantile(differences, [0.025, 0.975])
+    low, high = np.quantile(differences, BOUNDS)
     return bool(low <= 0.0 <= high)
 
 
-def tied(metric: Metric, left: Sequence[Any], right: Sequence[Any], references: Sequence[Sequence[str]]) -> bool:
-    """The same of one run each."""
-    return tied_over(metric, [left], [right], references)
+class Band(NamedTuple):
+    """The metric on the examples, or the steps, between two lengths, both included."""
 
-
-NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
-SEQUENCE = re.compile(rf"(?:(?:{NUMBER}|\?)(?:,(?:{NUMBER}|\?))*\s+)+(?:{NUMBER}|\?)(?:,(?:{NUMBER}|\?))*")
-
-
-class LengthBand(NamedTuple):
-    """Sources of like length, and how well they were answered."""
-
-    shortest: int
-    longest: int
+    first: int
+    last: int
     examples: int
     quality: Interval
-    unit: str = ""  # steps of sequences of numbers; else characters
+    unit: str = ""  # of the lengths; empty: characters
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        label = f"{self.shortest}–{self.longest}"
-        band = {"label": label, "from": self.shortest, "to": self.longest, "count": self.examples}
+        label = f"{self.first}–{self.last}" if self.last > self.first else str(self.first)
+        band = {"label": label, "from": self.first, "to": self.last, "count": self.examples}
         return {**band, **({"by": self.unit} if self.unit else {}), **self.quality._asdict()}
 
 
+BandFunction = Callable[[Metric, Sequence[Any], Runs, Sequence[Any]], list[Band]]  # sources, predictions, references
+
+
 def are_sequences(sources: Sequence[Any]) -> bool:
-    """Whether all sources are sequences of numbers, as they are written: `0.5 -1` or, of two channels, `0.5,2 -1,3`."""
+    """Whether all sources are written sequences of numbers: `0.5 -1` or, of two channels, `0.5,2 -1,3`."""
     return bool(sources) and all(isinstance(source, str) and SEQUENCE.fullmatch(source) for source in sources)
 
 
-def by_length(
-    metric: Metric,
-    sources: Sequence[Any],
-    runs: Runs,
-    references: Sequence[Sequence[Any]],
-    *,
-    bands: int = 3,
-) -> list[LengthBand]:
-    """Bands of about equally many sources by characters, or by steps of numbers; equal lengths are never torn apart."""
+def length_bands(
+    metric: Metric, sources: Sequence[Any], runs: Runs, references: Sequence[Sequence[Any]], *, bands: int = 3
+) -> list[Band]:
+    """The metric by length of the source, in bands of about equally many sources; equal lengths share a band.
+
+    The length is in characters, or in time steps where the sources are sequences of numbers.
+    """
     unit = "steps" if are_sequences(sources) else ""
     sizes = [len(source.split()) if unit else len(source) for source in sources]
     order = sorted(range(len(sources)), key=sizes.__getitem__)
-    found: list[LengthBand] = []
+    found: list[Band] = []
     first = 0
     for band in range(1, bands + 1):
         last = len(order) * band // bands
@@ -132,36 +123,27 @@ def by_length(
         chosen = order[first:last]
         if chosen:
             some = [[outputs[index] for index in chosen] for outputs in runs]
-            quality = interval_over(metric, some, [references[index] for index in chosen])
-            lengths = sizes[chosen[0]], sizes[chosen[-1]]
-            found.append(LengthBand(*lengths, len(chosen), quality, unit))
+            quality = bootstrap_interval(metric, some, [references[index] for index in chosen])
+            found.append(Band(sizes[chosen[0]], sizes[chosen[-1]], len(chosen), quality, unit))
         first = max(first, last)
     return found
 
 
-Bands = Callable[[Metric, Sequence[Any], Runs, Sequence[Any]], list[dict[str, Any]]]
-
-
-def length_bands(metric: Metric, sources: Sequence[Any], runs: Runs, references: Sequence[Any]) -> list[dict[str, Any]]:
-    """Quality against the length of sources."""
-    return [band.to_json() for band in by_length(metric, sources, runs, references)]
-
-
-def examine(
+def evaluate_runs(
     metrics: Sequence[Metric],
     sources: Sequence[Any],
     runs: Runs,
     references: Sequence[Sequence[Any]],
     *,
-    bands: Bands = length_bands,
+    bands: BandFunction = length_bands,
 ) -> dict[str, Any]:
-    """The first metric is the headline; quality against length is in it. Runs are of one model, from several seeds."""
-    told = [metric.on(sources) for metric in metrics]
+    """Every metric with its interval; the first one, the headline, also in bands. Runs are of one model."""
+    bound = [metric.for_sources(sources) for metric in metrics]
     return {
         "metric": metrics[0].name,
         "smaller_is_better": metrics[0].smaller_is_better,
         "metrics": {metric.name: metric.summary for metric in metrics},
-        "scores": {metric.name: list(interval_over(metric, runs, references)) for metric in told},
-        "lengths": bands(told[0], sources, runs, references),
+        "scores": {metric.name: list(bootstrap_interval(metric, runs, references)) for metric in bound},
+        "lengths": [band.to_json() for band in bands(bound[0], sources, runs, references)],
         "examples": len(references),
     }

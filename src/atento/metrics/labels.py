@@ -1,7 +1,7 @@
-"""One label a case: accuracy, and F1 in which a rare label counts as much as a common one.
+"""Metrics of labels: of one label per example, and of a set of labels per example (multi-label).
 
-Several labels a case. An output is the labels said, likeliest first; the references are all that are true.
-From how likely each label is to which labels are said: one threshold a label, chosen for the best F1.
+A multi-label prediction is a list of labels, the most probable first; the references are all true labels. From
+probabilities to labels: one threshold per label, chosen for the best F1.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -11,147 +11,136 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.errors import InputError, unknown_name
-from atento.metrics.metric import Metric, Sums, exact_statistics, hits_of, share
+from atento.errors import InputError
+from atento.metrics.metric import Metric, Sums, exact_statistics, hit_counts, ratio
 
-# Axes: N examples, L labels, R resamples.
+# Axes: N examples, L labels, R resamples, T thresholds.
+
+DEFAULT_THRESHOLD = 0.5
+MIN_POSITIVES = 10  # examples of a label; with fewer it takes the threshold that is best for all labels together
+THRESHOLDS = np.linspace(0.02, 0.98, 49)  # (T,)
+
+LabelSets = Sequence[Sequence[str]]
+Count = Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]
 
 
-def count_labels(said: Sequence[Collection[str]], true: Sequence[Collection[str]]) -> Sums:
-    """(N, 3·L): for every label that occurs, whether it was rightly said, was said, is true."""
-    labels = sorted({label for case in (*said, *true) for label in case})
+def count_labels(predicted: Sequence[Collection[str]], true: Sequence[Collection[str]]) -> Sums:
+    """(N, 3·L): for every label that occurs, whether it is a true positive, is predicted, is true."""
+    labels = sorted({label for example in (*predicted, *true) for label in example})
     column = {label: number for number, label in enumerate(labels)}
-    counts = np.zeros((len(said), 3, len(labels)))
-    for place, (some, right) in enumerate(zip(said, true, strict=True)):
-        for kind, case in enumerate((set(some) & set(right), some, right)):
-            counts[place, kind, [column[label] for label in case]] = 1
-    return counts.reshape(len(said), -1)
+    counts = np.zeros((len(predicted), 3, len(labels)))
+    for row, (some, right) in enumerate(zip(predicted, true, strict=True)):
+        for kind, example in enumerate((set(some) & set(right), some, right)):
+            counts[row, kind, [column[label] for label in example]] = 1
+    return counts.reshape(len(predicted), -1)
 
 
-def count_one_label(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """The counts of one label a case; where several are right, the one said is the true one, else the first."""
-    pairs = zip(outputs, references, strict=True)
-    true = [(output,) if output in allowed else tuple(allowed[:1]) for output, allowed in pairs]
-    return count_labels([(output,) for output in outputs], true)
+def count_one_label(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+    """The counts of one label per example; of several references the predicted one is the true one, else the first."""
+    pairs = zip(predictions, references, strict=True)
+    true = [(label,) if label in allowed else tuple(allowed[:1]) for label, allowed in pairs]
+    return count_labels([(label,) for label in predictions], true)
 
 
 def macro_f1(sums: Sums) -> Sums:
-    """The mean of the labels' own F1 = 2 hits / (said + true); a label neither said nor true is left out."""
-    hits, said, true = by_kind(sums)
-    occurs = said + true > 0
-    each = 2 * hits / np.where(occurs, said + true, 1.0)  # (R, L)
+    """The mean over labels of F1 = 2 hits / (predicted + true); a label neither predicted nor true is left out."""
+    hits, predicted, true = split_counts(sums)
+    occurs = predicted + true > 0
+    each = 2 * hits / np.where(occurs, predicted + true, 1.0)  # (R, L)
     return np.asarray(each.sum(axis=1) / np.maximum(occurs.sum(axis=1), 1))
 
 
 def micro_f1(sums: Sums) -> Sums:
     """F1 of all decisions together, whatever their label."""
-    hits, said, true = by_kind(sums)
-    return np.asarray(2 * hits.sum(axis=1) / np.maximum((said + true).sum(axis=1), 1))
+    hits, predicted, true = split_counts(sums)
+    return np.asarray(2 * hits.sum(axis=1) / np.maximum((predicted + true).sum(axis=1), 1))
 
 
-def by_kind(sums: Sums) -> tuple[Sums, Sums, Sums]:
-    """Hits, said and true, each (R, L)."""
-    hits, said, true = sums.reshape(len(sums), 3, sums.shape[1] // 3).transpose(1, 0, 2)  # there may be no label
-    return hits, said, true
+def split_counts(sums: Sums) -> tuple[Sums, Sums, Sums]:
+    """True positives, predicted and true, each (R, L)."""
+    hits, predicted, true = sums.reshape(len(sums), 3, sums.shape[1] // 3).transpose(1, 0, 2)  # L may be 0
+    return hits, predicted, true
 
 
-ACCURACY = Metric("accuracy", "share of labels that are right", exact_statistics, share)
+ACCURACY = Metric("accuracy", "share of labels that are right", exact_statistics, ratio)
 MACRO_F1 = Metric("macro_f1", "F1 of each label, averaged: rare labels count as much", count_one_label, macro_f1)
 
 
-# Axes: N examples, L labels.
-
-Labels = Sequence[Sequence[str]]
-Count = Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]
-
-
-def count_whole_sets(said: Labels, true: Labels) -> Sums:
-    """(N, 2): all labels right and none too many, and one."""
-    return hits_of([set(some) == set(right) for some, right in zip(said, true, strict=True)])
+def count_exact_sets(predicted: LabelSets, true: LabelSets) -> Sums:
+    """(N, 2): 1 where the predicted set is the true one, and 1."""
+    return hit_counts([set(some) == set(right) for some, right in zip(predicted, true, strict=True)])
 
 
-def count_first(said: Labels, true: Labels, *, k: int) -> Sums:
-    """(N, 2): how many of the first k labels said are true, and k."""
-    return hits_of([len(set(some[:k]) & set(right)) for some, right in zip(said, true, strict=True)], k)
+def count_top_k(predicted: LabelSets, true: LabelSets, *, k: int) -> Sums:
+    """(N, 2): how many of the first k predicted labels are true, and k."""
+    return hit_counts([len(set(some[:k]) & set(right)) for some, right in zip(predicted, true, strict=True)], k)
 
 
-def count_decisions(said: Labels, true: Labels, *, labels: Sequence[str]) -> Sums:
-    """(N, 2): how many labels were rightly said or left out, and how many there are."""
-    for label in (label for case in (*said, *true) for label in case):
-        if label not in labels:
-            raise unknown_name("label", label, labels)
-    return hits_of(
-        [len(labels) - len(set(some) ^ set(right)) for some, right in zip(said, true, strict=True)], len(labels)
+def count_decisions(predicted: LabelSets, true: LabelSets, *, labels: Sequence[str]) -> Sums:
+    """(N, 2): how many labels are right, predicted or left out, and how many there are, with those that only occur."""
+    labels = sorted({*labels, *(label for example in (*predicted, *true) for label in example)})
+    return hit_counts(
+        [len(labels) - len(set(some) ^ set(right)) for some, right in zip(predicted, true, strict=True)], len(labels)
     )
+
+
+SUBSET_ACCURACY = Metric("whole_sets", "share of examples with exactly the true labels", count_exact_sets, ratio)
+MULTILABEL_MACRO_F1 = MACRO_F1._replace(statistics=count_labels)
+MULTILABEL_MICRO_F1 = Metric("micro_f1", "F1 of all decisions together", count_labels, micro_f1)
 
 
 def precision_at(k: int) -> Metric:
-    """The share of true labels among the k likeliest; one that was never said is a miss."""
+    """The share of true labels among the first k; where fewer are predicted, the missing ones are misses."""
     if k < 1:
-        raise InputError("precision at k looks at one label at least.", found=f"k={k}", fix="k=1 or more")
-    return Metric(
-        f"precision_at_{k}", f"share of the {k} likeliest labels that are true", partial(count_first, k=k), share
-    )
+        raise InputError("precision at k needs k of at least 1.", found=f"k={k}", fix="k=1 or more")
+    summary = f"share of the {k} most probable labels that are true"
+    return Metric(f"precision_at_{k}", summary, partial(count_top_k, k=k), ratio)
 
 
 def hamming(labels: Sequence[str]) -> Metric:
-    """The share of right yes-or-no decisions over all labels there are: one minus the Hamming loss."""
+    """The share of right yes-or-no decisions over all labels: one minus the Hamming loss."""
     if not labels:
-        raise InputError("hamming needs the labels there are.", found="labels=[]", fix="name them all")
-    labels = sorted(set(labels))
-    return Metric("hamming", "share of labels rightly said or left out", partial(count_decisions, labels=labels), share)
+        raise InputError("hamming needs all possible labels.", found="labels=[]", fix="pass the list of labels")
+    return Metric("hamming", "share of right decisions over all labels", partial(count_decisions, labels=labels), ratio)
 
 
-WHOLE_SETS = Metric("whole_sets", "share of cases with all labels right and none too many", count_whole_sets, share)
-LABELS_MACRO_F1 = Metric("macro_f1", "F1 of each label, averaged: rare labels count as much", count_labels, macro_f1)
-LABELS_MICRO_F1 = Metric("micro_f1", "F1 of all decisions together", count_labels, micro_f1)
-
-
-def of_answers(metric: Metric, part: int) -> Metric:
-    """The same metric of answers [labels said, labels ranked]: part 0 takes those said, part 1 the ranking."""
+def of_answer_part(metric: Metric, part: int) -> Metric:
+    """The metric of answers [predicted labels, ranked labels]: part 0 takes the predicted ones, part 1 the ranking."""
     return metric._replace(statistics=partial(count_part, count=metric.statistics, part=part))
 
 
-def count_part(answers: Sequence[Sequence[Sequence[str]]], true: Labels, *, count: Count, part: int) -> Sums:
+def count_part(answers: Sequence[Sequence[Sequence[str]]], true: LabelSets, *, count: Count, part: int) -> Sums:
     """The statistics of one part of every answer."""
     return count([answer[part] for answer in answers], true)
 
 
-def count_known(said: Labels, true: Labels, *, labels: Sequence[str]) -> Sums:
-    """`count_decisions` over the labels given and those that occur: one that training never met is a miss, no error."""
-    return count_decisions(said, true, labels=sorted({*labels, *(label for case in (*said, *true) for label in case)}))
+def best_thresholds(probabilities: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The threshold (L,) of each label with the best F1, from probabilities and truth (N, L).
 
-
-# Axes: N examples, L labels, T thresholds.
-
-USUAL = 0.5
-LEAST_YES = 10  # examples of a label; with fewer its threshold is the one that is best for all labels together
-GRID = np.linspace(0.02, 0.98, 49)  # (T,)
-
-
-def best_thresholds(chances: NDArray[np.float64], truth: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """chances and truth (N, L) -> (L,): above it a label is said. What is best on few examples is mostly chance, so a
-    label with few takes the common threshold, and all one half where there are no examples.
+    A label with few examples takes the threshold that is best for all labels together, as its own would be mostly
+    noise; without any example the threshold is 0.5.
     """
     if not truth.any():
-        return np.full(chances.shape[1], USUAL)
-    quality = np.stack([f1_above(chances, truth, threshold) for threshold in GRID])  # (T, L)
-    often = truth.sum(axis=0) >= LEAST_YES
+        return np.full(probabilities.shape[1], DEFAULT_THRESHOLD)
+    quality = np.stack([f1_at_threshold(probabilities, truth, threshold) for threshold in THRESHOLDS])  # (T, L)
+    frequent = truth.sum(axis=0) >= MIN_POSITIVES
     occurs = truth.any(axis=0)
-    common = GRID[middle_of_best(quality[:, occurs].mean(axis=1))]
-    own = np.array([GRID[middle_of_best(column)] for column in quality.T])
-    return np.where(often, own, common)
+    common = THRESHOLDS[middle_of_maximum(quality[:, occurs].mean(axis=1))]
+    own = np.array([THRESHOLDS[middle_of_maximum(column)] for column in quality.T])
+    return np.where(frequent, own, common)
 
 
-def f1_above(chances: NDArray[np.float64], truth: NDArray[np.bool_], threshold: float) -> NDArray[np.float64]:
-    """F1 (L,) of every label, said where it is likelier than the threshold; 0 where it is neither said nor true."""
-    said = chances > threshold
-    hits, both = (said & truth).sum(axis=0), said.sum(axis=0) + truth.sum(axis=0)
+def f1_at_threshold(
+    probabilities: NDArray[np.float64], truth: NDArray[np.bool_], threshold: float
+) -> NDArray[np.float64]:
+    """F1 (L,) of every label, predicted above the threshold; 0 where it is neither predicted nor true."""
+    predicted = probabilities > threshold
+    hits, both = (predicted & truth).sum(axis=0), predicted.sum(axis=0) + truth.sum(axis=0)
     return np.asarray(2 * hits / np.maximum(both, 1))
 
 
-def middle_of_best(quality: NDArray[np.float64]) -> int:
-    """The place of the best value; of a run of equally good ones its middle."""
+def middle_of_maximum(quality: NDArray[np.float64]) -> int:
+    """The index of the largest value; of adjacent equal ones the middle."""
     first = int(quality.argmax())
     last = first
     while last + 1 < len(quality) and quality[last + 1] == quality[first]:

@@ -1,6 +1,7 @@
-"""Whether a latent path recreates a flow: its next step follows from where it is, and the true state from it too.
+"""Whether a latent path recreates a flow: its next step, and the true state, are predictable from its position.
 
-Both are judged on the last part of the time, by what the time before it teaches."""
+Both are measured on the last part of the time, by a model of the time before.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,137 +15,137 @@ from atento.errors import InputError
 
 Numbers = NDArray[np.float64]
 
-HELD = 0.3  # the last share of the time is what is judged
+HELD_OUT = 0.3  # the last share of the time
 LANDMARKS = 400
 RIDGE = 1e-4
-TINY = 1e-13  # of the largest eigenvalue: below it there is only rounding
+TINY = 1e-13  # of the largest eigenvalue: smaller ones are rounding
 
 
-class Steps(NamedTuple):
-    """The steps of held-out paths, one path after the other: how far each was from what was foretold, and from their
-    mean.
-    """
+class StepErrors(NamedTuple):
+    """The prediction errors of the steps of held-out paths, one path after the other."""
 
-    errors: Numbers  # squared lengths of step − foretold
-    spreads: Numbers  # squared lengths of step − mean step
+    squared_errors: Numbers  # of step − predicted step
+    squared_deviations: Numbers  # of step − mean step
 
     @property
     def r2(self) -> float:
-        """1 − Σ errors / Σ spreads."""
-        return share_explained(float(self.errors.sum()), float(self.spreads.sum()))
+        """1 − Σ squared errors / Σ squared deviations."""
+        return r_squared(float(self.squared_errors.sum()), float(self.squared_deviations.sum()))
 
 
-def next_step_r2(latents: ArrayLike, *, neighbours: int = 10, held: float = HELD) -> float:
+def next_step_r2(latents: ArrayLike, *, neighbours: int = 10, held_out: float = HELD_OUT) -> float:
     """1 − Σ‖Δ − Δ̂‖² / Σ‖Δ − Δ̄‖² of the steps Δ_t = z_{t+1} − z_t of a path (T, Z).
 
-    The step, not the place, is foretold: a slow path is always near where it was. A path that never moves explains 0.
+    The step is predicted, not the position: a slow path always stays near. For a path that never moves it is 0.
     """
-    before, after = parted(as_path("latents", latents), held)
-    return foretell_steps([before], [after], neighbours=neighbours).r2
+    before, after = split_path(as_path("latents", latents), held_out)
+    return predict_steps([before], [after], neighbours=neighbours).r2
 
 
-def parted(path: Numbers, held: float = HELD) -> tuple[Numbers, Numbers]:
-    """A path (T, Z) and its held-out end, which begins where the other ends: no step is lost, none is in both."""
-    cut = cut_at(len(path) - 1, held)
+def split_path(path: Numbers, held_out: float = HELD_OUT) -> tuple[Numbers, Numbers]:
+    """A path (T, Z) cut in two at a position that both parts share: every step is in exactly one part."""
+    cut = held_out_start(len(path) - 1, held_out)
     return path[: cut + 1], path[cut:]
 
 
-def foretell_steps(before: Sequence[Numbers], after: Sequence[Numbers], *, neighbours: int = 10) -> Steps:
-    """Each step of the later paths (T, Z) by the mean step of the nearest places of the earlier ones.
+def predict_steps(before: Sequence[Numbers], after: Sequence[Numbers], *, neighbours: int = 10) -> StepErrors:
+    """Predict each step of the later paths (T, Z) as the mean step of the nearest positions of the earlier ones.
 
     (Lorenz, 1969: analogues.)
     """
     known = sum(len(path) - 1 for path in before)
     if not 1 <= neighbours <= known:
         raise InputError(
-            "a step is foretold from neighbours in the time before it.",
+            "a step is predicted from neighbours among the earlier steps.",
             found=f"neighbours={neighbours}, {known} steps before the held-out time",
             fix=f"a longer path, or neighbours from 1 to {known}",
         )
-    places, asked = (np.concatenate([path[:-1] for path in paths]) for paths in (before, after))
-    steps, came = (np.concatenate([np.diff(path, axis=0) for path in paths]) for paths in (before, after))
-    foretold = steps[nearest_places(places, asked, neighbours)].mean(axis=1)  # (T', K, Z) -> (T', Z)
-    return Steps(np.square(came - foretold).sum(axis=1), np.square(came - came.mean(axis=0)).sum(axis=1))
+    positions, queries = (np.concatenate([path[:-1] for path in paths]) for paths in (before, after))
+    steps, targets = (np.concatenate([np.diff(path, axis=0) for path in paths]) for paths in (before, after))
+    predicted = steps[nearest_indices(positions, queries, neighbours)].mean(axis=1)  # (T', K, Z) -> (T', Z)
+    deviations = np.square(targets - targets.mean(axis=0)).sum(axis=1)
+    return StepErrors(np.square(targets - predicted).sum(axis=1), deviations)
 
 
-def nearest_places(known: Numbers, asked: Numbers, neighbours: int) -> NDArray[np.intp]:
-    """Numbers (T', K) of the known places nearest to each that is asked."""
+def nearest_indices(positions: Numbers, queries: Numbers, neighbours: int) -> NDArray[np.intp]:
+    """The indices (T', K) of the positions nearest to each query."""
     from sklearn.neighbors import NearestNeighbors  # slow to load
 
-    found = NearestNeighbors(n_neighbors=neighbours).fit(known).kneighbors(asked, return_distance=False)
+    found = NearestNeighbors(n_neighbors=neighbours).fit(positions).kneighbors(queries, return_distance=False)
     return np.asarray(found, dtype=np.intp)
 
 
-def smooth_map_r2(latents: ArrayLike, states: ArrayLike, *, held: float = HELD, landmarks: int = LANDMARKS) -> float:
-    """The mean share of the variance of each coordinate of the state (T, D) that a smooth map of the path explains."""
-    return float(smooth_map_shares(latents, states, held=held, landmarks=landmarks).mean())
+def smooth_map_r2(
+    latents: ArrayLike, states: ArrayLike, *, held_out: float = HELD_OUT, landmarks: int = LANDMARKS
+) -> float:
+    """The mean R² over the coordinates of the state (T, D) of a smooth map from the latent path (T, Z)."""
+    return float(smooth_map_r2_each(latents, states, held_out=held_out, landmarks=landmarks).mean())
 
 
-def smooth_map_shares(
-    latents: ArrayLike, states: ArrayLike, *, held: float = HELD, landmarks: int = LANDMARKS
+def smooth_map_r2_each(
+    latents: ArrayLike, states: ArrayLike, *, held_out: float = HELD_OUT, landmarks: int = LANDMARKS
 ) -> Numbers:
-    """The same of each coordinate (D,); by kernel ridge regression on at most so many landmarks along the path.
+    """R² (D,) of each coordinate of the state; the map is kernel ridge regression on landmarks along the path.
 
-    min ‖y − K_tm β‖² + α βᵀK_mm β (Rasmussen & Williams, 2006, eq. 8.14), K Gaussian and as wide as the path.
+    min ‖y − K_tm β‖² + α βᵀK_mm β (Rasmussen & Williams, 2006, eq. 8.14), K Gaussian, as wide as the path.
     """
     path, truth = as_path("latents", latents), as_path("states", states)
     if len(path) != len(truth):
         raise InputError(
-            "each place of a latent path belongs to one state.",
-            found=f"{len(path)} places, {len(truth)} states",
+            "latents and states must have the same length.",
+            found=f"{len(path)} latents, {len(truth)} states",
             fix="cut both to the same times",
         )
-    cut = cut_at(len(path), held)
+    cut = held_out_start(len(path), held_out)
     path = path / (path[:cut].std(axis=0).mean() or 1.0)
     chosen = path[:cut][np.unique(np.linspace(0, cut - 1, landmarks).astype(np.intp))]  # (M, Z)
     means = truth[:cut].mean(axis=0)
     weights = ridge_on_landmarks(path[:cut], truth[:cut] - means, chosen)  # (M, D)
-    foretold = means + gaussian(path[cut:], chosen) @ weights
-    came = truth[cut:]
-    errors, spreads = np.square(came - foretold).sum(axis=0), np.square(came - came.mean(axis=0)).sum(axis=0)
-    return np.asarray([share_explained(error, spread) for error, spread in zip(errors, spreads, strict=True)])
+    predicted, targets = means + gaussian(path[cut:], chosen) @ weights, truth[cut:]
+    errors, deviations = (np.square(targets - other).sum(axis=0) for other in (predicted, targets.mean(axis=0)))
+    return np.asarray([r_squared(*sums) for sums in zip(errors, deviations, strict=True)])
 
 
 def ridge_on_landmarks(path: Numbers, truth: Numbers, chosen: Numbers) -> Numbers:
-    """The weights (M, D) of the landmarks' kernels; K_mm = U Λ Uᵀ, and β = U Λ^−½ w by ridge regression for w."""
+    """The weights β (M, D) of the landmarks' kernels; K_mm = U Λ Uᵀ, and β = U Λ^−½ w by ridge regression for w."""
     values, vectors = np.linalg.eigh(gaussian(chosen, chosen))
     kept = values > TINY * values[-1]
-    turned = vectors[:, kept] / np.sqrt(values[kept])  # (M, R)
-    features = gaussian(path, chosen) @ turned
+    whitening = vectors[:, kept] / np.sqrt(values[kept])  # (M, R)
+    features = gaussian(path, chosen) @ whitening
     gram = features.T @ features + RIDGE * np.eye(features.shape[1])
-    return np.asarray(turned @ np.linalg.solve(gram, features.T @ truth), dtype=np.float64)
+    return np.asarray(whitening @ np.linalg.solve(gram, features.T @ truth), dtype=np.float64)
 
 
 def gaussian(left: Numbers, right: Numbers) -> Numbers:
-    """exp(−‖a − b‖² / 2Z), (T, M): places are about √(2Z) from each other where each coordinate's spread is 1."""
+    """exp(−‖a − b‖² / 2Z), (T, M): positions are about √(2Z) apart where each coordinate has unit variance."""
     squares = np.square(left).sum(axis=1)[:, None] + np.square(right).sum(axis=1) - 2 * left @ right.T
     return np.asarray(np.exp(-np.maximum(squares, 0.0) / (2 * left.shape[1])))
 
 
-def share_explained(error: float, spread: float) -> float:
-    """1 − error / spread; of what never changes nothing is explained."""
-    return 1 - error / spread if spread > 0 else 0.0
+def r_squared(error: float, deviation: float) -> float:
+    """1 − error / deviation; 0 for a constant."""
+    return 1 - error / deviation if deviation > 0 else 0.0
 
 
-def cut_at(length: int, held: float) -> int:
-    """Where the held-out time begins."""
-    cut = round(length * (1 - held))
+def held_out_start(length: int, held_out: float) -> int:
+    """The index at which the held-out time begins."""
+    cut = round(length * (1 - held_out))
     if not 2 <= cut <= length - 2:
         raise InputError(
-            "a path is judged on a share of its time that it was not fitted on.",
-            found=f"held={held} of {length} steps",
+            "a path needs at least two steps before and in the held-out time.",
+            found=f"held_out={held_out} of {length} steps",
             fix="a share between 0 and 1, and a longer path",
         )
     return cut
 
 
 def as_path(name: str, given: ArrayLike) -> Numbers:
-    """Finite numbers (T, Z)."""
+    """An array (T, Z) of finite numbers."""
     path = np.asarray(given, dtype=np.float64)
     if path.ndim != 2 or not path.size or not np.isfinite(path).all():
         raise InputError(
-            f"{name} are finite numbers, one row a time.",
+            f"{name} must be finite numbers of shape (times, coordinates).",
             found=f"shape {path.shape}" if np.isfinite(path).all() else "a gap or an infinite number",
-            fix="give an array of times × coordinates",
+            fix="give an array with one row for each time",
         )
     return path

@@ -1,4 +1,4 @@
-"""A metric is sums over examples and a formula over the sums: so any resample of the examples can be scored at once."""
+"""A metric: statistics of each example, and a formula over their sums, so that every resample is scored from sums."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,44 +13,46 @@ Sums = NDArray[np.float64]
 
 
 class Metric(NamedTuple):
-    """statistics: outputs, references -> (N, S); formula: sums (R, S) -> (R,). Larger is better, 1 is perfect, unless
-    `smaller_is_better`: then 0 is.
+    """A named metric. Larger is better and 1 is perfect, unless `smaller_is_better`: then 0 is perfect.
 
-    An output is a text, or what the metric says: a metric of label sets takes the labels said and those that are true.
+    A prediction is a text, or what the metric's statistics take: a list of labels, of tags, an array of numbers.
     """
 
     name: str
     summary: str
-    statistics: Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]
-    formula: Callable[[Sums], Sums]
+    statistics: Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]  # predictions, references -> (N, S)
+    formula: Callable[[Sums], Sums]  # sums (R, S) -> values (R,)
     smaller_is_better: bool = False
-    by_source: Callable[[Sequence[str], Sequence[Any], Sequence[Sequence[str]]], Sums] | None = None  # sees sources too
+    source_statistics: Callable[[Sequence[str], Sequence[Any], Sequence[Sequence[str]]], Sums] | None = None
+    # sources, predictions, references -> (N, S); None: the sources do not matter
 
-    def on(self, sources: Sequence[str]) -> "Metric":
-        """The metric of answers to these sources, where it asks what they were; else itself."""
-        return self if self.by_source is None else self._replace(statistics=partial(self.by_source, sources))
+    def for_sources(self, sources: Sequence[str]) -> "Metric":
+        """The metric with its sources bound, where its statistics need them; else itself."""
+        if self.source_statistics is None:
+            return self
+        return self._replace(statistics=partial(self.source_statistics, sources))
 
-    def merit(self, value: float) -> float:
-        """The value, or minus it: always the larger the better."""
+    def to_maximize(self, value: float) -> float:
+        """The value, negated where smaller is better, so that larger is always better."""
         return -value if self.smaller_is_better else value
 
-    def value(self, outputs: Sequence[Any], references: Sequence[Sequence[str]]) -> float:
-        """The metric of a whole set; each output has one or more references."""
-        if not outputs:
+    def value(self, predictions: Sequence[Any], references: Sequence[Sequence[str]]) -> float:
+        """The metric over all examples; each prediction has one or more references."""
+        if not predictions:
             return 0.0
-        return float(self.formula(self.statistics(outputs, references).sum(axis=0, keepdims=True))[0])
+        return float(self.formula(self.statistics(predictions, references).sum(axis=0, keepdims=True))[0])
 
 
-def hits_of(hits: Sequence[float], chances: float = 1.0) -> Sums:
-    """(N, 2): the hits of each example, and its chances to hit."""
-    return np.stack([np.asarray(hits, dtype=np.float64), np.full(len(hits), chances)], axis=1)
+def hit_counts(hits: Sequence[float], trials: float = 1.0) -> Sums:
+    """(N, 2): the hits of each example, and its trials."""
+    return np.stack([np.asarray(hits, dtype=np.float64), np.full(len(hits), trials)], axis=1)
 
 
-def exact_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """(N, 2): right or not, and one."""
-    return hits_of([output in allowed for output, allowed in zip(outputs, references, strict=True)])
+def exact_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+    """(N, 2): 1 where the prediction equals a reference, and 1."""
+    return hit_counts([output in allowed for output, allowed in zip(predictions, references, strict=True)])
 
 
-def share(sums: Sums) -> Sums:
-    """Hits over chances."""
+def ratio(sums: Sums) -> Sums:
+    """The first sum over the second: hits over trials."""
     return np.asarray(sums[:, 0] / sums[:, 1])

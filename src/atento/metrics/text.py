@@ -1,6 +1,6 @@
-"""Exact match, chrF and BLEU. The last two are sacrebleu's, taken apart into sums over sentences.
+"""Metrics of generated text: exact match, sacrebleu's chrF and BLEU as sums over sentences, and edit distances.
 
-How many edits lie between an output and the nearest reference: of characters, or of the symbols between spaces.
+An edit distance is to the nearest reference, in characters or in symbols separated by spaces.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,24 +11,28 @@ from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from atento.metrics.metric import Metric, Sums, exact_statistics, share
+from atento.metrics.metric import Metric, Sums, exact_statistics, ratio
+
+# Axes: N examples.
+
+Tokenize = Callable[[str], Sequence[str]]
 
 
-def corpus_statistics(scorer: Any, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Sacrebleu's counts of each sentence; it wants as many references for every sentence, so the last one repeats."""
+def corpus_statistics(scorer: Any, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+    """Sacrebleu's counts of each sentence; it needs equally many references for each, so the last one repeats."""
     most = max(len(allowed) for allowed in references)
     streams = [[allowed[min(place, len(allowed) - 1)] for allowed in references] for place in range(most)]
-    return np.asarray(scorer._extract_corpus_statistics(list(outputs), streams), dtype=np.float64)
+    return np.asarray(scorer._extract_corpus_statistics(list(predictions), streams), dtype=np.float64)
 
 
 def corpus_formula(scorer: Any, sums: Sums) -> Sums:
-    """Sacrebleu's score of summed counts, from 0 to 1."""
+    """Sacrebleu's score from summed counts, from 0 to 1."""
     return np.asarray([scorer._compute_score_from_stats(row.astype(int).tolist()).score / 100 for row in sums])
 
 
-def chrf_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+def chrf_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
     """Character n-gram counts."""
-    return corpus_statistics(CHRF(), outputs, references)
+    return corpus_statistics(CHRF(), predictions, references)
 
 
 def chrf_formula(sums: Sums) -> Sums:
@@ -36,9 +40,9 @@ def chrf_formula(sums: Sums) -> Sums:
     return corpus_formula(CHRF(), sums)
 
 
-def bleu_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Word n-gram counts, tokenised as 13a."""
-    return corpus_statistics(BLEU(), outputs, references)
+def bleu_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+    """Word n-gram counts, with sacrebleu's 13a tokenizer."""
+    return corpus_statistics(BLEU(), predictions, references)
 
 
 def bleu_formula(sums: Sums) -> Sums:
@@ -46,56 +50,54 @@ def bleu_formula(sums: Sums) -> Sums:
     return corpus_formula(BLEU(), sums)
 
 
-EXACT = Metric("exact", "share of outputs equal to a reference", exact_statistics, share)
+EXACT_MATCH = Metric("exact", "share of predictions equal to a reference", exact_statistics, ratio)
 CHRF2 = Metric("chrf", "overlap of characters, sacrebleu nrefs:var|case:mixed|nc:6|nw:0", chrf_statistics, chrf_formula)
 BLEU4 = Metric(
     "bleu", "overlap of words, sacrebleu nrefs:var|case:mixed|tok:13a|smooth:exp", bleu_statistics, bleu_formula
 )
 
 
-Cut = Callable[[str], Sequence[str]]
+def edit_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]], *, tokenize: Tokenize) -> Sums:
+    """(N, 3): edits to the nearest reference, that reference's length, and 1.
 
-
-def edit_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]], *, cut: Cut) -> Sums:
-    """(N, 3): edits to the nearest reference, that reference's length, and one.
-
-    An edit takes a symbol out, puts one in or replaces one (Levenshtein, 1966).
+    An edit inserts, deletes or replaces a symbol (Levenshtein, 1966).
     """
     rows = []
-    for output, allowed in zip(outputs, references, strict=True):
-        said, known = cut(output), [cut(reference) for reference in allowed]
-        edits, length = min(((Levenshtein.distance(said, true), len(true)) for true in known), key=lambda one: one[0])
+    for output, allowed in zip(predictions, references, strict=True):
+        predicted, known = tokenize(output), [tokenize(reference) for reference in allowed]
+        distances = ((Levenshtein.distance(predicted, true), len(true)) for true in known)
+        edits, length = min(distances, key=lambda one: one[0])
         rows.append((edits, length, 1))
     return np.asarray(rows, dtype=np.float64)
 
 
-def character_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Of characters."""
-    return edit_statistics(outputs, references, cut=str)
+def character_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+    """Edit statistics of characters."""
+    return edit_statistics(predictions, references, tokenize=str)
 
 
-def symbol_statistics(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Of what stands between spaces: words, phones."""
-    return edit_statistics(outputs, references, cut=str.split)
+def symbol_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+    """Edit statistics of symbols separated by spaces: words, phones."""
+    return edit_statistics(predictions, references, tokenize=str.split)
 
 
 def mean_edits(sums: Sums) -> Sums:
-    """Edits an output."""
-    return share(sums[:, [0, 2]])
+    """Edits per prediction."""
+    return ratio(sums[:, [0, 2]])
 
 
 SYMBOL_ERROR = Metric(
     "symbol_error",
-    "edits of symbols between spaces to the nearest reference, over its length",
+    "edits of symbols separated by spaces to the nearest reference, over its length",
     symbol_statistics,
-    share,
+    ratio,
     smaller_is_better=True,
 )
 CHARACTER_ERROR = Metric(
     "character_error",
     "edits of characters to the nearest reference, over its length",
     character_statistics,
-    share,
+    ratio,
     smaller_is_better=True,
 )
 EDITS = Metric(

@@ -1,4 +1,8 @@
-"""Autoencoders: a window of a series, or a frame of a film, pressed to a few numbers and written again from them."""
+"""Autoencoders: a window of a series, or a frame of a video, encoded to a few latent numbers and decoded again.
+
+A window's encoder is any encoder of numbers (`WindowEncoder`), its decoder recurrent or a Transformer; frames have
+convolutional ones.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,56 +15,57 @@ from atento.errors import InputError
 from atento.layers.losses import Loss, squared_error
 from atento.layers.positions import Positions
 from atento.models.protocols import Encoder
+from atento.recurrent.layers import OneToMany
 from atento.recurrent.stack import Stack
 
-# Axes: B batch, L time, C channels (of a film its pixels, row by row), Z latent, D size, H height, W width.
+# Axes: B batch, L time, C channels (of a video its pixels, row by row), Z latent, D size, H height, W width.
 
 
 class WindowSizes(NamedTuple):
-    """What follows from the data."""
+    """The sizes that follow from the data."""
 
     channels: int
     look_back: int
-    frame: tuple[int, int] = (0, 0)  # height and width of a film's frames; zeros: no film
+    frame: tuple[int, int] = (0, 0)  # height and width of a video's frames; zeros: no video
 
 
-class WindowBatch(NamedTuple):
-    """Windows on the scale of the training part; what is read is what is to be written."""
+class AutoencoderBatch(NamedTuple):
+    """Windows, scaled by the training part: inputs and targets alike."""
 
     values: Tensor  # (B, L, C)
 
 
 class Autoencoder(nn.Module):
-    """values (B, L, C) -> latent (B, Z) -> values: x̂ = g(f(x)), learned by ‖x − x̂‖² (Hinton & Salakhutdinov, 2006).
+    """values (B, L, C) -> latent (B, Z) -> values: x̂ = g(f(x)), trained on ‖x − x̂‖² (Hinton & Salakhutdinov, 2006).
 
-    `noise` falls on what is read while training (Vincent et al., 2008); what is to be written stays clean.
+    `noise` is added to the inputs in training, not to the targets (a denoising autoencoder; Vincent et al., 2008).
     """
 
-    def __init__(self, reader: nn.Module, writer: nn.Module, sizes: WindowSizes, *, noise: float = 0.0) -> None:
+    def __init__(self, encoder: nn.Module, decoder: nn.Module, sizes: WindowSizes, *, noise: float = 0.0) -> None:
         super().__init__()
-        self.reader, self.writer, self.sizes, self.noise = reader, writer, sizes, noise
+        self.encoder, self.decoder, self.sizes, self.noise = encoder, decoder, sizes, noise
 
     def encode(self, values: Tensor) -> Tensor:
         """The latent (B, Z) of each window."""
         if values.shape[1:] != (self.sizes.look_back, self.sizes.channels):
             raise InputError(
-                "an autoencoder reads windows of one shape.",
+                "Autoencoder: the windows are of another shape than it was made for.",
                 found=f"values {tuple(values.shape)}",
                 fix=f"give values (B, {self.sizes.look_back}, {self.sizes.channels})",
             )
-        latent: Tensor = self.reader(values)
+        latent: Tensor = self.encoder(values)
         return latent
 
     def decode(self, latent: Tensor) -> Tensor:
         """The window (B, L, C) of each latent."""
-        values: Tensor = self.writer(latent)
+        values: Tensor = self.decoder(latent)
         return values
 
     def forward(self, values: Tensor) -> Tensor:
-        """What is left of each window (B, L, C)."""
+        """The reconstruction (B, L, C) of each window."""
         return self.decode(self.encode(values))
 
-    def loss(self, batch: WindowBatch) -> Loss:
+    def loss(self, batch: AutoencoderBatch) -> Loss:
         """Squared error of every number."""
         read = batch.values
         if self.training and self.noise:
@@ -68,110 +73,109 @@ class Autoencoder(nn.Module):
         return squared_error(self(read), batch.values)
 
 
-class SummaryReader(nn.Module):
+class WindowEncoder(nn.Module):
     """W s + b of the summary s of any encoder of numbers: (B, L, C) -> (B, Z)."""
 
     def __init__(self, encoder: Encoder, latent: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.press = nn.Linear(encoder.size, latent)
+        self.to_latent = nn.Linear(encoder.size, latent)
 
     def forward(self, values: Tensor) -> Tensor:
-        """A window has no padding: every step is real."""
+        """A window has no padding: every step is valid."""
         valid = torch.ones(values.shape[:2], dtype=torch.bool, device=values.device)
-        latent: Tensor = self.press(self.encoder.encode(values, valid).summary)
+        latent: Tensor = self.to_latent(self.encoder.encode(values, valid).summary)
         return latent
 
 
-class RecurrentWriter(nn.Module):
-    """Walks the window with the latent as the input of every step (Srivastava et al., 2015, sec. 2.2)."""
+class RecurrentWindowDecoder(nn.Module):
+    """A recurrent stack with the latent as the input of every step (Srivastava et al., 2015, sec. 2.2)."""
 
     def __init__(self, stack: Stack, channels: int, look_back: int) -> None:
         super().__init__()
-        self.stack, self.look_back = stack, look_back
-        self.write = nn.Linear(stack.output_size, channels)
+        self.look_back = look_back
+        self.network = OneToMany(stack, nn.Linear(stack.output_size, channels), given="always")
 
     def forward(self, latent: Tensor) -> Tensor:
         """(B, Z) -> (B, L, C)."""
-        inputs = latent.unsqueeze(1).expand(-1, self.look_back, -1)
-        values: Tensor = self.write(self.stack(inputs).outputs)
+        values: Tensor = self.network(latent, self.look_back)
         return values
 
 
-class TransformerWriter(nn.Module):
-    """The latent at every place, told apart by positions alone, through the layers."""
+class TransformerWindowDecoder(nn.Module):
+    """Layers of self-attention over copies of the latent that differ by their positions alone."""
 
     def __init__(
         self, latent: int, positions: Positions, stack: TransformerStack, channels: int, look_back: int
     ) -> None:
         super().__init__()
-        self.spread, self.positions, self.stack = nn.Linear(latent, stack.size), positions, stack
+        self.from_latent, self.positions, self.stack = nn.Linear(latent, stack.size), positions, stack
         self.look_back = look_back
         self.write = nn.Linear(stack.size, channels)
 
     def forward(self, latent: Tensor) -> Tensor:
         """(B, Z) -> (B, L, C)."""
-        vectors = self.spread(latent).unsqueeze(1)  # (B, 1, D)
+        vectors = self.from_latent(latent).unsqueeze(1)  # (B, 1, D)
         places = self.positions(torch.arange(self.look_back, device=latent.device)).to(vectors.dtype)  # (L, D)
         values: Tensor = self.write(self.stack(vectors + places))
         return values
 
 
-class FrameReader(nn.Module):
-    """Convolutions that halve a frame again and again, then one linear map; the steps of a window are its planes."""
+class FrameEncoder(nn.Module):
+    """Convolutions of stride 2, then one linear map; the steps of a window are the input channels."""
 
     def __init__(self, sizes: WindowSizes, widths: list[int], latent: int) -> None:
         super().__init__()
         self.frame = sizes.frame
         planes = [sizes.look_back, *widths]
-        self.maps = nn.ModuleList(
+        self.convolutions = nn.ModuleList(
             nn.Conv2d(before, after, kernel_size=3, stride=2, padding=1) for before, after in pairwise(planes)
         )
-        height, width = halved(self.frame, len(widths))[-1]
-        self.press = nn.Linear(widths[-1] * height * width, latent)
+        height, width = halved_sizes(self.frame, len(widths))[-1]
+        self.to_latent = nn.Linear(widths[-1] * height * width, latent)
 
     def forward(self, values: Tensor) -> Tensor:
         """(B, L, H·W) -> (B, Z)."""
-        seen = values.reshape(*values.shape[:2], *self.frame)
-        for map_ in self.maps:
-            seen = nn.functional.silu(map_(seen))
-        latent: Tensor = self.press(seen.flatten(1))
+        maps = values.reshape(*values.shape[:2], *self.frame)
+        for convolution in self.convolutions:
+            maps = nn.functional.silu(convolution(maps))
+        latent: Tensor = self.to_latent(maps.flatten(1))
         return latent
 
 
-class FrameWriter(nn.Module):
-    """The way back: a linear map, a bend, and transposed convolutions that double the frame again and again."""
+class FrameDecoder(nn.Module):
+    """The mirror of `FrameEncoder`: two linear maps, then transposed convolutions of stride 2."""
 
     def __init__(self, sizes: WindowSizes, widths: list[int], latent: int, hidden: int) -> None:
         super().__init__()
-        extents = halved(sizes.frame, len(widths))
+        extents = halved_sizes(sizes.frame, len(widths))
         self.first = (widths[-1], *extents[-1])
-        self.spread = nn.Linear(latent, hidden)
-        self.unfold = nn.Linear(hidden, widths[-1] * extents[-1][0] * extents[-1][1])
+        self.from_latent = nn.Linear(latent, hidden)
+        self.to_maps = nn.Linear(hidden, widths[-1] * extents[-1][0] * extents[-1][1])
         planes = [*reversed(widths), sizes.look_back]
-        self.maps = nn.ModuleList(
+        self.convolutions = nn.ModuleList(
             nn.ConvTranspose2d(
                 before,
                 after,
                 kernel_size=3,
                 stride=2,
                 padding=1,
-                output_padding=(1 - height % 2, 1 - width % 2),  # what was halved from an odd side is odd again
+                output_padding=(1 - height % 2, 1 - width % 2),  # an odd side that was halved becomes odd again
             )
             for before, after, (height, width) in zip(planes, planes[1:], reversed(extents[:-1]), strict=False)
         )
 
     def forward(self, latent: Tensor) -> Tensor:
         """(B, Z) -> (B, L, H·W)."""
-        bend = nn.functional.silu
-        seen = self.unfold(bend(self.spread(latent))).unflatten(-1, self.first)
-        for map_ in self.maps:
-            seen = map_(bend(seen))
-        return seen.flatten(2)
+        silu = nn.functional.silu
+        maps = self.to_maps(silu(self.from_latent(latent))).unflatten(-1, self.first)
+        for convolution in self.convolutions:
+            maps = convolution(silu(maps))
+        return maps.flatten(2)
 
 
-def halved(frame: tuple[int, int], times: int) -> list[tuple[int, int]]:
-    """The frame's height and width, and what is left of them after each halving."""
+def halved_sizes(frame: tuple[int, int], times: int) -> list[tuple[int, int]]:
+    """Height and width of a frame, and of what remains after each halving."""
     extents = [frame]
     for _ in range(times):
         height, width = extents[-1]

@@ -1,6 +1,10 @@
-"""Many to one: a whole sequence is read, then judged."""
+"""Many-to-one models: a whole sequence is encoded, then classified (or, with a `RegressionHead`, estimated).
 
-from typing import NamedTuple
+`Classifier` joins an encoder and a head, with hashed n-gram features beside them where wanted; `OneVsRest` trains a
+network for each label.
+"""
+
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -8,105 +12,159 @@ from torch import Tensor, nn
 from atento.blocks.pooling import AttentionPooling, Pooling
 from atento.errors import InputError
 from atento.layers.losses import Loss
-from atento.models.backbones.hierarchical import RunsOfWords
+from atento.layers.masking import clean
 from atento.models.heads import Head
-from atento.models.protocols import Encoded, Encoder
+from atento.models.protocols import BatchWithTruth, Encoded, Encoder, Judge
+from atento.models.summaries import pooled
+from atento.recurrent.unroll import valid_first
 
-# Axes: B batch, N time, D size, C labels.
+# Axes: B batch, N time, D size, C labels, G n-grams.
+
+NGRAM_BUCKETS = 50_021  # a prime; n-grams that fall into the same bucket share a vector
+HASH_FACTORS = (1, 1_000_003, 998_244_353)  # one for each word of an n-gram
+NGRAM_SCALE = 10.0  # an n-gram is rare, so its vector is learned this much faster than other weights
 
 
 class LabelledBatch(NamedTuple):
-    """Sequences and what is true of each, or of each of their steps."""
+    """Sequences and the truth of each, or of each of their steps."""
 
     source: Tensor  # (B, N) tokens, or (B, N, channels) numbers
     valid: Tensor  # (B, N)
-    truth: Tensor  # as the head wants it, with leading axes (B,), of a tagger (B, N)
+    truth: Tensor  # as the head takes it, with leading axes (B,); for a tagger (B, N)
 
 
-class Classifier(nn.Module):
-    """An encoder reads, its summary or a pooling of its states is what the head judges; what the runs of words beside
-    it say is added to the head's outputs.
+class NGramFeatures(nn.Module):
+    """The sum of a vector for each n-gram of one to `longest` tokens, times `NGRAM_SCALE` / √n-grams.
+
+    tokens (B, N), valid (B, N) -> (B, D). N-grams are hashed (Joulin et al., 2017, sec. 2.1); the result is added to
+    the outputs of a deep model (Cheng et al., 2016). The vectors start at zero, so nothing is added at first.
+    """
+
+    def __init__(self, longest: int, size: int, *, dropout: float = 0.0, buckets: int = NGRAM_BUCKETS) -> None:
+        super().__init__()
+        if not 1 <= longest <= len(HASH_FACTORS):
+            raise InputError(
+                f"NGramFeatures: longest must be 1 to {len(HASH_FACTORS)} words.",
+                found=f"longest={longest}",
+                fix="longest=2",
+            )
+        self.longest, self.size = longest, size
+        self.table = nn.Embedding(buckets, size)  # 0 is no n-gram
+        nn.init.zeros_(self.table.weight)
+        self.dropout = dropout
+
+    def forward(self, tokens: Tensor, valid: Tensor) -> Tensor:
+        """One vector for each text; an empty text gives zeros."""
+        buckets = self.buckets(tokens, valid)  # (B, G)
+        kept = buckets > 0
+        if self.training and self.dropout:
+            kept = kept & (torch.rand(buckets.shape, device=buckets.device) >= self.dropout)
+        summed = clean(self.table(buckets), kept).sum(dim=1)
+        return torch.as_tensor(NGRAM_SCALE * summed / kept.sum(dim=1, keepdim=True).clamp(min=1).sqrt())
+
+    def buckets(self, tokens: Tensor, valid: Tensor) -> Tensor:
+        """The hash bucket (B, G) of each n-gram, 0 where there is none."""
+        order = valid_first(valid)
+        tokens, valid = tokens.gather(1, order), valid.gather(1, order)
+        tokens = tokens.masked_fill(~valid, 0)
+        found = []
+        for length in range(1, min(self.longest, tokens.size(1)) + 1):
+            parts = [tokens[:, at : tokens.size(1) - length + 1 + at] * HASH_FACTORS[at] for at in range(length)]
+            hashed = torch.stack(parts).sum(dim=0)
+            bucket = (hashed + length) % (self.table.num_embeddings - 1) + 1
+            found.append(bucket.masked_fill(~valid[:, length - 1 :], 0))
+        return torch.cat(found, dim=1)
+
+
+class Classifier(Judge[LabelledBatch]):
+    """An encoder and a head over its summary, or over a pooling of its states; n-gram features are added to the
+    head's outputs.
     """
 
     def __init__(
-        self, encoder: Encoder, head: Head, *, pooling: Pooling | None = None, runs: RunsOfWords | None = None
+        self, encoder: Encoder, head: Head, *, pooling: Pooling | None = None, ngrams: NGramFeatures | None = None
     ) -> None:
         super().__init__()
         require_width(encoder, head)
-        self.encoder, self.head, self.pooling, self.runs = encoder, head, pooling, runs
+        self.encoder, self.head, self.pooling, self.ngrams = encoder, head, pooling, ngrams
+
+    @property
+    def width(self) -> int:
+        """The outputs of the head."""
+        return self.head.width
 
     def forward(self, batch: LabelledBatch) -> Tensor:
-        """Outputs (B, C) of the head, one row a sequence."""
+        """Outputs (B, C) of the head, one row for each sequence."""
         encoded = self.encoder.encode(batch.source, batch.valid)
-        outputs: Tensor = self.head(self.sum_up(encoded))
-        return outputs if self.runs is None else outputs + self.runs(batch.source, batch.valid)
+        outputs: Tensor = self.head(self.pool(encoded))
+        return outputs if self.ngrams is None else outputs + self.ngrams(batch.source, batch.valid)
 
-    def sum_up(self, encoded: Encoded) -> Tensor:
-        """The sequence in one vector (B, D); without a pooling the encoder's own summary."""
-        if self.pooling is None:
-            return encoded.summary
-        summed: Tensor = self.pooling(encoded.states, valid=encoded.valid)
-        return summed
+    def pool(self, encoded: Encoded) -> Tensor:
+        """The sequence as one vector (B, D)."""
+        return pooled(encoded, self.pooling)
 
     def loss(self, batch: LabelledBatch, *, smoothing: float = 0.0) -> Loss:
-        """How wrong the head is on each sequence."""
+        """The head's loss on each sequence."""
         return self.head.loss(self(batch), batch.truth, smoothing=smoothing)
 
     def weights(self, batch: LabelledBatch) -> Tensor:
-        """How much of each token was taken (B, N); only where attention pools."""
-        if not isinstance(self.pooling, AttentionPooling):
-            raise InputError(
-                "this classifier has no attention weights: it does not pool by attention.",
-                found=f"pooling={type(self.pooling).__name__}",
-                fix="name a score, e.g. lstm+additive",
-            )
+        """The attention weight (B, N) of each token in the pooling; only where attention pools."""
         encoded = self.encoder.encode(batch.source, batch.valid)
-        return self.pooling.weights(encoded.states, valid=encoded.valid)
+        return pooling_weights(self.pooling, encoded)
 
 
-class OneEach(nn.Module):
-    """A network of its own for each label, side by side, where one network for all would share what it learns.
+def pooling_weights(pooling: Pooling | None, encoded: Encoded) -> Tensor:
+    """The weight (B, N) of each state in an attention pooling; other poolings have none and are refused."""
+    if not isinstance(pooling, AttentionPooling):
+        raise InputError(
+            "this model has no attention weights: it does not pool by attention.",
+            found=f"pooling={type(pooling).__name__}",
+            fix="give it an AttentionPooling",
+        )
+    return pooling.weights(encoded.states, valid=encoded.valid)
 
-    Each gives (B, 1), together they give (B, C).
-    """
 
-    def __init__(self, networks: list[Classifier]) -> None:
+Network = TypeVar("Network", bound=Judge[Any])
+
+
+class OneVsRest(Judge[Any], Generic[Network]):
+    """A network of its own for each label: each gives (B, 1), together they give (B, C). They share no weights."""
+
+    def __init__(self, networks: list[Network]) -> None:
         super().__init__()
-        if not networks or any(network.head.width != 1 for network in networks):
+        if not networks or any(network.width != 1 for network in networks):
             raise InputError(
-                "one network a label: each says one number.",
-                found=f"head widths {[network.head.width for network in networks]}",
-                fix="give classifiers whose heads have width 1",
+                "OneVsRest: each network must give one output.",
+                found=f"widths {[network.width for network in networks]}",
+                fix="give networks whose heads have width=1",
             )
         self.networks = nn.ModuleList(networks)
 
-    def forward(self, batch: LabelledBatch) -> Tensor:
-        """Outputs (B, C), a column a network."""
+    @property
+    def width(self) -> int:
+        """One output for each network."""
+        return len(self.networks)
+
+    def forward(self, batch: BatchWithTruth) -> Tensor:
+        """Outputs (B, C), a column for each network."""
         return torch.cat([network(batch) for network in self.networks], dim=-1)
 
-    def loss(self, batch: LabelledBatch, *, smoothing: float = 0.0) -> Loss:
-        """The sum of the networks' own losses; none sees another's."""
+    def loss(self, batch: BatchWithTruth, *, smoothing: float = 0.0) -> Loss:
+        """The sum of the networks' losses, each on its own column of the truth (B, C)."""
         truths = zip(self.each(), torch.split(batch.truth, 1, dim=-1), strict=True)
         losses = [network.loss(batch._replace(truth=truth), smoothing=smoothing) for network, truth in truths]
         return Loss(torch.stack([loss.total for loss in losses]).sum(), sum(loss.items for loss in losses))
 
-    def each(self) -> list[Classifier]:
-        """The networks, typed."""
-        return [network for network in self.networks if isinstance(network, Classifier)]
-
-
-def as_classifier(module: nn.Module) -> Classifier:
-    """The module, typed."""
-    if not isinstance(module, Classifier):
-        raise TypeError(f"a whole sequence is judged by a Classifier, not by a {type(module).__name__}")
-    return module
+    def each(self) -> list[Network]:
+        """The networks in the order of their labels."""
+        return cast("list[Network]", list(self.networks))
 
 
 def require_width(encoder: Encoder, head: Head) -> None:
-    """A head reads vectors as wide as the encoder's states."""
+    """A head takes vectors as wide as the encoder's states."""
     if encoder.size != head.size:
         raise InputError(
-            "the head must read vectors as wide as the encoder's states.",
-            found=f"encoder of {encoder.size}, head of {head.size}",
+            "the head must take vectors as wide as the encoder's states.",
+            found=f"encoder of size {encoder.size}, head of size {head.size}",
             fix=f"make the head with size={encoder.size}",
         )

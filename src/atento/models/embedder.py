@@ -1,8 +1,7 @@
-"""Skip-gram with negative sampling: each word tells the words around it from drawn ones.
+"""Models that learn word embeddings.
 
-(Mikolov et al., 2013, "Distributed representations of words and phrases".)
-
-A network that says the next word from the words before it, side by side (Bengio et al., 2003, eq. 1).
+`SkipGram` with negative sampling (Mikolov et al., 2013, "Distributed representations of words and phrases") predicts
+the words around each word; `NextWord` (Bengio et al., 2003, eq. 1) predicts each word from those before it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,15 +13,16 @@ from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
-from atento.layers.losses import Loss, precise, token_cross_entropy
-from atento.recurrent.unroll import real_first
+from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
+from atento.recurrent.unroll import valid_first
 
-# Axes: B batch, T time, V vocabulary, D size, P pairs of words, K drawn words a pair, M words to be foreseen.
+# Axes: B batch, T time, V vocabulary, D size, P pairs of words, K negative samples of a pair, W words,
+# M words to predict.
 
 NEGATIVES = 5
-FLATTEN = 0.75  # drawn words are so much less uneven than the text's (sec. 2.2)
-CHEAP = 8  # one product of matrices does so many numbers in the time that drawing, looking up and multiplying one takes
-MARKS = 4  # padding, unknown, start and end have no meaning to learn
+NOISE_POWER = 0.75  # of a word's count in the noise distribution (sec. 2.2)
+EXACT_COST_RATIO = 8  # drawing, looking up and multiplying one number costs as much as so many in a matrix product
+SPECIAL_TOKENS = 4  # padding, unknown, start and end have no embedding to learn
 
 
 class WordsBatch(NamedTuple):
@@ -32,22 +32,22 @@ class WordsBatch(NamedTuple):
     valid: Tensor  # (B, T)
 
 
-def noise_of(counts: Sequence[int]) -> Tensor:
-    """P_n (V,): how often each word is drawn, by its count to the power of ¾; marks never are."""
-    shares = [0.0 if number < MARKS else count**FLATTEN for number, count in enumerate(counts)]
+def noise_distribution(counts: Sequence[int]) -> Tensor:
+    """P_n (V,): the probability of each word as a negative sample, ∝ count^¾; special tokens have none."""
+    shares = [0.0 if number < SPECIAL_TOKENS else count**NOISE_POWER for number, count in enumerate(counts)]
     if not any(shares):
-        raise InputError("there are no words to learn.", found="only marks", fix="give texts of several words")
+        raise InputError("there are no words to learn.", found="only special tokens", fix="give texts of several words")
     return torch.tensor(shares) / sum(shares)
 
 
-def words_first(batch: WordsBatch) -> WordsBatch:
-    """Padding to the right, wherever it stood; its tokens become 0."""
-    order = real_first(batch.valid)
+def left_aligned(batch: WordsBatch) -> WordsBatch:
+    """The same texts with padding on the right; its tokens become 0."""
+    order = valid_first(batch.valid)
     tokens, valid = batch.tokens.gather(1, order), batch.valid.gather(1, order)
     return WordsBatch(tokens.masked_fill(~valid, 0), valid)
 
 
-def words_before(tokens: Tensor, window: int) -> Tensor:
+def preceding_words(tokens: Tensor, window: int) -> Tensor:
     """tokens (B, T) -> (B, T, window): the words before each, the nearest first; 0 before the start."""
     padded = functional.pad(tokens, (window, 0))
     return padded.unfold(1, window, 1)[:, :-1].flip(-1)
@@ -57,8 +57,8 @@ class SkipGram(nn.Module):
     """log σ(v'_c · v_w) + Σ_k E_{n ~ P_n} log σ(−v'_n · v_w) for each word w and each word c at most `window` away
     (eq. 4).
 
-    While it learns the K words n are drawn, unless the vocabulary is so small that the whole expectation is cheaper; in
-    evaluation mode it is always whole. `embedding` holds v, the vectors that are kept; `contexts` holds v'.
+    In training the K words n are sampled, unless the vocabulary is so small that the exact expectation is cheaper; in
+    evaluation mode it is always exact. `embedding` holds v, the vectors that are kept; `contexts` holds v'.
     """
 
     noise: Tensor
@@ -73,45 +73,44 @@ class SkipGram(nn.Module):
 
     def forward(self, batch: WordsBatch) -> Tensor:
         """Scores (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
-        rows = words_first(batch)
-        return self.foresee(rows.tokens)[rows.valid]
+        rows = left_aligned(batch)
+        return self.predict(rows.tokens)[rows.valid]
 
     def loss(self, batch: WordsBatch) -> Loss:
-        """Minus eq. 4 of every pair."""
-        rows = words_first(batch)
-        found = list(pairs(rows, self.window))
+        """Minus eq. 4 for every pair."""
+        found = list(skip_gram_pairs(left_aligned(batch), self.window))
         words, near = (torch.cat([pair[side] for pair in found]) for side in (0, 1))  # (P,)
         vectors = self.embedding(words)  # (P, D)
-        true = functional.logsigmoid(precise((vectors * self.contexts(near)).sum(-1)))  # (P,)
-        return Loss(-(true + self.refused(words, vectors)).sum(), len(words))
+        positive = functional.logsigmoid(at_least_float32((vectors * self.contexts(near)).sum(-1)))  # (P,)
+        return Loss(-(positive + self.negative_term(words, vectors)).sum(), len(words))
 
-    def refused(self, words: Tensor, vectors: Tensor) -> Tensor:
-        """The second term (P,): how surely drawn words are not taken for true ones."""
+    def negative_term(self, words: Tensor, vectors: Tensor) -> Tensor:
+        """The second term (P,) of eq. 4, sampled or exact."""
         distinct, place = torch.unique(words, return_inverse=True)
-        if self.training and distinct.numel() * self.noise.numel() > CHEAP * words.numel() * self.negatives:
-            return self.by_drawing(vectors)
-        return self.in_full(distinct)[place]
+        if self.training and distinct.numel() * self.noise.numel() > EXACT_COST_RATIO * words.numel() * self.negatives:
+            return self.sampled_negatives(vectors)
+        return self.expected_negatives(distinct)[place]
 
-    def by_drawing(self, vectors: Tensor) -> Tensor:
-        """Σ_k log σ(−v'_n · v_w) of K words drawn for each of the pairs: vectors (P, D) -> (P,)."""
+    def sampled_negatives(self, vectors: Tensor) -> Tensor:
+        """Σ_k log σ(−v'_n · v_w) of K words sampled for each pair: vectors (P, D) -> (P,)."""
         drawn = torch.multinomial(self.noise, len(vectors) * self.negatives, replacement=True)
         others = self.contexts(drawn.view(-1, self.negatives))  # (P, K, D)
-        return functional.logsigmoid(-precise((others * vectors.unsqueeze(-2)).sum(-1))).sum(-1)
+        return functional.logsigmoid(-at_least_float32((others * vectors.unsqueeze(-2)).sum(-1))).sum(-1)
 
-    def in_full(self, words: Tensor) -> Tensor:
-        """K Σ_n P_n log σ(−v'_n · v_w) over the whole vocabulary, for each of some words (W,)."""
-        scores = precise(self.embedding(words) @ self.contexts.table.weight.T)  # (W, V)
+    def expected_negatives(self, words: Tensor) -> Tensor:
+        """K Σ_n P_n log σ(−v'_n · v_w) over the whole vocabulary, for each of the words (W,)."""
+        scores = at_least_float32(self.embedding(words) @ self.contexts.table.weight.T)  # (W, V)
         return self.negatives * (functional.logsigmoid(-scores) @ self.noise.to(scores))
 
-    def foresee(self, tokens: Tensor) -> Tensor:
-        """Scores (B, T, V) of every word as the next one: how well it goes with each word before."""
-        before = self.embedding(words_before(tokens, self.window)).sum(dim=-2)  # (B, T, D)
+    def predict(self, tokens: Tensor) -> Tensor:
+        """Scores (B, T, V) of every word as the next one: its products with the words before, summed."""
+        before = self.embedding(preceding_words(tokens, self.window)).sum(dim=-2)  # (B, T, D)
         return functional.linear(before, self.contexts.table.weight)
 
 
-def pairs(rows: WordsBatch, window: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """(word, word near it), each pair in both orders; marks are in none."""
-    known = rows.valid & (rows.tokens >= MARKS)
+def skip_gram_pairs(rows: WordsBatch, window: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """(word, context word), each pair in both orders; pairs with special tokens are left out."""
+    known = rows.valid & (rows.tokens >= SPECIAL_TOKENS)
     for apart in range(1, window + 1):
         both = known[:, apart:] & known[:, :-apart]
         left, right = rows.tokens[:, :-apart][both], rows.tokens[:, apart:][both]
@@ -119,14 +118,11 @@ def pairs(rows: WordsBatch, window: int) -> Iterator[tuple[Tensor, Tensor]]:
         yield right, left
 
 
-# Axes: B batch, T time, V vocabulary, D size, M words to be foreseen.
-
-
 class NextWord(nn.Module):
-    """y = b + U tanh(d + H x), where x are the vectors of the `window` words before, side by side.
+    """y = b + U tanh(d + H x), where x is the concatenation of the vectors of the `window` words before.
 
-    All words of a text are foreseen at once. The rows of U, which read the layer before the last, are vectors of words
-    too: where `tied`, they are those that x is made of (Press & Wolf, 2017).
+    All words of a text are predicted in parallel. The rows of U are vectors of words too: where `tied`, they are those
+    that x is made of (Press & Wolf, 2017).
     """
 
     def __init__(
@@ -141,16 +137,16 @@ class NextWord(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: WordsBatch) -> Tensor:
-        """Scores (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
-        rows = words_first(batch)
-        return self.foresee(rows.tokens)[rows.valid]
+        """Logits (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
+        rows = left_aligned(batch)
+        return self.predict(rows.tokens)[rows.valid]
 
     def features(self, tokens: Tensor) -> Tensor:
-        """The layer before the last (B, T, D), one vector for each word to be foreseen."""
-        before = self.embedding(words_before(tokens, self.window)).flatten(-2)  # (B, T, window D)
+        """The hidden layer (B, T, D), one vector for each word to predict."""
+        before = self.embedding(preceding_words(tokens, self.window)).flatten(-2)  # (B, T, window D)
         return torch.tanh(self.mix(self.dropout(before)))
 
-    def foresee(self, tokens: Tensor) -> Tensor:
+    def predict(self, tokens: Tensor) -> Tensor:
         """Logits (B, T, V) of every word as the next one."""
         return self.to_logits(self.features(tokens))
 
@@ -160,7 +156,7 @@ class NextWord(nn.Module):
         return functional.linear(self.dropout(features), table.table.weight, self.bias)
 
     def loss(self, batch: WordsBatch) -> Loss:
-        """Cross-entropy of every known word."""
-        rows = words_first(batch)
-        known = rows.valid & (rows.tokens >= MARKS)
+        """Cross-entropy of every word of the vocabulary; special tokens are left out."""
+        rows = left_aligned(batch)
+        known = rows.valid & (rows.tokens >= SPECIAL_TOKENS)
         return token_cross_entropy(self.to_logits(self.features(rows.tokens)[known]), rows.tokens[known])

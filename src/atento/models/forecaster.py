@@ -1,4 +1,8 @@
-"""Forecasters: what is known at one time -> what comes after it. A network sees numbers from their anchor on."""
+"""Forecasters: a window of past values and known covariates -> the values of the horizon.
+
+`Forecaster` subtracts an anchor (a level of the window) and the effect of covariates before a `ForecastNetwork`, and
+adds them to its outputs again; the networks are in `forecast_networks`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
-from atento.layers.losses import Loss, in_order, median_shares, pinball, squared_error
+from atento.layers.losses import Loss, median_weights, pinball_loss, sort_quantiles, squared_error
 
 # Axes: B windows, N windows or channels of them, L past, H horizon, C channels, K covariates, Q quantiles (else 1).
 
 
 class SeriesSizes(NamedTuple):
-    """What follows from the data."""
+    """The sizes that follow from the data."""
 
     channels: int
     covariates: int
@@ -23,10 +27,10 @@ class SeriesSizes(NamedTuple):
 
 
 class SeriesBatch(NamedTuple):
-    """Windows on the scale of the training part."""
+    """Windows, scaled by the training part."""
 
     past: Tensor  # (B, L, C)
-    known: Tensor  # (B, L + H, K)
+    known: Tensor  # (B, L + H, K) covariates that are known in advance
     target: Tensor  # (B, H, C)
 
 
@@ -34,25 +38,25 @@ Anchor = Callable[[Tensor], Tensor]  # (B, L, C) -> (B, 1, C)
 
 
 def last_value(past: Tensor) -> Tensor:
-    """Where a window ends."""
+    """The last value of a window."""
     return past[:, -1:]
 
 
 def mean_value(past: Tensor) -> Tensor:
-    """What a window has on average."""
+    """The mean of a window."""
     return past.mean(dim=1, keepdim=True)
 
 
 def no_anchor(past: Tensor) -> Tensor:
-    """Numbers as they are."""
+    """Zero: values stay as they are."""
     return torch.zeros_like(past[:, -1:])
 
 
-class Network(nn.Module, ABC):
-    """A window from its anchor on -> the horizon, from the same anchor on.
+class ForecastNetwork(nn.Module, ABC):
+    """A window relative to its anchor -> the horizon, relative to the same anchor.
 
-    past (N, L, C), known (N, L + H, K) -> (N, H, C, Q). All channels of a row are read together. Before it has learned
-    it says nothing: the anchor is the first forecast.
+    past (N, L, C), known (N, L + H, K) -> (N, H, C, Q). All channels of a row are read together. At initialization the
+    outputs are zero, so that the first forecast is the anchor.
     """
 
     @abstractmethod
@@ -60,124 +64,134 @@ class Network(nn.Module, ABC):
         """The whole horizon."""
 
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
-        """Where it looked: (N, layers, heads, outputs, sources); a network without attention looked nowhere."""
+        """Attention weights (N, layers, heads, outputs, sources); a network without attention has no layers."""
         return past.new_zeros(len(past), 0, 0, 0, 0)
 
 
-def silent(map_: nn.Linear) -> nn.Linear:
-    """A map that begins with zeros."""
-    nn.init.zeros_(map_.weight)
-    nn.init.zeros_(map_.bias)
-    return map_
+def zero_initialized(linear: nn.Linear) -> nn.Linear:
+    """The linear map with weight and bias set to zero."""
+    nn.init.zeros_(linear.weight)
+    nn.init.zeros_(linear.bias)
+    return linear
 
 
 class Forecaster(nn.Module):
-    """anchor + effect(known) + network(past − effect(known) − anchor): what is added to a series is added to its
-    forecast, and what is known beforehand is taken off before the past is read.
+    """anchor + effect(known) + network(past − effect(known) − anchor): a constant added to a series is added to its
+    forecast, and the effect of covariates is removed before the past is read.
+
+    `predicts_change`: the network reads values as they are, and its outputs, times `step_scale` for each channel, are
+    changes from the anchor. `per_channel`: the network reads each channel alone. `quantiles` are levels between 0 and
+    1; without them a forecast is one number. `noise` is added to the past in training.
     """
+
+    step_scale: Tensor
 
     def __init__(
         self,
-        network: Network,
+        network: ForecastNetwork,
         sizes: SeriesSizes,
         *,
         anchor: Anchor = last_value,
-        whole: bool = False,
-        pace: Sequence[float] = (),
+        predicts_change: bool = False,
+        step_scale: Sequence[float] = (),
         effect: nn.Module | None = None,
-        each: bool = False,
-        levels: tuple[float, ...] = (),
+        per_channel: bool = False,
+        quantiles: tuple[float, ...] = (),
         noise: float = 0.0,
     ) -> None:
         super().__init__()
         self.network, self.sizes, self.anchor, self.effect = network, sizes, anchor, effect
-        self.each, self.levels, self.noise = each, levels, noise
-        self.whole = whole  # the network sees numbers as they are, and says how far from the anchor they go
-        self.pace: Tensor
-        self.register_buffer("pace", torch.tensor(pace or (1.0,) * sizes.channels))  # (C,) what an output of 1 means
+        self.predicts_change, self.per_channel, self.quantiles, self.noise = (
+            predicts_change,
+            per_channel,
+            quantiles,
+            noise,
+        )
+        self.register_buffer("step_scale", torch.tensor(step_scale or (1.0,) * sizes.channels))  # (C,)
 
     @property
     def look_back(self) -> int:
-        """Steps that are read."""
+        """Steps of the past."""
         return self.sizes.look_back
 
     @property
     def horizon(self) -> int:
-        """Steps of one pass."""
+        """Steps of one forward pass."""
         return self.sizes.horizon
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
-        """past (B, L, C), known (B, L + H, K) -> (B, H, C, Q), quantiles in their order."""
+        """past (B, L, C), known (B, L + H, K) -> (B, H, C, Q), quantiles in increasing order."""
         self.require_shapes(past, known)
-        before, ahead = torch.split(self.told(known), [self.look_back, self.horizon], dim=1)
+        before, ahead = torch.split(self.covariate_effect(known), [self.look_back, self.horizon], dim=1)
         past = past - before
         level = self.anchor(past)
-        outputs = self.network(*self.parted(past if self.whole else past - level, known))
-        if self.each:
+        outputs = self.network(*self.split_channels(past if self.predicts_change else past - level, known))
+        if self.per_channel:
             outputs = outputs.view(len(past), self.sizes.channels, self.horizon, -1).transpose(1, 2)
-        return in_order(outputs * self.pace.unsqueeze(-1) + (level + ahead).unsqueeze(-1))
+        return sort_quantiles(outputs * self.step_scale.unsqueeze(-1) + (level + ahead).unsqueeze(-1))
 
-    def told(self, known: Tensor) -> Tensor:
-        """What covariates (B, L + H, K) do to each channel, (B, L + H, C); nothing where there are none."""
+    def covariate_effect(self, known: Tensor) -> Tensor:
+        """The effect (B, L + H, C) of covariates (B, L + H, K) on each channel; zero where there are none."""
         effects: Tensor = known.new_zeros(*known.shape[:2], 1) if self.effect is None else self.effect(known)
         return effects
 
-    def parted(self, past: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
-        """Channel by channel, each with what is known: (B, L, C) -> (B·C, L, 1); or all together, as they are."""
-        if not self.each:
+    def split_channels(self, past: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
+        """Where each channel is read alone, (B, L, C) -> (B·C, L, 1), each with all covariates; else unchanged."""
+        if not self.per_channel:
             return past, known
-        apart = past.transpose(1, 2).reshape(-1, past.size(1), 1)
-        return apart, known.repeat_interleave(self.sizes.channels, dim=0)
+        split = past.transpose(1, 2).reshape(-1, past.size(1), 1)
+        return split, known.repeat_interleave(self.sizes.channels, dim=0)
 
-    def extend(self, past: Tensor, known: Tensor, steps: int) -> Tensor:
-        """(B, steps, C, Q); what lies beyond one pass is read from its own forecasts. known (B, L + steps, K).
+    def rollout(self, past: Tensor, known: Tensor, steps: int) -> Tensor:
+        """A forecast (B, steps, C, Q) of any length: beyond one pass, forecasts are read as the past.
 
-        The last pass begins where it ends at `steps`, so that nothing need be known of later times.
+        known (B, L + steps, K). The last pass ends at `steps`, so that no later covariates are needed.
         """
         found = self(past, known[:, : self.look_back + self.horizon])
         while found.size(1) < steps:
             first = min(found.size(1), steps - self.horizon)
-            whole = torch.cat([past, self.point(found)], dim=1)
-            window = whole[:, first : first + self.look_back]
+            path = torch.cat([past, self.point_forecast(found)], dim=1)
+            window = path[:, first : first + self.look_back]
             outputs = self(window, known[:, first : first + self.look_back + self.horizon])
             found = torch.cat([found, outputs[:, found.size(1) - first :]], dim=1)
         return found[:, :steps]
 
     def loss(self, batch: SeriesBatch) -> Loss:
-        """Squared error, or the pinball loss of the quantiles, over the steps of the target: its own output is read
-        where they are more than one pass. While training, noise falls on what is read.
+        """Squared error, or the pinball loss of the quantiles, over the steps of the target, by a rollout where they
+        are more than one pass. In training, noise is added to the past.
         """
         past = batch.past
         if self.training and self.noise:
             past = past + self.noise * torch.randn_like(past)
-        outputs, target = self.extend(past, batch.known, batch.target.size(1)), batch.target
-        if self.whole:  # in usual changes: small ones would give gradients that an optimiser takes for none
-            unit = self.pace.square().mean().sqrt()
+        outputs, target = self.rollout(past, batch.known, batch.target.size(1)), batch.target
+        if self.predicts_change:  # in units of a usual change, or gradients would be too small for an optimiser
+            unit = self.step_scale.square().mean().sqrt()
             outputs, target = outputs / unit, target / unit
-        if self.levels:
-            return pinball(outputs, target, self.levels)
+        if self.quantiles:
+            return pinball_loss(outputs, target, self.quantiles)
         return squared_error(outputs.squeeze(-1), target)
 
-    def point(self, outputs: Tensor) -> Tensor:
-        """(B, H, C, Q) -> (B, H, C): the number itself, or the median."""
-        if not self.levels:
+    def point_forecast(self, outputs: Tensor) -> Tensor:
+        """(B, H, C, Q) -> (B, H, C): the forecast itself, or the median of the quantiles."""
+        if not self.quantiles:
             return outputs.squeeze(-1)
-        return outputs @ outputs.new_tensor(median_shares(self.levels))
+        return outputs @ outputs.new_tensor(median_weights(self.quantiles))
 
     @torch.no_grad()
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
-        """Where it looked: (B, channels, layers, heads, outputs, sources), channels read together as one."""
-        past = past - self.told(known)[:, : self.look_back]
-        found = self.network.weights(*self.parted(past if self.whole else past - self.anchor(past), known))
-        return found.view(len(past), self.sizes.channels if self.each else 1, *found.shape[1:])
+        """Attention weights (B, channels, layers, heads, outputs, sources); one channel where all are read together."""
+        past = past - self.covariate_effect(known)[:, : self.look_back]
+        read = past if self.predicts_change else past - self.anchor(past)
+        found = self.network.weights(*self.split_channels(read, known))
+        return found.view(len(past), self.sizes.channels if self.per_channel else 1, *found.shape[1:])
 
     def require_shapes(self, past: Tensor, known: Tensor) -> None:
-        """Windows as this forecaster was made for."""
+        """Windows must have the shapes that the sizes say."""
         channels, covariates, look_back, horizon = self.sizes
         wanted = (look_back, channels), (look_back + horizon, covariates)
         if (past.shape[1:], known.shape[1:]) != wanted:
             raise InputError(
-                "a forecaster reads windows of one shape.",
+                "Forecaster: the windows are of another shape than it was made for.",
                 found=f"past {tuple(past.shape)}, known {tuple(known.shape)}",
                 fix=f"give past (B, {look_back}, {channels}) and known (B, {look_back + horizon}, {covariates})",
             )

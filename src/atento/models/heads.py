@@ -1,4 +1,7 @@
-"""Heads: what a model says of a vector. With nothing below it, a head is a linear or a logistic regression."""
+"""Heads: a linear map from features to outputs, with the loss and the predictions of a task.
+
+Directly above the inputs, a head is a linear or a logistic regression.
+"""
 
 from abc import ABC, abstractmethod
 
@@ -12,13 +15,13 @@ from atento.layers.losses import Loss, binary_cross_entropy, squared_error, toke
 
 
 class Head(nn.Module, ABC):
-    """features (..., D) -> outputs (..., width), by one linear map; leaves say how outputs are judged and answered."""
+    """features (..., D) -> outputs (..., width), by one linear map. Subclasses define the loss and the predictions."""
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
         for name, number in (("size", size), ("width", width)):
             if number < 1:
-                raise InputError(f"a head's {name} must be at least 1.", found=f"{name}={number}", fix="1 or more")
+                raise InputError(f"Head: {name} must be positive.", found=f"{name}={number}", fix="1 or more")
         self.size, self.width = size, width
         self.map = nn.Linear(size, width)
 
@@ -29,17 +32,17 @@ class Head(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, outputs: Tensor, truth: Tensor, *, smoothing: float = 0.0) -> Loss:
-        """How wrong the outputs are; smoothing is a share of each label, where there are labels."""
+        """The loss of outputs against the truth; `smoothing` is label smoothing, where there are labels."""
 
     @abstractmethod
-    def answer(self, outputs: Tensor) -> Tensor:
-        """What the outputs say."""
+    def predict(self, outputs: Tensor) -> Tensor:
+        """The predictions that outputs stand for."""
 
 
 class LabelHead(Head):
-    """One of C labels: outputs are logits (..., C); truth (...,) is the label's number.
+    """One of C labels: outputs are logits (..., C); truth (...,) is the label's index.
 
-    `weigh` makes some labels weigh more while learning; what is learned does not carry it.
+    `set_class_weights` weights the loss of some labels; the weights are not part of the state dict.
     """
 
     weights: Tensor | None
@@ -48,7 +51,7 @@ class LabelHead(Head):
         super().__init__(size, width)
         self.register_buffer("weights", None, persistent=False)
 
-    def weigh(self, weights: Tensor) -> None:
+    def set_class_weights(self, weights: Tensor) -> None:
         """A weight (C,) for each label."""
         self.weights = weights.to(self.map.weight)
 
@@ -56,15 +59,15 @@ class LabelHead(Head):
         """Cross-entropy of the softmax."""
         return token_cross_entropy(outputs, truth, smoothing=smoothing, weights=self.weights)
 
-    def answer(self, outputs: Tensor) -> Tensor:
-        """The likeliest label (...,)."""
+    def predict(self, outputs: Tensor) -> Tensor:
+        """The argmax (...,) of the logits."""
         return outputs.argmax(dim=-1)
 
 
-class LabelSetHead(Head):
-    """Any of C labels, each a yes or a no by itself: outputs are logits (..., C); truth (..., C) is 0 or 1.
+class MultiLabelHead(Head):
+    """Any number of C labels, each decided by itself: outputs are logits (..., C); truth (..., C) is 0 or 1.
 
-    A label is said where its probability is above its threshold, one half until `settle` says otherwise.
+    A label is predicted where its probability is above its threshold, one half until `set_thresholds` is called.
     """
 
     weights: Tensor | None
@@ -75,31 +78,31 @@ class LabelSetHead(Head):
         self.register_buffer("weights", None, persistent=False)
         self.register_buffer("thresholds", torch.full((width,), 0.5))
 
-    def weigh(self, weights: Tensor) -> None:
-        """How much more a yes (C,) of each label weighs than a no while learning."""
+    def set_class_weights(self, weights: Tensor) -> None:
+        """The weight (C,) of a positive relative to a negative in the loss, for each label."""
         self.weights = weights.to(self.map.weight)
 
-    def settle(self, thresholds: Tensor) -> None:
-        """The probability (C,) above which each label is said."""
+    def set_thresholds(self, thresholds: Tensor) -> None:
+        """The probability (C,) above which each label is predicted."""
         self.thresholds.copy_(thresholds)
 
     def loss(self, outputs: Tensor, truth: Tensor, *, smoothing: float = 0.0) -> Loss:
-        """Binary cross-entropy of the sigmoid, label by label; smoothing moves each truth towards one half."""
+        """Binary cross-entropy of the sigmoid for each label; smoothing moves each truth towards one half."""
         truth = truth if not smoothing else (1 - smoothing) * truth + smoothing / 2
-        return binary_cross_entropy(outputs, truth, yes=self.weights)
+        return binary_cross_entropy(outputs, truth, positive_weight=self.weights)
 
-    def answer(self, outputs: Tensor) -> Tensor:
-        """Which labels (..., C) are said."""
+    def predict(self, outputs: Tensor) -> Tensor:
+        """Which labels (..., C) are above their thresholds."""
         return outputs.sigmoid() > self.thresholds
 
 
-class NumberHead(Head):
+class RegressionHead(Head):
     """F numbers: outputs (..., F) are the estimates; truth (..., F)."""
 
     def loss(self, outputs: Tensor, truth: Tensor, *, smoothing: float = 0.0) -> Loss:
-        """Squared error; there is no label to smooth."""
+        """Squared error; `smoothing` has no effect, as there are no labels."""
         return squared_error(outputs, truth)
 
-    def answer(self, outputs: Tensor) -> Tensor:
-        """The numbers as they are."""
+    def predict(self, outputs: Tensor) -> Tensor:
+        """The outputs themselves."""
         return outputs

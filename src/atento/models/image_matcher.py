@@ -1,181 +1,175 @@
-"""A picture and a question about it, judged together: each read by itself, or with an eye on the other."""
+"""Matchers of an image and a question about it: two towers, alternating co-attention, or parallel co-attention."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
 from atento.blocks.coattention import AlternatingCoAttention
 from atento.errors import InputError
 from atento.layers.losses import Loss
-from atento.layers.masking import clean, masked_mean
-from atento.models.backbones.images import PictureEncoder
+from atento.layers.masking import clean
+from atento.models.backbones.images import ImageEncoder
 from atento.models.heads import Head
-from atento.models.matcher import Both, Verdict
-from atento.models.protocols import Encoded, Encoder
-from atento.models.summaries import largest_values
+from atento.models.matcher import PairHead, PairVectors, compare
+from atento.models.protocols import Encoded, Encoder, Judge
+from atento.models.summaries import mean_and_max
 from atento.recurrent.stack import Stack
 
-# Axes: B batch, S side, R regions, N words of the question, D size, C labels, L layers, H heads.
+# Axes: B batch, S side of an image, R regions, N words of the question, D size, C labels, L layers, H heads.
 
 
-class PictureQuestions(NamedTuple):
-    """Pictures, a question about each, and what is true of each pair."""
+class ImageQuestionBatch(NamedTuple):
+    """Images, a question about each, and the truth of each pair."""
 
     pixels: Tensor  # (B, 3, S, S)
     question: Tensor  # (B, N) tokens
     valid: Tensor  # (B, N)
-    truth: Tensor  # as the head wants it, with a leading axis (B,)
+    truth: Tensor  # as the head takes it, with a leading axis (B,)
 
 
-class PictureMatcher(nn.Module, ABC):
-    """Leaves say how a picture and a question become two vectors, and what looked at what."""
+class ImageMatcher(Judge[ImageQuestionBatch]):
+    """A model of pairs of image and question. Subclasses define how their states become two vectors."""
 
-    attends: bool  # whether the question looks at the picture
+    attends: bool  # whether there is attention between words and regions
 
-    def __init__(self, eye: PictureEncoder, reader: Encoder, verdict: Verdict) -> None:
+    def __init__(self, image_encoder: ImageEncoder, question_encoder: Encoder, pair_head: PairHead) -> None:
         super().__init__()
-        if eye.size != reader.size:
+        if image_encoder.size != question_encoder.size:
             raise InputError(
-                "what sees and what reads must be equally wide.",
-                found=f"{eye.size} and {reader.size}",
-                fix=f"make both with size={eye.size}",
+                "ImageMatcher: both encoders must have the same size.",
+                found=f"image_encoder of size {image_encoder.size}, question_encoder of size {question_encoder.size}",
+                fix=f"make both with size={image_encoder.size}",
             )
-        self.eye, self.reader, self.verdict = eye, reader, verdict
-        self.even_regions, self.even_words = nn.LayerNorm(eye.size), nn.LayerNorm(reader.size)
+        self.image_encoder, self.question_encoder, self.pair_head = image_encoder, question_encoder, pair_head
+        self.norm_regions, self.norm_words = nn.LayerNorm(image_encoder.size), nn.LayerNorm(question_encoder.size)
+
+    @abstractmethod
+    def pool(self, image: Encoded, question: Encoded) -> PairVectors:
+        """The image as one vector, and the question as one."""
+
+    @abstractmethod
+    def attention_weights(self, image: Encoded, question: Encoded) -> Tensor:
+        """Weights (B, L, H, N, R) of each region for each word, or (B, L, H, 1, R) for the question as a whole."""
 
     @property
     def head(self) -> Head:
-        """What judges in the end."""
-        return self.verdict.head
+        """The head inside `pair_head`."""
+        return self.pair_head.head
 
-    @abstractmethod
-    def sum_up(self, picture: Encoded, question: Encoded) -> Both:
-        """The picture in one vector, and the question in one."""
+    @property
+    def width(self) -> int:
+        """The outputs of the head."""
+        return self.head.width
 
-    @abstractmethod
-    def looked(self, picture: Encoded, question: Encoded) -> Tensor:
-        """How much of each region was taken: (B, L, H, N, R), or (B, L, H, 1, R) by the question as a whole."""
-
-    def forward(self, batch: PictureQuestions) -> Tensor:
-        """Outputs (B, C) of the head, one row a pair."""
-        outputs: Tensor = self.verdict(self.sum_up(*self.encode(batch)))
+    def forward(self, batch: ImageQuestionBatch) -> Tensor:
+        """Outputs (B, C) of the head, one row for each pair."""
+        outputs: Tensor = self.pair_head(self.pool(*self.encode(batch)))
         return outputs
 
-    def encode(self, batch: PictureQuestions) -> tuple[Encoded, Encoded]:
-        """Both as they are read, before either looked at the other, on one scale: else products of the two are too
-        small for long to be learned from.
+    def encode(self, batch: ImageQuestionBatch) -> tuple[Encoded, Encoded]:
+        """Image and question, each encoded alone and normalized: on unlike scales, their products would be too small
+        to learn from.
         """
-        picture = self.eye.encode(batch.pixels, batch.valid)
-        question = self.reader.encode(batch.question, batch.valid)
+        image = self.image_encoder.encode(batch.pixels, batch.valid)
+        question = self.question_encoder.encode(batch.question, batch.valid)
         return (
-            picture._replace(states=self.even_regions(picture.states), summary=self.even_regions(picture.summary)),
-            question._replace(states=self.even_words(question.states), summary=self.even_words(question.summary)),
+            image._replace(states=self.norm_regions(image.states), summary=self.norm_regions(image.summary)),
+            question._replace(states=self.norm_words(question.states), summary=self.norm_words(question.summary)),
         )
 
-    def weights(self, batch: PictureQuestions) -> Tensor:
-        """Where the question looked, word by word or as a whole."""
-        return self.looked(*self.encode(batch))
+    def weights(self, batch: ImageQuestionBatch) -> Tensor:
+        """The attention weights of a batch."""
+        return self.attention_weights(*self.encode(batch))
 
-    def loss(self, batch: PictureQuestions, *, smoothing: float = 0.0) -> Loss:
-        """How wrong the head is on each pair."""
+    def loss(self, batch: ImageQuestionBatch, *, smoothing: float = 0.0) -> Loss:
+        """The head's loss on each pair."""
         return self.head.loss(self(batch), batch.truth, smoothing=smoothing)
 
 
-class PictureTowers(PictureMatcher):
-    """Neither knows of the other until both are one vector."""
+class ImageTwoTowers(ImageMatcher):
+    """The summaries of both encoders, without attention between them."""
 
     attends = False
 
-    def sum_up(self, picture: Encoded, question: Encoded) -> Both:
-        """Their own summaries."""
-        return Both(picture.summary, question.summary)
+    def pool(self, image: Encoded, question: Encoded) -> PairVectors:
+        """Both summaries."""
+        return PairVectors(image.summary, question.summary)
 
-    def looked(self, picture: Encoded, question: Encoded) -> Tensor:
-        """None."""
-        return picture.states.new_zeros(len(picture.states), 0, 0, 1, picture.states.size(1))
-
-
-class AskedPicture(PictureMatcher):
-    """Alternating co-attention (Lu et al., 2016, eq. 6): the question asks the picture, what it finds asks the question
-    again.
-    """
-
-    attends = True
-
-    def __init__(self, eye: PictureEncoder, reader: Encoder, across: AlternatingCoAttention, verdict: Verdict) -> None:
-        super().__init__(eye, reader, verdict)
-        self.across = across
-
-    def sum_up(self, picture: Encoded, question: Encoded) -> Both:
-        """What was taken of each."""
-        words, regions = self.across(
-            question.states, picture.states, first_valid=question.valid, second_valid=picture.valid
-        )
-        return Both(regions, words)
-
-    def looked(self, picture: Encoded, question: Encoded) -> Tensor:
-        """One layer of one head, for the whole question."""
-        weights = self.across.weights(
-            question.states, picture.states, first_valid=question.valid, second_valid=picture.valid
-        )
-        return weights.second[:, None, None, None]
+    def attention_weights(self, image: Encoded, question: Encoded) -> Tensor:
+        """No layers."""
+        return image.states.new_zeros(len(image.states), 0, 0, 1, image.states.size(1))
 
 
-class CoPicture(PictureMatcher):
-    """Each word looks at the picture and each region at the question, and is compared with what it finds there.
-
-    As `CoMatcher` does with two texts: m = ReLU(W [s; c; s − c; s ∗ c] + b), where c = A(s, S', S') of the other side;
-    words are then walked once more, in their order, and both sides pooled as [mean; max].
+class AlternatingImageMatcher(ImageMatcher):
+    """Alternating co-attention (Lu et al., 2016, eq. 6): the question attends to the image, and the result to the
+    question again.
     """
 
     attends = True
 
     def __init__(
         self,
-        eye: PictureEncoder,
-        reader: Encoder,
+        image_encoder: ImageEncoder,
+        question_encoder: Encoder,
+        coattention: AlternatingCoAttention,
+        pair_head: PairHead,
+    ) -> None:
+        super().__init__(image_encoder, question_encoder, pair_head)
+        self.coattention = coattention
+
+    def pool(self, image: Encoded, question: Encoded) -> PairVectors:
+        """The contexts of both sides."""
+        words, regions = self.coattention(
+            question.states, image.states, first_valid=question.valid, second_valid=image.valid
+        )
+        return PairVectors(regions, words)
+
+    def attention_weights(self, image: Encoded, question: Encoded) -> Tensor:
+        """One layer of one head, for the whole question."""
+        weights = self.coattention.weights(
+            question.states, image.states, first_valid=question.valid, second_valid=image.valid
+        )
+        return weights.second[:, None, None, None]
+
+
+class CoAttentionImageMatcher(ImageMatcher):
+    """Each word attends to the image and each region to the question, and is compared with its context there.
+
+    As `CoAttentionMatcher` with two texts: m = ReLU(W [s; c; s − c; s ∗ c] + b), where c = A(s, S', S') over the other
+    side; the words are then passed through the stack `after`, and both sides pooled as [mean; max].
+    """
+
+    attends = True
+
+    def __init__(
+        self,
+        image_encoder: ImageEncoder,
+        question_encoder: Encoder,
         attention: Attention,
         back: Attention,
         after: Stack,
-        verdict: Verdict,
+        pair_head: PairHead,
         *,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__(eye, reader, verdict)
-        self.attention, self.back, self.after = attention, back, after
-        self.compare_words, self.compare_regions = (nn.Linear(4 * eye.size, eye.size) for _ in range(2))
+        super().__init__(image_encoder, question_encoder, pair_head)
+        self.attention, self.back, self.after = attention, back, after  # of words over regions, of regions over words
+        size = image_encoder.size
+        self.compare_words, self.compare_regions = (nn.Linear(4 * size, size) for _ in range(2))
         self.dropout = nn.Dropout(dropout)
 
-    def sum_up(self, picture: Encoded, question: Encoded) -> Both:
-        """Both look at the other as it was read, before it looked itself."""
-        found = self.attention(question.states, picture.states, picture.states, valid=picture.valid)  # (B, N, D)
-        words = clean(compared(self.compare_words, question.states, found), question.valid)
-        walked = self.after(self.dropout(words), valid=question.valid).outputs
-        asked = self.back(picture.states, question.states, question.states, valid=question.valid)  # (B, R, D)
-        regions = compared(self.compare_regions, picture.states, asked)
-        return Both(pooled(regions, picture.valid), pooled(walked, question.valid))
+    def pool(self, image: Encoded, question: Encoded) -> PairVectors:
+        """Each side attends to the other's states."""
+        context = self.attention(question.states, image.states, image.states, valid=image.valid)  # (B, N, D)
+        words = clean(compare(self.compare_words, question.states, context), question.valid)
+        words = self.after(self.dropout(words), valid=question.valid).outputs
+        context = self.back(image.states, question.states, question.states, valid=question.valid)  # (B, R, D)
+        regions = compare(self.compare_regions, image.states, context)
+        return PairVectors(mean_and_max(regions, image.valid), mean_and_max(words, question.valid))
 
-    def looked(self, picture: Encoded, question: Encoded) -> Tensor:
+    def attention_weights(self, image: Encoded, question: Encoded) -> Tensor:
         """One layer of one head, word by word."""
-        weights = self.attention.weights(question.states, picture.states, valid=picture.valid)
+        weights = self.attention.weights(question.states, image.states, valid=image.valid)
         return clean(weights, question.valid)[:, None, None]
-
-
-def compared(compare: nn.Module, own: Tensor, found: Tensor) -> Tensor:
-    """ReLU(W [s; c; s − c; s ∗ c] + b) of states (B, T, D) and what they found (B, T, D)."""
-    return torch.relu(compare(torch.cat([own, found, own - found, own * found], dim=-1)))
-
-
-def pooled(states: Tensor, valid: Tensor) -> Tensor:
-    """[mean; max] over the real items: (B, 2 D)."""
-    return torch.cat([masked_mean(states, valid), largest_values(states, valid)], dim=-1)
-
-
-def as_picture_matcher(module: nn.Module) -> PictureMatcher:
-    """The module, typed."""
-    if not isinstance(module, PictureMatcher):
-        raise TypeError(f"match-pictures works with a PictureMatcher, not {type(module).__name__}")
-    return module

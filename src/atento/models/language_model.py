@@ -1,53 +1,46 @@
-"""Language models: P(x) = ∏ P(x_t | x_<t), recurrent or a Transformer's decoder alone.
+"""Language models: P(x) = ∏ P(x_t | x_<t) by a decoder without a source, and masked language models by an encoder."""
 
-Masked language models: an encoder reads both sides of what is hidden and says what stands there.
-"""
-
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from atento.attention.extents.extents import Both, Causal, Either, Extent, Prepared
-from atento.attention.weights import Look
-from atento.blocks.transformer import TransformerStack
-from atento.errors import InputError
-from atento.layers.embeddings import PlacedEmbedding, TokenEmbedding
-from atento.layers.losses import Loss, precise, token_cross_entropy
+from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
+from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
 from atento.models.backbones.recurrent import RecurrentDecoder
-from atento.models.protocols import Decoder, Encoded, Encoder, Step
-from atento.recurrent.unroll import real_first
+from atento.models.backbones.transformer import CausalTransformer
+from atento.models.protocols import Decoder, Encoded, Encoder
+from atento.recurrent.unroll import valid_first
 
-# Axes: B batch, T time, V vocabulary, D size, L layers, H heads, M real tokens of all sequences.
+# Axes: B batch, T time, V vocabulary, D size, M real (or masked) tokens of all sequences.
 
 
 class TextBatch(NamedTuple):
-    """Sequences, shifted by one against themselves."""
+    """Sequences as inputs and, shifted by one, as targets."""
 
-    previous: Tensor  # (B, T) a start mark, then the tokens: what a step may know
-    target: Tensor  # (B, T) the tokens, then an end mark: what it should say
+    previous: Tensor  # (B, T) the start token, then the tokens: inputs
+    target: Tensor  # (B, T) the tokens, then the end token: targets
     valid: Tensor  # (B, T) of both
 
 
 class LanguageModel(nn.Module):
-    """A decoder with nothing to read but what is written: every search and sampling works on `decoder` and `begin`."""
+    """A decoder without a source; searches and sampling work on `decoder` and `empty_source`."""
 
     def __init__(self, decoder: Decoder[Any]) -> None:
         super().__init__()
         self.decoder = decoder
 
-    def begin(self, rows: int) -> Encoded:
-        """So many empty sources: what a decoder starts from."""
+    def empty_source(self, rows: int) -> Encoded:
+        """Sources without tokens for `rows` sequences, which a decoder starts from."""
         like = next(self.parameters())
         nothing = like.new_zeros(rows, 0)
         return Encoded(nothing.unsqueeze(-1), torch.zeros(rows, 0, dtype=torch.bool, device=like.device), nothing)
 
     def forward(self, batch: TextBatch) -> Tensor:
-        """Logits (M, V) of the real tokens only, row by row; padding may stand anywhere and costs nothing."""
-        order = real_first(batch.valid)  # (B, T)
+        """Logits (M, V) of the real tokens only, row by row; padding may stand anywhere."""
+        order = valid_first(batch.valid)  # (B, T)
         previous, valid = batch.previous.gather(1, order), batch.valid.gather(1, order)
-        features = self.decoder.features(previous.masked_fill(~valid, 0), self.begin(len(previous)))
+        features = self.decoder.features(previous.masked_fill(~valid, 0), self.empty_source(len(previous)))
         return self.decoder.to_logits(features[valid])
 
     def loss(self, batch: TextBatch) -> Loss:
@@ -55,113 +48,30 @@ class LanguageModel(nn.Module):
         return token_cross_entropy(self(batch), batch.target[batch.valid])
 
     def resume(self, previous: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """Features (B, T, D) after each of more tokens (B, T), which `decoder.to_logits` reads, and the last state."""
-        decoder = self.decoder
-        if not isinstance(decoder, RecurrentDecoder | CausalTransformer):
-            raise TypeError(f"{type(decoder).__name__} cannot go on from a state")
-        walked = decoder.resume(previous, state)
-        return walked.features, walked.state
+        """Features (B, T, D) of more tokens (B, T) from a given state, and the state after them."""
+        if not isinstance(self.decoder, RecurrentDecoder | CausalTransformer):
+            raise TypeError(f"{type(self.decoder).__name__} cannot resume from a state")
+        return self.decoder.resume(previous, state)
 
     def log_probabilities(self, batch: TextBatch) -> Tensor:
-        """log P(x) (B,) of whole sequences, the end mark included: the sum over the steps."""
-        steps = precise(self(batch)).log_softmax(dim=-1)  # (M, V)
-        said = steps.gather(1, batch.target[batch.valid].unsqueeze(1)).squeeze(1)
+        """log P(x) (B,) of whole sequences, end token included."""
+        logs = at_least_float32(self(batch)).log_softmax(dim=-1)  # (M, V)
+        of_targets = logs.gather(1, batch.target[batch.valid].unsqueeze(1)).squeeze(1)
         rows = batch.valid.nonzero()[:, 0]  # (M,) the sequence of each token
-        return said.new_zeros(len(batch.valid)).index_add(0, rows, said)
-
-
-class WritingState(NamedTuple):
-    """A cache: each layer's keys and values of what is written."""
-
-    own: tuple[Prepared, ...]  # empty before the first token
-    at: Tensor  # (B,) position of the next token
-
-
-class Read(NamedTuple):
-    """Several steps of a known text."""
-
-    features: Tensor  # (B, T, D) what `to_logits` reads
-    state: WritingState  # after the last step
-
-
-class CausalTransformer(Decoder[WritingState]):
-    """A Transformer's decoder alone (Radford et al., 2018): layers of causal self-attention; the embedding also
-    predicts (tied weights).
-    """
-
-    attends = True
-    recurs = False
-
-    def __init__(self, embedding: PlacedEmbedding, stack: TransformerStack) -> None:
-        super().__init__()
-        self.embedding, self.stack = embedding, stack
-        self.bias = nn.Parameter(torch.zeros(embedding.tokens.table.num_embeddings))
-        for layer in stack.each():
-            if not looks_back_only(layer.self_attention.attention.extent):
-                raise InputError(
-                    "a language model must not see what it is to say.",
-                    found=f"self-attention with the extent {layer.self_attention.attention.extent}",
-                    fix="make it causal: Causal() & extent",
-                )
-
-    def start(self, encoded: Encoded) -> WritingState:
-        """Nothing is written yet."""
-        return WritingState((), torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device))
-
-    def step(self, token: Tensor, state: WritingState) -> Step[WritingState]:
-        """One position after the cached ones."""
-        at = state.at[:1]
-        values, own = self.stack.extend(self.embedding(token.unsqueeze(1), at), state.own, at=at)
-        return Step(self.to_logits(values.squeeze(1)), WritingState(own, state.at + 1))
-
-    def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """All positions in one pass."""
-        values: Tensor = self.stack(self.embed(previous))
-        return values
-
-    def resume(self, previous: Tensor, state: WritingState) -> Read:
-        """Go on with known tokens (B, T) from where a cache stands."""
-        at = state.at[:1] + torch.arange(previous.size(1), device=previous.device)
-        values, own = self.stack.extend(self.embedding(previous, at), state.own, at=at)
-        return Read(values, WritingState(own, state.at + previous.size(1)))
-
-    def to_logits(self, features: Tensor) -> Tensor:
-        """Compare with every token's own vector."""
-        return nn.functional.linear(features, self.embedding.tokens.table.weight, self.bias)
-
-    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
-        """What each step asked of those before it: the self-attention of the asked layers."""
-        return self.stack.looks(self.embed(previous), layers=layers)
-
-    def embed(self, tokens: Tensor) -> Tensor:
-        """Tokens (B, T) from position 0."""
-        embedded: Tensor = self.embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
-        return embedded
-
-
-def looks_back_only(extent: Extent) -> bool:
-    """Whether no query sees a key after it."""
-    if isinstance(extent, Both):
-        return looks_back_only(extent.left) or looks_back_only(extent.right)
-    if isinstance(extent, Either):
-        return looks_back_only(extent.left) and looks_back_only(extent.right)
-    return isinstance(extent, Causal)
-
-
-# Axes: B batch, N time, V vocabulary, D size, M judged tokens of all sequences.
+        return of_targets.new_zeros(len(batch.valid)).index_add(0, rows, of_targets)
 
 
 class MaskedBatch(NamedTuple):
-    """Sequences of which some tokens are hidden."""
+    """Sequences of which some tokens are masked."""
 
-    source: Tensor  # (B, N) what is read, a mask where a token is hidden
+    source: Tensor  # (B, N) inputs, with the mask token where a token is masked
     valid: Tensor  # (B, N)
-    target: Tensor  # (B, N) what stands there
-    judged: Tensor  # (B, N) where the model is asked
+    target: Tensor  # (B, N) the original tokens
+    selected: Tensor  # (B, N) which tokens are to be predicted
 
 
-class MaskedModel(nn.Module):
-    """An encoder alone (Devlin et al., 2019, sec. 3.1, task 1); its embedding also predicts (tied weights)."""
+class MaskedLanguageModel(nn.Module):
+    """An encoder that predicts masked tokens (Devlin et al., 2019, sec. 3.1, task 1) by its own embedding (tied)."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
@@ -172,35 +82,38 @@ class MaskedModel(nn.Module):
     def table(self) -> nn.Embedding:
         """The tokens' vectors."""
         embedding = self.encoder.embedding
-        if isinstance(embedding, PlacedEmbedding):
+        if isinstance(embedding, PositionedEmbedding):
             embedding = embedding.tokens
         if not isinstance(embedding, TokenEmbedding):
-            raise TypeError(f"a masked model reads tokens, not {type(embedding).__name__}")
+            raise TypeError(f"a masked language model embeds tokens; this encoder has a {type(embedding).__name__}")
         return embedding.table
 
     def forward(self, batch: MaskedBatch) -> Tensor:
-        """Logits (M, V) of the judged tokens only, row by row."""
+        """Logits (M, V) of the selected tokens only, row by row."""
         states = self.encoder.encode(batch.source, batch.valid).states
-        return self.to_logits(states[batch.judged & batch.valid])
+        return self.to_logits(states[batch.selected & batch.valid])
 
     def to_logits(self, states: Tensor) -> Tensor:
-        """Compare with every token's own vector: (..., D) -> (..., V)."""
+        """Dot products with every token's vector, plus a bias: (..., D) -> (..., V)."""
         return nn.functional.linear(states, self.table.weight, self.bias)
 
     def loss(self, batch: MaskedBatch) -> Loss:
-        """Minus the log-probability of each judged token, given all that is not hidden."""
-        return token_cross_entropy(self(batch), batch.target[batch.judged & batch.valid])
+        """Minus the log-probability of each selected token, given all that is not masked."""
+        return token_cross_entropy(self(batch), batch.target[batch.selected & batch.valid])
 
 
-def hide(tokens: Tensor, may: Tensor, *, share: float, mask: int, first: int, size: int) -> tuple[Tensor, Tensor]:
-    """Tokens (B, N) -> what is read and what is judged: of the judged share 8 in 10 give way to the mask, 1 to any
-    token from `first` to `size`, 1 stays as it is (Devlin et al., 2019, sec. 3.1). Where `may` (B, N) allows any, one
-    at least is judged.
+def mask_tokens(
+    tokens: Tensor, maskable: Tensor, *, rate: float, mask: int, first: int, size: int
+) -> tuple[Tensor, Tensor]:
+    """Tokens (B, N) -> masked inputs and the selection (B, N) of tokens to predict.
+
+    Maskable tokens are selected with probability `rate`, at least one of the batch. Of the selected, 8 in 10 are
+    replaced by `mask`, 1 by a random token from `first` to `size` − 1, 1 stays (Devlin et al., 2019, sec. 3.1).
     """
-    coins, ways, others = torch.rand(3, *tokens.shape)
-    coins = coins.masked_fill(~may, 2.0)  # never the least
-    judged = may & ((coins < share) | (coins == coins.min()))
-    anything = (first + others * (size - first)).long().clamp(max=size - 1)
-    read = torch.where(ways < 0.8, torch.full_like(tokens, mask), tokens)
-    read = torch.where(ways >= 0.9, anything, read)
-    return torch.where(judged, read, tokens), judged
+    draws, actions, others = torch.rand(3, *tokens.shape)
+    draws = draws.masked_fill(~maskable, 2.0)  # never the smallest
+    selected = maskable & ((draws < rate) | (draws == draws.min()))
+    random_tokens = (first + others * (size - first)).long().clamp(max=size - 1)
+    masked = torch.where(actions < 0.8, torch.full_like(tokens, mask), tokens)
+    masked = torch.where(actions >= 0.9, random_tokens, masked)
+    return torch.where(selected, masked, tokens), selected

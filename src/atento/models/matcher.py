@@ -1,59 +1,42 @@
-"""Two sequences, judged together: each read by itself (two towers), or each with an eye on the other.
+"""Matchers of two sequences: each encoded alone (two towers), co-attention between them, or one joint Transformer."""
 
-A Transformer that reads two sequences as one: every token may look at every other, whichever side it stands on.
-"""
-
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.blocks.pooling import AttentionPooling, Pooling
+from atento.attention.distributions.hard import recorded_draws, score_function_loss
+from atento.blocks.pooling import Pooling
 from atento.blocks.transformer import TransformerStack
-from atento.errors import InputError
-from atento.layers.embeddings import PlacedEmbedding
+from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.losses import Loss
-from atento.layers.masking import clean, masked_mean
+from atento.layers.masking import clean, valid_positions
 from atento.models.backbones.recurrent import RecurrentEncoder
+from atento.models.classifier import pooling_weights
 from atento.models.heads import Head
-from atento.models.protocols import Encoded, Encoder
-from atento.models.summaries import largest_values
+from atento.models.protocols import Encoder, Judge
+from atento.models.summaries import mean_and_max, pooled
 from atento.recurrent.stack import Stack
+from atento.recurrent.unroll import valid_first
 
-# Axes: B batch, T items of the first sequence, N of the second, D size, C labels, L layers, H heads.
+# Axes: B batch, T items of the first sequence, N of the second, M = T + N of both, D size, C labels, L layers, H heads.
 
-ECHOES = ("padding", "only here", "alike there", "the same there")  # what the other sequence has of a token
-
-
-class MatchBatch(NamedTuple):
-    """Pairs of sequences and what is true of each. An echo says what the other sequence has of a token: ECHOES."""
-
-    first: Tensor  # (B, T) tokens
-    first_valid: Tensor  # (B, T)
-    first_echo: Tensor  # (B, T)
-    second: Tensor  # (B, N) tokens
-    second_valid: Tensor  # (B, N)
-    second_echo: Tensor  # (B, N)
-    truth: Tensor  # as the head wants it, with a leading axis (B,)
-
-    def swapped(self) -> "MatchBatch":
-        """The second sequence first."""
-        return MatchBatch(*self[3:6], *self[0:3], self.truth)
+OVERLAPS = ("padding", "only here", "alike there", "the same there")  # how a token occurs in the other sequence
+SIDES = 2
 
 
-class Both(NamedTuple):
-    """The two sequences, each in one vector."""
+class PairVectors(NamedTuple):
+    """The two sides of each pair, each as one vector."""
 
     first: Tensor  # (B, D)
     second: Tensor  # (B, D)
 
 
-class Verdict(nn.Module):
-    """What two vectors say together: the head judges ReLU(W [u; v; |u − v|; u ∗ v] + b)
-    (Conneau et al., 2017, fig. 1).
-    """
+class PairHead(nn.Module):
+    """A head over ReLU(W [u; v; |u − v|; u ∗ v] + b) of the two vectors of a pair (Conneau et al., 2017, fig. 1)."""
 
     def __init__(self, size: int, head: Head, *, dropout: float = 0.0) -> None:
         super().__init__()
@@ -61,207 +44,221 @@ class Verdict(nn.Module):
         self.head = head
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, both: Both) -> Tensor:
+    def forward(self, vectors: PairVectors) -> Tensor:
         """Outputs (B, C) of the head."""
-        first, second = both
+        first, second = vectors
         pair = torch.cat([first, second, (first - second).abs(), first * second], dim=-1)  # (B, 4 D)
         outputs: Tensor = self.head(self.dropout(torch.relu(self.together(self.dropout(pair)))))
         return outputs
 
 
-class Matcher(nn.Module, ABC):
-    """Leaves say how two sequences become two vectors, and what looked at what."""
+class MatchBatch(NamedTuple):
+    """Pairs of sequences and the truth of each. Overlap features are indices into `OVERLAPS`."""
 
-    attends: bool  # whether the second sequence looks at the first
+    first: Tensor  # (B, T) tokens
+    first_valid: Tensor  # (B, T)
+    first_overlap: Tensor  # (B, T)
+    second: Tensor  # (B, N) tokens
+    second_valid: Tensor  # (B, N)
+    second_overlap: Tensor  # (B, N)
+    truth: Tensor  # as the head takes it, with a leading axis (B,)
 
-    def __init__(self, verdict: Verdict) -> None:
+    def swapped(self) -> "MatchBatch":
+        """The same pairs with first and second sequence exchanged."""
+        return MatchBatch(*self[3:6], *self[0:3], self.truth)
+
+
+class Matcher(Judge[MatchBatch]):
+    """A model of pairs of sequences. Subclasses define how the two sequences become two vectors."""
+
+    attends: bool  # whether the second sequence attends to the first
+
+    def __init__(self, pair_head: PairHead) -> None:
         super().__init__()
-        self.verdict = verdict
+        self.pair_head = pair_head
 
     @property
     def head(self) -> Head:
-        """What judges in the end."""
-        return self.verdict.head
+        """The head inside `pair_head`."""
+        return self.pair_head.head
+
+    @property
+    def width(self) -> int:
+        """The outputs of the head."""
+        return self.head.width
 
     @abstractmethod
-    def sum_up(self, batch: MatchBatch) -> Both:
-        """Each sequence in one vector."""
+    def pair_vectors(self, batch: MatchBatch) -> PairVectors:
+        """Both sequences of each pair, each as one vector."""
+
+    def forward(self, batch: MatchBatch) -> Tensor:
+        """Outputs (B, C) of the head, one row for each pair."""
+        outputs: Tensor = self.pair_head(self.pair_vectors(batch))
+        return outputs
 
     @abstractmethod
     def weights(self, batch: MatchBatch) -> Tensor:
-        """How much each token of the second sequence looked at each of the first: (B, L, H, N, T)."""
-
-    def forward(self, batch: MatchBatch) -> Tensor:
-        """Outputs (B, C) of the head, one row a pair."""
-        outputs: Tensor = self.verdict(self.sum_up(batch))
-        return outputs
+        """Attention weights (B, L, H, N, T) from each token of the second sequence to each of the first."""
 
     def loss(self, batch: MatchBatch, *, smoothing: float = 0.0) -> Loss:
-        """How wrong the head is on each pair."""
-        return self.head.loss(self(batch), batch.truth, smoothing=smoothing)
+        """The head's loss; where keys were drawn, with the score-function gradient of the draws."""
+        with recorded_draws() as draws:
+            outputs = self(batch)
+        loss = self.head.loss(outputs, batch.truth, smoothing=smoothing)
+        return loss if not draws else self.judge_draws(loss, outputs.detach(), batch.truth, draws)
+
+    def judge_draws(self, loss: Loss, outputs: Tensor, truth: Tensor, draws: Sequence[Tensor]) -> Loss:
+        """The same loss, whose gradient also moves the probabilities of the drawn keys: a draw is worth how much less
+        its pair costs than the others of the batch.
+        """
+        rows = zip(torch.split(outputs, 1), torch.split(truth, 1), strict=True)
+        costs = torch.stack([self.head.loss(output, true).total for output, true in rows])  # (B,)
+        expected = (costs.sum() - costs) / max(1, len(costs) - 1)
+        worth = expected - costs
+        estimates = [score_function_loss(draw, worth.view(-1, *[1] * (draw.dim() - 1))) for draw in draws]
+        surplus = torch.stack(estimates).sum()
+        return loss._replace(total=loss.total + surplus - surplus.detach())  # a gradient, not a cost
 
 
 class TwoTowers(Matcher):
-    """One encoder reads each sequence by itself; its summary, or a pooling of its states, stands for it."""
+    """One encoder for both sequences, each encoded alone; its summary, or a pooling of its states, is the vector."""
 
     attends = False
 
-    def __init__(self, encoder: Encoder, verdict: Verdict, *, pooling: Pooling | None = None) -> None:
-        super().__init__(verdict)
+    def __init__(self, encoder: Encoder, pair_head: PairHead, *, pooling: Pooling | None = None) -> None:
+        super().__init__(pair_head)
         self.encoder, self.pooling = encoder, pooling
 
-    def sum_up(self, batch: MatchBatch) -> Both:
-        """The same weights read both."""
-        return Both(
-            self.tower(self.encoder.encode(batch.first, batch.first_valid)),
-            self.tower(self.encoder.encode(batch.second, batch.second_valid)),
+    def pair_vectors(self, batch: MatchBatch) -> PairVectors:
+        """Both sequences by the same weights."""
+        return PairVectors(
+            pooled(self.encoder.encode(batch.first, batch.first_valid), self.pooling),
+            pooled(self.encoder.encode(batch.second, batch.second_valid), self.pooling),
         )
 
-    def tower(self, encoded: Encoded) -> Tensor:
-        """A sequence in one vector (B, D)."""
-        if self.pooling is None:
-            return encoded.summary
-        summed: Tensor = self.pooling(encoded.states, valid=encoded.valid)
-        return summed
-
     def weights(self, batch: MatchBatch) -> Tensor:
-        """None: neither tower sees the other."""
+        """No layers: neither tower attends to the other."""
         return batch.first_valid.new_zeros(len(batch.first), 0, 0, batch.second.size(1), batch.first.size(1)).float()
 
-    def taken(self, tokens: Tensor, valid: Tensor) -> Tensor:
-        """How much of each token (B, T) a tower that pools by attention took."""
-        if not isinstance(self.pooling, AttentionPooling):
-            raise InputError(
-                "these towers have no attention weights: they do not pool by attention.",
-                found=f"pooling={type(self.pooling).__name__}",
-                fix="name a score, e.g. lstm+additive, or let the texts look at each other: lstm+dot+co",
-            )
-        encoded = self.encoder.encode(tokens, valid)
-        return self.pooling.weights(encoded.states, valid=encoded.valid)
+    def pooling_weights(self, tokens: Tensor, valid: Tensor) -> Tensor:
+        """The weight (B, T) of each token of one sequence in the attention pooling."""
+        return pooling_weights(self.pooling, self.encoder.encode(tokens, valid))
 
 
-class CoMatcher(Matcher):
-    """Each token looks at the other sequence and is compared with what it finds there.
+class CoAttentionMatcher(Matcher):
+    """Co-attention: each token attends to the other sequence and is compared with its context there.
 
-    States s of a walk over vectors that also tell each token's echo; c = A(s, S', S') of the other sequence; compared
-    as m = ReLU(W [s; c; s − c; s ∗ c] + b) (Chen et al., 2017, eq. 11–15, with any attention), walked once more, and
-    pooled as [mean; max] (eq. 18).
+    States s of an encoder whose embeddings include the overlap feature; contexts c = A(s, S', S') over the other
+    sequence; compared as m = ReLU(W [s; c; s − c; s ∗ c] + b) (Chen et al., 2017, eq. 11–15, with any attention),
+    passed through the stack `after`, and pooled as [mean; max] (eq. 18).
     """
 
     attends = True
 
     def __init__(
-        self, encoder: RecurrentEncoder, attention: Attention, after: Stack, verdict: Verdict, *, dropout: float = 0.0
+        self,
+        encoder: RecurrentEncoder,
+        attention: Attention,
+        after: Stack,
+        pair_head: PairHead,
+        *,
+        dropout: float = 0.0,
     ) -> None:
-        super().__init__(verdict)
+        super().__init__(pair_head)
         self.encoder, self.attention, self.after = encoder, attention, after
-        self.echo = echo_table(encoder.embedding.size)
+        self.overlap = overlap_embedding(encoder.embedding.size)
         self.compare = nn.Linear(4 * encoder.size, encoder.size)
         self.dropout = nn.Dropout(dropout)
 
-    def sum_up(self, batch: MatchBatch) -> Both:
-        """Both look at the other as it was read, before it looked itself."""
-        first = self.read(batch.first, batch.first_valid, batch.first_echo)
-        second = self.read(batch.second, batch.second_valid, batch.second_echo)
-        return Both(
-            self.look_over(first, second, batch.first_valid, batch.second_valid),
-            self.look_over(second, first, batch.second_valid, batch.first_valid),
+    def pair_vectors(self, batch: MatchBatch) -> PairVectors:
+        """Each sequence attends to the other's states."""
+        first = self.read(batch.first, batch.first_valid, batch.first_overlap)
+        second = self.read(batch.second, batch.second_valid, batch.second_overlap)
+        return PairVectors(
+            self.compare_with(first, second, batch.first_valid, batch.second_valid),
+            self.compare_with(second, first, batch.second_valid, batch.first_valid),
         )
 
-    def read(self, tokens: Tensor, valid: Tensor, echo: Tensor) -> Tensor:
+    def read(self, tokens: Tensor, valid: Tensor, overlap: Tensor) -> Tensor:
         """States (B, T, D) of one sequence."""
-        vectors = self.encoder.embedding(tokens) + self.echo(echo)
+        vectors = self.encoder.embedding(tokens) + self.overlap(overlap)
         states: Tensor = self.encoder.dropout(self.encoder.stack(vectors, valid=valid).outputs)
         return states
 
-    def look_over(self, own: Tensor, other: Tensor, valid: Tensor, other_valid: Tensor) -> Tensor:
-        """One sequence compared with the other, summed up: (B, 2 D)."""
-        found = self.attention(own, other, other, valid=other_valid)  # (B, T, D)
-        compared = torch.relu(self.compare(torch.cat([own, found, own - found, own * found], dim=-1)))
-        walked = self.after(self.dropout(clean(compared, valid)), valid=valid).outputs
-        return torch.cat([masked_mean(walked, valid), largest_values(walked, valid)], dim=-1)
+    def compare_with(self, own: Tensor, other: Tensor, valid: Tensor, other_valid: Tensor) -> Tensor:
+        """One sequence compared with the other, pooled: (B, 2 D)."""
+        context = self.attention(own, other, other, valid=other_valid)  # (B, T, D)
+        compared = clean(compare(self.compare, own, context), valid)
+        return mean_and_max(self.after(self.dropout(compared), valid=valid).outputs, valid)
 
     def weights(self, batch: MatchBatch) -> Tensor:
         """One layer of one head."""
-        first = self.read(batch.first, batch.first_valid, batch.first_echo)
-        second = self.read(batch.second, batch.second_valid, batch.second_echo)
-        looked = self.attention.weights(second, first, valid=batch.first_valid)
-        return clean(looked, batch.second_valid)[:, None, None]
+        first = self.read(batch.first, batch.first_valid, batch.first_overlap)
+        second = self.read(batch.second, batch.second_valid, batch.second_overlap)
+        weights = self.attention.weights(second, first, valid=batch.first_valid)
+        return clean(weights, batch.second_valid)[:, None, None]
 
 
-def echo_table(size: int) -> nn.Embedding:
-    """A learned vector for each echo, as long as a token's; padding has none."""
-    table = nn.Embedding(len(ECHOES), size, padding_idx=0)
+def compare(linear: nn.Module, own: Tensor, context: Tensor) -> Tensor:
+    """ReLU(W [s; c; s − c; s ∗ c] + b) of states (B, T, D) and their contexts (B, T, D)."""
+    return torch.relu(linear(torch.cat([own, context, own - context, own * context], dim=-1)))
+
+
+def overlap_embedding(size: int) -> nn.Embedding:
+    """A learned vector for each overlap feature, with the norm of a token's; padding has zeros."""
+    table = nn.Embedding(len(OVERLAPS), size, padding_idx=0)
     nn.init.normal_(table.weight, std=size**-0.5)
     nn.init.zeros_(table.weight[0].detach())
     return table
 
 
-def as_matcher(module: nn.Module) -> Matcher:
-    """The module, typed."""
-    if not isinstance(module, Matcher):
-        raise TypeError(f"match works with a Matcher, not {type(module).__name__}")
-    return module
+class JoinedPair(NamedTuple):
+    """Both sequences concatenated, real tokens first."""
 
-
-# Axes: B batch, T items of the first sequence, N of the second, M = T + N of both, D size, L layers, H heads.
-
-SIDES = 2
-
-
-class Joined(NamedTuple):
-    """Both sequences in one, the real tokens first."""
-
-    values: Tensor  # (B, M, D) tokens, places, sides and echoes
+    values: Tensor  # (B, M, D) sum of the embeddings of token, position, side and overlap
     valid: Tensor  # (B, M)
     side: Tensor  # (B, M) 0: of the first sequence, 1: of the second
-    home: Tensor  # (B, M) where the tokens of the two padded sequences, side by side, stand now
+    moved_to: Tensor  # (B, M) index in `values` of each token of [first; second]
 
 
 class JointMatcher(Matcher):
-    """Tokens of both sequences with vectors of their side (Devlin et al., 2019, fig. 2) and of their echo, passed
-    through the layers together; then each side is pooled as [mean; max]. Places count from 0 on each side.
+    """A Transformer over both sequences as one (a cross-encoder), with embeddings of side (Devlin et al., 2019,
+    fig. 2) and overlap; then each side is pooled as [mean; max]. Positions count from 0 on each side.
     """
 
     attends = True
 
-    def __init__(self, embedding: PlacedEmbedding, stack: TransformerStack, verdict: Verdict) -> None:
-        super().__init__(verdict)
+    def __init__(self, embedding: PositionedEmbedding, stack: TransformerStack, pair_head: PairHead) -> None:
+        super().__init__(pair_head)
         self.embedding, self.stack = embedding, stack
         self.side = nn.Embedding(SIDES, embedding.size)
-        self.echo = nn.Embedding(len(ECHOES), embedding.size)
+        self.overlap = nn.Embedding(len(OVERLAPS), embedding.size)
 
-    def sum_up(self, batch: MatchBatch) -> Both:
-        """One pass for both."""
+    def pair_vectors(self, batch: MatchBatch) -> PairVectors:
+        """One pass for both sequences."""
         joined = self.join(batch)
         states = self.stack(joined.values, valid=joined.valid)
-        sides = [joined.valid & (joined.side == side) for side in range(SIDES)]
-        return Both(*(torch.cat([masked_mean(states, one), largest_values(states, one)], dim=-1) for one in sides))
+        return PairVectors(*(mean_and_max(states, joined.valid & (joined.side == side)) for side in range(SIDES)))
 
-    def join(self, batch: MatchBatch) -> Joined:
-        """Side by side, then the padding of both moved to the right: its amount may not part the two."""
+    def join(self, batch: MatchBatch) -> JoinedPair:
+        """[first; second] with all padding moved to the right, so that no padding stands between the two."""
         tokens = torch.cat([batch.first, batch.second], dim=1)
         valid = torch.cat([batch.first_valid, batch.second_valid], dim=1)
-        echo = torch.cat([batch.first_echo, batch.second_echo], dim=1)
+        overlap = torch.cat([batch.first_overlap, batch.second_overlap], dim=1)
         side = torch.ones_like(tokens)
         side[:, : batch.first.size(1)] = 0
-        place = torch.cat([counted(batch.first_valid), counted(batch.second_valid)], dim=1)
-        order = (~valid).to(torch.uint8).argsort(dim=1, stable=True)
-        tokens, valid, echo, side, place = (part.gather(1, order) for part in (tokens, valid, echo, side, place))
+        place = torch.cat([valid_positions(batch.first_valid), valid_positions(batch.second_valid)], dim=1)
+        order = valid_first(valid)
+        tokens, valid, overlap, side, place = (part.gather(1, order) for part in (tokens, valid, overlap, side, place))
         places = self.embedding.positions(torch.arange(tokens.size(1), device=tokens.device))[place]  # (B, M, D)
-        values = self.embedding.place(tokens, places + self.side(side) + self.echo(echo))
-        return Joined(values, valid, side, order.argsort(dim=1))
+        values = self.embedding.add_positions(tokens, places + self.side(side) + self.overlap(overlap))
+        return JoinedPair(values, valid, side, order.argsort(dim=1))
 
     def weights(self, batch: MatchBatch) -> Tensor:
-        """Of every layer and head; what a token takes from its own side is not in it, so rows sum to less than 1."""
+        """Of every layer and head; weights within the second sequence are left out, so rows sum to less than 1."""
         joined = self.join(batch)
         every = self.stack.weights(joined.values, valid=joined.valid)  # (B, L, H, M, M)
-        first, second = torch.split(joined.home, [batch.first.size(1), batch.second.size(1)], dim=1)
+        first, second = torch.split(joined.moved_to, [batch.first.size(1), batch.second.size(1)], dim=1)
         rows = every.take_along_dim(second[:, None, None, :, None], dim=3)
-        looked = rows.take_along_dim(first[:, None, None, None, :], dim=4)  # (B, L, H, N, T)
-        return looked.masked_fill(~batch.second_valid[:, None, None, :, None], 0.0)
-
-
-def counted(valid: Tensor) -> Tensor:
-    """The places (B, T) of real tokens from 0, whatever the side of the padding."""
-    return (valid.cumsum(dim=-1) - 1).clamp(min=0)
+        across = rows.take_along_dim(first[:, None, None, None, :], dim=4)  # (B, L, H, N, T)
+        return across.masked_fill(~batch.second_valid[:, None, None, :, None], 0.0)

@@ -1,11 +1,11 @@
-"""Model names: the words they are made of, and the one place where a name is taken apart.
+"""Model names: the words they are made of, and the one place where they are parsed.
 
 A name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names: `lstm+additive+sparsemax`,
 `transformer`, `transformer/gru+dot`. In place of an extent, `linformer` projects the keys to fewer. The last part of a
-name may hold a suffix that only one task knows: `lstm+crf`.
+name may have a suffix of one kind of model: `lstm+crf`.
 
-`ModelName.parse` takes any text apart. Whether its words are known is asked by `require_family` and
-`require_encoder_decoder`; what else a task wants of a name, by the module that builds its models.
+`ModelName.parse` accepts any text. `require_family` and `require_encoder_decoder` check whether its words are known;
+the module that builds a kind of model checks the rest.
 """
 
 from dataclasses import dataclass
@@ -18,36 +18,37 @@ FAMILIES: dict[str, str] = {  # of sequences
     "jordan": "recurrent network whose output feeds back (Jordan 1986)",
     "gru": "gated recurrent unit (Cho et al. 2014), the reset after the product",
     "gru-before": "gated recurrent unit as first published, the reset before the product (Cho et al. 2014)",
+    "mgu": "minimal gated unit, a GRU with one gate for reset and update (Zhou et al. 2016)",
     "lstm": "long short-term memory (Hochreiter & Schmidhuber 1997; Gers et al. 2000)",
     "transformer": "attention only (Vaswani et al. 2017)",
 }
 IMAGE_ENCODERS: dict[str, str] = {
-    "conv": "small convolutional network over a picture, a state a region: conv/DECODER, conv+SCORE (Xu et al. 2015)",
+    "conv": "small convolutional network, a state for each image region: conv/DECODER, conv+SCORE (Xu et al. 2015)",
 }
 FORECASTERS: dict[str, str] = {  # of series alone
-    "linear": "forecast: a weighted sum of the past (NLinear of Zeng et al. 2023)",
+    "linear": "forecasters: one linear map of the past (NLinear of Zeng et al. 2023)",
 }
 LINFORMER = "linformer"
-SUFFIXES: dict[str, str] = {  # of one task alone
-    "crf": "tag: tags judged together, by a linear-chain conditional random field",
-    "hierarchical": "classify, label: words make sentences, sentences a document",
-    "one-each": "label: a network of its own for each label",
-    "co": "match: each sequence looks at the other",
-    "patches": "forecast: a Transformer reads pieces of model.patch steps",
+SUFFIXES: dict[str, str] = {  # of one kind of model
+    "crf": "taggers: tags predicted jointly, by a linear-chain conditional random field",
+    "hierarchical": "text classifiers: words are encoded into sentences, sentences into a document",
+    "one-each": "classifiers of several labels: a network of its own for each label",
+    "co": "matchers: each side attends to the other",
+    "patches": "forecasters: a Transformer over patches of model.patch steps",
 }
-DEFAULT_SCORES = {"transformer": "scaled-dot", "conv": "additive"}  # where none is named; of other families dot
+DEFAULT_SCORES = {"transformer": "scaled-dot", "conv": "additive"}  # where none is named; other families: dot
 
 
 @dataclass(frozen=True)
 class ModelPart:
-    """The encoder or the decoder of a name: a family, and the words added to it in the order they were written."""
+    """The encoder or the decoder of a name: a family, and the words added to it, in order."""
 
     family: str
     added: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> "ModelPart":
-        """`lstm+additive` -> the family lstm, to which additive is added."""
+        """`lstm+additive` -> the family lstm with additive added."""
         family, *added = text.split("+")
         return cls(family, tuple(added))
 
@@ -56,7 +57,7 @@ class ModelPart:
 
     @property
     def linformer(self) -> bool:
-        """Whether the keys of a sequence are projected to fewer."""
+        """Whether the keys of a sequence are projected to fewer (Linformer)."""
         return self.family in FAMILIES and LINFORMER in self.added
 
     @property
@@ -73,21 +74,19 @@ class ModelPart:
         return self.compose() if self.composed or self.family == "transformer" else None
 
     def compose(self) -> Composition:
-        """The attention that its words name, by the family's default where they name none. Words that name no attention
-        raise an InputError.
-        """
+        """The attention that the words name, or the family's default where they name none; other words are refused."""
         return compose(self.composed, default_score=DEFAULT_SCORES.get(self.family, "dot"))
 
 
 @dataclass(frozen=True)
 class ModelName:
-    """A model name taken apart: one part that is encoder and decoder, or one of each."""
+    """A parsed model name: one part that is encoder and decoder, or one of each."""
 
     parts: tuple[ModelPart, ...]
 
     @classmethod
     def parse(cls, text: str) -> "ModelName":
-        """`transformer/gru+dot` -> its two parts. Any text has parts; none of its words need be known."""
+        """`transformer/gru+dot` -> its two parts. Any text is accepted; its words need not be known."""
         return cls(tuple(map(ModelPart.parse, text.split("/", 1))))
 
     def __str__(self) -> str:
@@ -95,45 +94,45 @@ class ModelName:
 
     @property
     def encoder(self) -> ModelPart:
-        """The part that reads."""
+        """The first part."""
         return self.parts[0]
 
     @property
     def decoder(self) -> ModelPart:
-        """The part that answers."""
+        """The last part."""
         return self.parts[-1]
 
     @property
     def family(self) -> str:
-        """The decoder's family, which default values go by."""
+        """The decoder's family, on which default values depend."""
         return self.decoder.family
 
     @property
     def alone(self) -> bool:
-        """Whether one part is the whole name."""
+        """Whether the name has one part only."""
         return len(self.parts) == 1
 
     @property
     def bare(self) -> "ModelName":
-        """The families without what is added to them: `transformer/gru`."""
+        """The families without added words: `transformer/gru`."""
         return ModelName(tuple(ModelPart(part.family) for part in self.parts))
 
     def has(self, suffix: str) -> bool:
-        """Whether the last part holds this suffix."""
+        """Whether the last part has this suffix."""
         return suffix in self.decoder.added
 
     def without(self, *suffixes: str) -> "ModelName":
-        """The name whose last part holds none of these suffixes."""
+        """The name without these suffixes in its last part."""
         kept = tuple(word for word in self.decoder.added if word not in suffixes)
         return ModelName((*self.parts[:-1], ModelPart(self.family, kept)))
 
 
 def require_family(part: ModelPart, name: ModelName) -> None:
-    """Refuse a part of `name` that is no family of sequences with the attention it may have."""
+    """Refuse a part of `name` that is not a family of sequences, with or without an attention."""
     where, family = f"model {str(name)!r}", part.family
     for table, does, task in (
-        (IMAGE_ENCODERS, "reads pictures", "a task of pictures (caption, classify-pictures)"),
-        (FORECASTERS, "forecasts series", "the task forecast"),
+        (IMAGE_ENCODERS, "reads images", "a task of images"),
+        (FORECASTERS, "forecasts series", "a task of series"),
     ):
         if family in table:
             raise InputError(
@@ -144,7 +143,7 @@ def require_family(part: ModelPart, name: ModelName) -> None:
     if family not in FAMILIES:
         raise unknown_name("model", family, FAMILIES, where=where if str(name) != family else "")
     foreign = next((word for word in part.added if word in SUFFIXES), "")
-    if foreign:  # a build that knows it has taken it off already
+    if foreign:  # a build that takes it has removed it already
         raise InputError(
             f"{where}: {foreign!r} has no meaning for this task.",
             found=f"{foreign}, which is for {SUFFIXES[foreign]}",
@@ -177,7 +176,7 @@ def require_score(part: ModelPart, where: str) -> None:
 def require_encoder_decoder(name: ModelName) -> None:
     """Refuse a name that is not one or two parts of known families, or that gives a recurrent encoder an attention."""
     if "/" in str(name.decoder):
-        raise InputError(f"model {str(name)!r} has more than two halves.", found=str(name), fix="write ENCODER/DECODER")
+        raise InputError(f"model {str(name)!r} has more than two parts.", found=str(name), fix="write ENCODER/DECODER")
     for part in name.parts:
         require_family(part, name)
     encoder = name.encoder
@@ -190,5 +189,5 @@ def require_encoder_decoder(name: ModelName) -> None:
 
 
 def require_known(name: ModelName) -> None:
-    """Refuse a name that no task of sequences knows, whatever its suffix."""
+    """Refuse a name that is not of known families, whatever its suffix."""
     require_encoder_decoder(name.without(*SUFFIXES))

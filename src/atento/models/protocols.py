@@ -1,12 +1,13 @@
-"""What holds encoders, decoders and searches together. Any encoder goes with any decoder."""
+"""Interfaces of encoders, decoders and many-to-one models. Any encoder can be combined with any decoder."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from torch import Tensor, nn
 
-from atento.attention.weights import Look, weights_of
+from atento.attention.weights import AttentionCall, weights_of
+from atento.layers.losses import Loss
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
 
@@ -14,69 +15,71 @@ State = TypeVar("State", bound=tuple[Any, ...])
 
 
 class Encoded(NamedTuple):
-    """A source, read."""
+    """The output of an encoder."""
 
-    states: Tensor  # (B, N, D) one for each token
-    valid: Tensor  # (B, N) True: a real token
-    summary: Tensor  # (B, D) the whole source in one vector
+    states: Tensor  # (B, N, D) one state for each token
+    valid: Tensor  # (B, N) True at real tokens, False at padding
+    summary: Tensor  # (B, D) the whole source as one vector
 
 
-class Step(NamedTuple, Generic[State]):
-    """One step of a decoder."""
+class DecoderStep(NamedTuple, Generic[State]):
+    """The output of one decoding step."""
 
     logits: Tensor  # (B, V) of the next token
     state: State
 
 
 class Encoder(nn.Module, ABC):
-    """tokens (B, N) -> Encoded, of width `size`."""
+    """Maps a batch of sources to `Encoded`, whose states have `size` features."""
 
     size: int
 
     @abstractmethod
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
-        """Read a batch of sources; valid (B, N)."""
+        """Encode sources: tokens (B, N), valid (B, N)."""
 
 
-class Writer(Protocol[State]):
-    """What a search sees: a state before the first token, and what comes after each."""
+class IncrementalDecoder(Protocol[State]):
+    """The part of a decoder that a search needs: a first state, and one step at a time."""
 
     def start(self, encoded: Encoded) -> State:
         """The state before the first token."""
 
-    def step(self, token: Tensor, state: State) -> Step[State]:
-        """After this token (B,), what comes next?"""
+    def step(self, token: Tensor, state: State) -> DecoderStep[State]:
+        """Read one token (B,) and return the logits of the next one."""
 
 
 class Decoder(nn.Module, ABC, Generic[State]):
-    """Writes a target, one token at a time (`start`, `step`) or all at once when it is known (`features`).
+    """Predicts a target token by token (`start`, `step`), or all steps of a known target in parallel (`features`).
 
-    A state is nested tuples of tensors whose first axis is the batch; a cache is a state.
+    A state is nested tuples of tensors whose first axis is the batch; a key–value cache is a state.
     """
 
-    attends: bool  # whether there are weights to look at
-    looks_carry: ClassVar[bool] = True  # whether what a step looks at may move the steps after it
-    recurs: ClassVar[bool]  # whether a step waits for the one before, also where the target is known
+    attends: bool  # whether there are attention weights
+    feeds_context: ClassVar[bool] = True  # whether the context of a step enters the steps after it
+    is_recurrent: ClassVar[bool]  # whether steps are sequential even where the target is known
 
     @abstractmethod
     def start(self, encoded: Encoded) -> State:
         """The state before the first token."""
 
     @abstractmethod
-    def step(self, token: Tensor, state: State) -> Step[State]:
-        """After this token (B,), what comes next?"""
+    def step(self, token: Tensor, state: State) -> DecoderStep[State]:
+        """Read one token (B,) and return the logits of the next one."""
 
     @abstractmethod
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """All steps of a known target (B, T) at once: (B, T, D), what `to_logits` reads."""
+        """Features (B, T, D) of all steps of a known target (B, T), given shifted right; `to_logits` reads them."""
 
     @abstractmethod
     def to_logits(self, features: Tensor) -> Tensor:
-        """(..., D) -> (..., V)."""
+        """Features (..., D) -> logits (..., V)."""
 
     @abstractmethod
-    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
-        """What the asked layers asked of the source in a pass over a known target; none where nothing attends."""
+    def attention_calls(
+        self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)
+    ) -> Iterator[AttentionCall]:
+        """The attention over the source of the selected layers, on a known target; empty without attention."""
 
     def weights(
         self,
@@ -87,19 +90,52 @@ class Decoder(nn.Module, ABC, Generic[State]):
         heads: slice = slice(None),
         rows: slice = slice(None),
     ) -> Tensor:
-        """Where the steps of a known target looked: (B, L, H, T, N), only what is asked, beside the fast path."""
+        """Attention weights (B, L, H, T, N) of a known target over the source, for the selected layers, heads and rows.
+
+        They are recomputed apart from the fast path of `features`.
+        """
         if not self.attends:
             steps = len(range(previous.size(1))[rows])
             return encoded.states.new_zeros(len(previous), 0, 0, steps, encoded.valid.size(1))
-        return weights_of(self.looks(previous, encoded, layers=layers), heads=heads, rows=rows)
+        return weights_of(self.attention_calls(previous, encoded, layers=layers), heads=heads, rows=rows)
 
     def forward(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """Logits (B, T, V) of all steps of a known target."""
         return self.to_logits(self.features(previous, encoded))
 
 
+class BatchWithTruth(Protocol):
+    """A batch of a many-to-one model: its sources, and what is true of each."""
+
+    @property
+    def truth(self) -> Tensor:
+        """As the head wants it, with a leading axis (B,)."""
+
+    def _replace(self, *, truth: Tensor = ...) -> Self: ...
+
+
+Batch = TypeVar("Batch", bound=BatchWithTruth)
+
+
+class Judge(nn.Module, ABC, Generic[Batch]):
+    """A many-to-one model: a batch of sources -> outputs (B, width), one row a source."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many outputs a source has."""
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> Tensor:
+        """Outputs (B, width)."""
+
+    @abstractmethod
+    def loss(self, batch: Batch, *, smoothing: float = 0.0) -> Loss:
+        """The loss of the outputs against the batch's truth."""
+
+
 def reorder(state: Any, rows: Tensor) -> Any:
-    """The same nested state with its batch rows picked (R,): a beam moves, finished rows leave."""
+    """The same nested state with the selected batch rows (R,), as beam search and finished rows require."""
     if isinstance(state, Tensor):
         return state.index_select(0, rows)
     if isinstance(state, tuple):

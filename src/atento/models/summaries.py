@@ -1,14 +1,16 @@
-"""How the states of a source become one vector: states (B, N, D), valid (B, N) -> (B, D).
+"""Summaries: functions that map the states of a sequence to one vector. states (B, N, D), valid (B, N) -> (B, D).
 
-A row of nothing but padding gives zeros."""
+A row of nothing but padding gives zeros.
+"""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from atento.errors import InputError
+from atento.blocks.pooling import Pooling
 from atento.layers.masking import clean, masked_mean
+from atento.models.protocols import Encoded
 
 # Axes: B batch, N source time, D size.
 
@@ -27,27 +29,32 @@ def first_state(states: Tensor, valid: Tensor) -> Tensor:
 
 
 def end_states(states: Tensor, valid: Tensor) -> Tensor:
-    """[forward state at the end; backward state at the start]: where each direction has read the whole source."""
+    """[forward state at the last token; backward state at the first token] of a bidirectional encoder.
+
+    Each direction has read the whole source there.
+    """
     forward, backward = states.chunk(2, dim=-1)
     return torch.cat([last_state(forward, valid), first_state(backward, valid)], dim=-1)
 
 
-def largest_values(states: Tensor, valid: Tensor) -> Tensor:
-    """The largest value of each feature over the real tokens."""
+def masked_max(states: Tensor, valid: Tensor) -> Tensor:
+    """The maximum of each feature over the real tokens."""
     floor = torch.finfo(states.dtype).min
     largest = states.masked_fill(~valid.unsqueeze(-1), floor).amax(dim=1)
     return largest.masked_fill(~valid.any(dim=1, keepdim=True), 0.0)
 
 
-SUMMARIES: dict[str, Summary] = {"last": last_state, "mean": masked_mean, "max": largest_values}
+def mean_and_max(states: Tensor, valid: Tensor) -> Tensor:
+    """[mean; max] over the real tokens: (B, 2 D)."""
+    return torch.cat([masked_mean(states, valid), masked_max(states, valid)], dim=-1)
 
 
-def find_summary(name: str, *, auto: str) -> Summary:
-    """The summary of a recipe; attention pools in a classifier of tokens alone, which never asks here."""
-    if name == "attention":
-        raise InputError(
-            "model.summary=attention pools the states of a classifier of texts.",
-            found="model.summary=attention",
-            fix="leave it out, or take last, mean or max",
-        )
-    return SUMMARIES[auto if name == "auto" else name]
+SUMMARIES: dict[str, Summary] = {"last": last_state, "mean": masked_mean, "max": masked_max}
+
+
+def pooled(encoded: Encoded, pooling: Pooling | None) -> Tensor:
+    """The pooling of an encoder's states (B, D); without a pooling, the encoder's own summary."""
+    if pooling is None:
+        return encoded.summary
+    vector: Tensor = pooling(encoded.states, valid=encoded.valid)
+    return vector

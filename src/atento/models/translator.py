@@ -1,4 +1,4 @@
-"""An encoder and a decoder, joined."""
+"""Encoder–decoder model: an encoder of any source joined with a decoder of text."""
 
 from typing import Any, NamedTuple
 
@@ -14,31 +14,24 @@ class TranslationBatch(NamedTuple):
 
     source: Tensor  # (B, N) tokens
     source_valid: Tensor  # (B, N)
-    previous: Tensor  # (B, T) the target shifted right: what a step may know
-    target: Tensor  # (B, T) what it should say
+    previous: Tensor  # (B, T) the target shifted right: the decoder's inputs
+    target: Tensor  # (B, T) the tokens to predict
     target_valid: Tensor  # (B, T)
 
 
 class Translator(nn.Module):
-    """Reads a source with an encoder, writes a target with a decoder."""
+    """An encoder and a decoder."""
 
     def __init__(self, encoder: Encoder, decoder: Decoder[Any]) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
     def encode(self, source: Tensor, valid: Tensor) -> Encoded:
-        """Read the sources."""
+        """The encoder's output."""
         return self.encoder.encode(source, valid)
 
     def forward(self, batch: TranslationBatch) -> Tensor:
-        """Logits (M, V) of the real target tokens only; padding costs nothing."""
+        """Logits (M, V) of the real target tokens only, row by row."""
         encoded = self.encode(batch.source, batch.source_valid)
         features = self.decoder.features(batch.previous, encoded)
         return self.decoder.to_logits(features[batch.target_valid])
-
-
-def as_translator(module: nn.Module) -> Translator:
-    """The module, typed."""
-    if not isinstance(module, Translator):
-        raise TypeError(f"an encoder–decoder is needed here, not {type(module).__name__}")
-    return module

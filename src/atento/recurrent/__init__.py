@@ -1,25 +1,52 @@
-"""Recurrence: cells take one step, `unroll` walks, a `Stack` layers walks in one or both directions."""
+"""Recurrent networks, batch first, with ragged batches given by a mask.
 
-from atento.recurrent.cells import GRU, LSTM, Cell, Elman, GRUBefore, Hidden, Jordan, Memory, Output
-from atento.recurrent.output_recurrence import OneToMany, teach
-from atento.recurrent.stack import Stack
-from atento.recurrent.truncated import unroll_truncated
-from atento.recurrent.unroll import Walk, unroll
+- `layers`: RNN, LSTM and GRU with torch's arguments, and OneToMany, which writes a sequence from one vector.
+- `stack`: Stack, layers of any cell in one or both directions.
+- `cells`: one time step each: ElmanCell, JordanCell, LSTMCell, GRUCell, GRUResetBeforeCell, MGUCell, and
+  OutputLayer.
+- `unroll`: a cell over a whole sequence, on its own states or (teacher_forced_outputs) on true outputs;
+  `gru_kernel`: the GRU's forward and backward pass on a CPU.
+- `truncated`: chunks of time and nested states, for truncated back-propagation through time.
+- `gradient_flow`: norms of gradients against lag, singular values and gates; `suggestions`: what to change.
+"""
+
+from atento.recurrent.cells import (
+    Cell,
+    ElmanCell,
+    GRUCell,
+    GRUResetBeforeCell,
+    HiddenState,
+    JordanCell,
+    LSTMCell,
+    LSTMState,
+    MGUCell,
+    OutputLayer,
+)
+from atento.recurrent.layers import GRU, LSTM, RNN, OneToMany
+from atento.recurrent.stack import Stack, StackOutput
+from atento.recurrent.truncated import chunks, map_state
+from atento.recurrent.unroll import UnrollOutput, teacher_forced_outputs, unroll
 
 __all__ = [
     "GRU",
     "LSTM",
+    "RNN",
     "Cell",
-    "Elman",
-    "GRUBefore",
-    "Hidden",
-    "Jordan",
-    "Memory",
+    "ElmanCell",
+    "GRUCell",
+    "GRUResetBeforeCell",
+    "HiddenState",
+    "JordanCell",
+    "LSTMCell",
+    "LSTMState",
+    "MGUCell",
     "OneToMany",
-    "Output",
+    "OutputLayer",
     "Stack",
-    "Walk",
-    "teach",
+    "StackOutput",
+    "UnrollOutput",
+    "chunks",
+    "map_state",
+    "teacher_forced_outputs",
     "unroll",
-    "unroll_truncated",
 ]

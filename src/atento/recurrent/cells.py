@@ -1,11 +1,9 @@
-"""Recurrent cells: one step in time. They know nothing of the walk.
+"""Recurrent cells: one time step of a recurrent network.
 
-A step splits into what depends on the input alone (`read`, done for a whole sequence in one product)
-and what needs the state (`advance`).
-
-Cells without gates: the state feeds back, or the output does.
-Cells with gates: shares between 0 and 1 decide what is kept, written and said.
-Any activation may bend the candidate; the gates are always sigmoids.
+A step has two linear maps: `read`, input to hidden (W x + b), which `unroll` computes for a whole sequence in one
+matrix product, and `recur`, hidden to hidden (U h + c). `advance` makes the next state of both. `ElmanCell` and
+`JordanCell` have no gates; `LSTMCell`, `GRUCell`, `GRUResetBeforeCell` and `MGUCell` have sigmoid gates. The activation
+of the candidate can be chosen.
 """
 
 from abc import ABC, abstractmethod
@@ -17,36 +15,36 @@ from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.activations import IDENTITY, TANH, Activation
-from atento.layers.initialisation import Initialise, initialise_blocks, uniform
+from atento.layers.initialization import Initializer, initialize_blocks, uniform
 
-# Axes: B batch, T time, I input, H hidden, O output, G product.
+# Axes: B batch, I input, H hidden, O output, G all gates and the candidate side by side.
 
-CONTENT = "content"  # the part of a product that is bent, not a gate
+CONTENT = "content"  # the part of a product that goes through the activation, not through a gate's sigmoid
 
 
-class Hidden(NamedTuple):
-    """The state of a cell that says all it keeps."""
+class HiddenState(NamedTuple):
+    """The state of a cell whose output is its whole state."""
 
     hidden: Tensor  # (B, O)
 
 
-class Memory(NamedTuple):
-    """The state of a cell that keeps more than it says."""
+class LSTMState(NamedTuple):
+    """The state of an LSTM."""
 
-    hidden: Tensor  # (B, H) what the cell says
-    carry: Tensor  # (B, H) what the cell keeps
+    hidden: Tensor  # (B, H) h, the output
+    carry: Tensor  # (B, H) c, the cell state
 
 
-State = TypeVar("State", Hidden, Memory)
+State = TypeVar("State", HiddenState, LSTMState)
 
 
 class Cell(nn.Module, ABC, Generic[State]):
-    """input (B, I), state -> state. Weights have torch's layout, so that they can be exchanged.
+    """Base of all cells: input (B, I), state -> state. The weights have torch's layout and can be exchanged with it.
 
-    The product of a step (G) holds every gate (H) and the content that `activation` bends (wider·H).
+    The product of a step (G) holds every gate (H) and the content, on which `activation` acts (expansion·H).
     """
 
-    layout: ClassVar[tuple[str, ...]]  # the parts of a product in their order: gates by name, and the content
+    layout: ClassVar[tuple[str, ...]]  # the parts of a product in order: the gates by name, and the content
 
     def __init__(
         self,
@@ -54,47 +52,47 @@ class Cell(nn.Module, ABC, Generic[State]):
         hidden_size: int,
         *,
         activation: Activation = TANH,
-        initialise: Initialise = uniform,
+        initializer: Initializer = uniform,
     ) -> None:
         super().__init__()
         require_size("input_size", input_size)
         require_size("hidden_size", hidden_size)
         self.input_size, self.hidden_size = input_size, hidden_size
-        self.output_size = hidden_size  # what the cell says, and reads again at the next step
-        self.activation, self.initialise = activation, initialise
+        self.output_size = hidden_size  # of state.hidden, which the next step and the next layer read
+        self.activation, self.initializer = activation, initializer
         product = sum(self.widths())
         self.read, self.recur = nn.Linear(input_size, product), nn.Linear(hidden_size, product)
-        self.start_weights()
+        self.initialize()
 
     def widths(self) -> list[int]:
-        """How wide each part of the product is."""
-        return [self.hidden_size * (self.activation.wider if part == CONTENT else 1) for part in self.layout]
+        """The width of each part of the product."""
+        return [self.hidden_size * (self.activation.expansion if part == CONTENT else 1) for part in self.layout]
 
-    def start_weights(self) -> None:
-        """Small ones for the input, as told for each gate's own recurrent matrix; no bias."""
+    def initialize(self) -> None:
+        """Draw input weights from U(±H^−½) and each part's own recurrent matrix by `initializer`; biases are 0."""
         nn.init.uniform_(self.read.weight, -(self.hidden_size**-0.5), self.hidden_size**-0.5)
-        initialise_blocks(self.recur.weight, self.hidden_size, self.initialise)
+        initialize_blocks(self.recur.weight, self.hidden_size, self.initializer)
         nn.init.zeros_(self.read.bias)
         nn.init.zeros_(self.recur.bias)
 
     def forward(self, input: Tensor, state: State) -> State:
-        """One whole step."""
+        """The state after one step."""
         return self.advance(self.read(input), state)
 
     @abstractmethod
     def start(self, like: Tensor) -> State:
-        """The state before the first step, one row for each row of `like`."""
+        """The initial state, one row for each row of `like`."""
 
     @abstractmethod
     def advance(self, read: Tensor, state: State) -> State:
-        """The step, given the input's product (B, G)."""
+        """The state after one step, given the input's product W x + b (B, G)."""
 
-    def shares(self, read: Tensor, state: State) -> dict[str, Tensor]:
-        """The step's gates (B, H) by name, each between 0 and 1; a cell without gates has none."""
+    def gates(self, read: Tensor, state: State) -> dict[str, Tensor]:
+        """The values of the gates (B, H) at a step by name, each between 0 and 1; empty for a cell without gates."""
         return {}
 
     def recurrences(self) -> dict[str, Tensor]:
-        """The matrices (H, H) through which a state reaches the next one, by name."""
+        """The recurrent matrices (H, H) by name."""
         found = {}
         for name, rows in zip(self.layout, torch.split(self.recur.weight, self.widths()), strict=True):
             blocks = torch.split(rows, self.hidden_size)
@@ -103,50 +101,44 @@ class Cell(nn.Module, ABC, Generic[State]):
 
 
 def require_size(name: str, size: int) -> None:
-    """At least one unit."""
+    """Raise unless the argument `name` is at least 1."""
     if size < 1:
         raise InputError(f"{name} must be at least 1.", found=f"{name}={size}", fix=f"give a larger {name}")
 
 
-# Axes: B batch, T time, I input, H hidden, O output.
-
-
-class Output(nn.Module):
-    """o_t = g₂(V h_t + b): what a network says of its state; (..., H) -> (..., O).
-
-    It reads the state, never the input, and its bias is as wide as the output.
-    """
+class OutputLayer(nn.Module):
+    """The output of a simple recurrent network, o_t = g₂(V h_t + b): (..., H) -> (..., O)."""
 
     def __init__(self, hidden_size: int, output_size: int, *, activation: Activation = IDENTITY) -> None:
         super().__init__()
         require_size("output_size", output_size)
         self.activation = activation
-        self.map = nn.Linear(hidden_size, activation.wider * output_size)
+        self.map = nn.Linear(hidden_size, activation.expansion * output_size)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Map and bend."""
+        """The outputs of some hidden states."""
         return self.activation(self.map(hidden))
 
 
-class Elman(Cell[Hidden]):
-    """h_t = g(W h_{t−1} + U x_t + b)  (Elman, 1990), g a tanh unless told."""
+class ElmanCell(Cell[HiddenState]):
+    """Simple recurrence, h_t = g(W h_{t−1} + U x_t + b)  (Elman, 1990); g is tanh by default."""
 
     layout = (CONTENT,)
 
-    def start(self, like: Tensor) -> Hidden:
+    def start(self, like: Tensor) -> HiddenState:
         """Zeros."""
-        return Hidden(like.new_zeros(like.size(0), self.output_size))
+        return HiddenState(like.new_zeros(like.size(0), self.output_size))
 
-    def advance(self, read: Tensor, state: Hidden) -> Hidden:
-        """Add and bend."""
-        return Hidden(self.activation(read + self.recur(state.hidden)))
+    def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
+        """The next hidden state."""
+        return HiddenState(self.activation(read + self.recur(state.hidden)))
 
 
-class Jordan(Cell[Hidden]):
-    """h_t = g(W o_{t−1} + U x_t + b), o_t = g₂(V h_t + c)  (Jordan, 1986): the output feeds back, not the state.
+class JordanCell(Cell[HiddenState]):
+    """Output recurrence, h_t = g(W o_{t−1} + U x_t + b), o_t = g₂(V h_t + c)  (Jordan, 1986).
 
-    It says its output o (B, O) and keeps nothing else, so what the output has no room for is forgotten;
-    in return the steps of a known output do not wait for each other (`teach`).
+    Its state is the output o (B, O) alone, so it remembers nothing that the output does not hold. In return, where the
+    outputs are known, all steps can be computed in parallel (`teacher_forced_outputs`).
     """
 
     layout = (CONTENT,)
@@ -158,123 +150,142 @@ class Jordan(Cell[Hidden]):
         *,
         output_size: int | None = None,
         activation: Activation = TANH,
-        squash: Activation = TANH,
-        initialise: Initialise = uniform,
+        output_activation: Activation = TANH,
+        initializer: Initializer = uniform,
     ) -> None:
-        super().__init__(input_size, hidden_size, activation=activation, initialise=initialise)
+        super().__init__(input_size, hidden_size, activation=activation, initializer=initializer)
         self.output_size = hidden_size if output_size is None else output_size
-        self.say = Output(hidden_size, self.output_size, activation=squash)
+        self.output = OutputLayer(hidden_size, self.output_size, activation=output_activation)
         self.recur = nn.Linear(self.output_size, self.recur.out_features)
-        self.start_weights()
+        self.initialize()
 
-    def start(self, like: Tensor) -> Hidden:
+    def start(self, like: Tensor) -> HiddenState:
         """An output of zeros."""
-        return Hidden(like.new_zeros(like.size(0), self.output_size))
+        return HiddenState(like.new_zeros(like.size(0), self.output_size))
 
-    def advance(self, read: Tensor, state: Hidden) -> Hidden:
-        """Add, bend, say. Any number of leading axes: nothing here walks."""
-        return Hidden(self.say(self.activation(read + self.recur(state.hidden))))
+    def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
+        """The next output, for any number of leading axes."""
+        return HiddenState(self.output(self.activation(read + self.recur(state.hidden))))
 
     def recurrences(self) -> dict[str, Tensor]:
-        """V W (O, O): an output reaches the next one through both, slopes left out."""
+        """V W (O, O): the matrices between one output and the next, without the slopes of the activations."""
         inwards = torch.split(self.recur.weight, self.hidden_size)
-        outwards = torch.split(self.say.map.weight, self.output_size)
+        outwards = torch.split(self.output.map.weight, self.output_size)
         found = [outward @ inward for inward in inwards for outward in outwards]
         return {"V W" if len(found) == 1 else f"V W {place + 1}": matrix for place, matrix in enumerate(found)}
 
 
-# Axes: B batch, H hidden.
-
-
-class LSTM(Cell[Memory]):
-    """Long short-term memory with a forget gate (Gers et al., 2000).
-
-    The candidate g has its own weights and is a tanh; the output gate o is a sigmoid.
-    """
+class LSTMCell(Cell[LSTMState]):
+    """Long short-term memory with a forget gate (Gers et al., 2000); the candidate g is a tanh by default."""
 
     layout = ("input", "forget", CONTENT, "output")
 
-    def start(self, like: Tensor) -> Memory:
+    def start(self, like: Tensor) -> LSTMState:
         """Zeros."""
         zeros = like.new_zeros(like.size(0), self.hidden_size)
-        return Memory(hidden=zeros, carry=zeros)
+        return LSTMState(hidden=zeros, carry=zeros)
 
-    def advance(self, read: Tensor, state: Memory) -> Memory:
-        """c = f c + i g; h = o tanh(c)."""
-        write, keep, content, say = self.parts(read, state)
+    def advance(self, read: Tensor, state: LSTMState) -> LSTMState:
+        """c_t = f c_{t−1} + i g; h_t = o tanh(c_t)."""
+        write, keep, content, output = self.parts(read, state)
         carry = keep.sigmoid() * state.carry + write.sigmoid() * self.activation(content)
-        return Memory(hidden=say.sigmoid() * carry.tanh(), carry=carry)
+        return LSTMState(hidden=output.sigmoid() * carry.tanh(), carry=carry)
 
-    def shares(self, read: Tensor, state: Memory) -> dict[str, Tensor]:
-        """i, f and o."""
-        write, keep, _, say = self.parts(read, state)
-        return {"input": write.sigmoid(), "forget": keep.sigmoid(), "output": say.sigmoid()}
+    def gates(self, read: Tensor, state: LSTMState) -> dict[str, Tensor]:
+        """The input, forget and output gates: i, f and o."""
+        write, keep, _, output = self.parts(read, state)
+        return {"input": write.sigmoid(), "forget": keep.sigmoid(), "output": output.sigmoid()}
 
-    def parts(self, read: Tensor, state: Memory) -> tuple[Tensor, ...]:
-        """i, f, g, o in the paper, before they are bent."""
+    def parts(self, read: Tensor, state: LSTMState) -> tuple[Tensor, ...]:
+        """i, f, g and o before their activations."""
         return (read + self.recur(state.hidden)).split(self.widths(), dim=-1)
 
 
-class GRU(Cell[Hidden]):
-    """Gated recurrent unit, the reset gate after the product (the form of cuDNN and torch; Cho et al., 2014, has it
-    before: `GRUBefore`).
+class GRUCell(Cell[HiddenState]):
+    """Gated recurrent unit with the reset gate after the matrix product, the form of cuDNN and torch.
 
-    The old state is mixed with the candidate of the same step: h_t = z h_{t−1} + (1 − z) n_t.
+    h_t = z h_{t−1} + (1 − z) n_t with n_t = g(W x_t + b + r (U h_{t−1} + c)). The form of Cho et al. (2014), reset
+    before the product, is `GRUResetBeforeCell`.
     """
 
     layout = ("reset", "update", CONTENT)
 
-    def start(self, like: Tensor) -> Hidden:
+    def start(self, like: Tensor) -> HiddenState:
         """Zeros."""
-        return Hidden(like.new_zeros(like.size(0), self.hidden_size))
+        return HiddenState(like.new_zeros(like.size(0), self.hidden_size))
 
-    def advance(self, read: Tensor, state: Hidden) -> Hidden:
-        """n_t = g(W x_t + b + r (U h_{t−1} + c))."""
+    def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
+        """The next hidden state, by one product with all recurrent matrices."""
         size = self.hidden_size
         recur = self.recur(state.hidden)
-        reset, keep = (read[..., : 2 * size] + recur[..., : 2 * size]).sigmoid().chunk(2, dim=-1)  # r, z in the paper
-        reset_all = reset if self.activation.wider == 1 else torch.cat([reset] * self.activation.wider, dim=-1)
+        reset, update = (read[..., : 2 * size] + recur[..., : 2 * size]).sigmoid().chunk(2, dim=-1)  # r, z
+        reset_all = reset if self.activation.expansion == 1 else torch.cat([reset] * self.activation.expansion, dim=-1)
         candidate = self.activation(read[..., 2 * size :] + reset_all * recur[..., 2 * size :])
-        return mixed(keep, state.hidden, candidate)
+        return interpolate(update, state.hidden, candidate)
 
-    def shares(self, read: Tensor, state: Hidden) -> dict[str, Tensor]:
-        """r and z."""
-        return reset_and_keep(self, read, state)
+    def gates(self, read: Tensor, state: HiddenState) -> dict[str, Tensor]:
+        """The reset and update gates: r and z."""
+        return reset_and_update(self, read, state)
 
 
-class GRUBefore(Cell[Hidden]):
-    """Gated recurrent unit as first published, the reset gate before the product (Cho et al., 2014, eq. 8).
-
-    The candidate's product reads what the reset gate lets through: n_t = g(W x_t + b + U (r h_{t−1}) + c).
+class GRUResetBeforeCell(Cell[HiddenState]):
+    """Gated recurrent unit with the reset gate before the matrix product, as first published (Cho et al., 2014, eq. 8):
+    n_t = g(W x_t + b + U (r h_{t−1}) + c).
     """
 
     layout = ("reset", "update", CONTENT)
 
-    def start(self, like: Tensor) -> Hidden:
+    def start(self, like: Tensor) -> HiddenState:
         """Zeros."""
-        return Hidden(like.new_zeros(like.size(0), self.hidden_size))
+        return HiddenState(like.new_zeros(like.size(0), self.hidden_size))
 
-    def advance(self, read: Tensor, state: Hidden) -> Hidden:
-        """Two products, one after the other."""
+    def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
+        """The next hidden state, by two products one after the other."""
         size = self.hidden_size
         weight, bias = self.recur.weight[2 * size :], self.recur.bias[2 * size :]
-        reset, keep = reset_and_keep(self, read, state).values()
+        reset, update = reset_and_update(self, read, state).values()
         content = functional.linear(reset * state.hidden, weight, bias)
-        return mixed(keep, state.hidden, self.activation(read[..., 2 * size :] + content))
+        return interpolate(update, state.hidden, self.activation(read[..., 2 * size :] + content))
 
-    def shares(self, read: Tensor, state: Hidden) -> dict[str, Tensor]:
-        """r and z."""
-        return reset_and_keep(self, read, state)
+    def gates(self, read: Tensor, state: HiddenState) -> dict[str, Tensor]:
+        """The reset and update gates: r and z."""
+        return reset_and_update(self, read, state)
 
 
-def reset_and_keep(cell: Cell[Hidden], read: Tensor, state: Hidden) -> dict[str, Tensor]:
-    """Both gates of a GRU: r and z in the paper."""
+class MGUCell(Cell[HiddenState]):
+    """Minimal gated unit  (Zhou et al., 2016): a GRU whose one gate f, the forget gate, both resets and updates.
+
+    h_t = (1 − f) h_{t−1} + f n_t with f = σ(W_f x_t + U_f h_{t−1} + b_f) and n_t = g(W x_t + b + U (f h_{t−1}) + c).
+    """
+
+    layout = ("forget", CONTENT)
+
+    def start(self, like: Tensor) -> HiddenState:
+        """Zeros."""
+        return HiddenState(like.new_zeros(like.size(0), self.hidden_size))
+
+    def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
+        """The next hidden state, by two products one after the other."""
+        size = self.hidden_size
+        forget = self.gates(read, state)["forget"]
+        recur = functional.linear(forget * state.hidden, self.recur.weight[size:], self.recur.bias[size:])
+        return interpolate(1 - forget, state.hidden, self.activation(read[..., size:] + recur))
+
+    def gates(self, read: Tensor, state: HiddenState) -> dict[str, Tensor]:
+        """The forget gate f: 1 replaces the state, where an LSTM's keeps it."""
+        size = self.hidden_size
+        recur = functional.linear(state.hidden, self.recur.weight[:size], self.recur.bias[:size])
+        return {"forget": (read[..., :size] + recur).sigmoid()}
+
+
+def reset_and_update(cell: Cell[HiddenState], read: Tensor, state: HiddenState) -> dict[str, Tensor]:
+    """Both gates of a GRU: r and z."""
     both = slice(0, 2 * cell.hidden_size)
     recur = functional.linear(state.hidden, cell.recur.weight[both], cell.recur.bias[both])
-    reset, keep = (read[..., both] + recur).sigmoid().chunk(2, dim=-1)
-    return {"reset": reset, "update": keep}
+    reset, update = (read[..., both] + recur).sigmoid().chunk(2, dim=-1)
+    return {"reset": reset, "update": update}
 
 
-def mixed(keep: Tensor, before: Tensor, candidate: Tensor) -> Hidden:
-    """The kept share of the old state and the rest of the candidate."""
-    return Hidden(keep * before + (1 - keep) * candidate)
+def interpolate(update: Tensor, before: Tensor, candidate: Tensor) -> HiddenState:
+    """z h_{t−1} + (1 − z) n_t."""
+    return HiddenState(update * before + (1 - update) * candidate)

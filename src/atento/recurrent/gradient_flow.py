@@ -1,9 +1,9 @@
-"""Vanishing and exploding gradients made visible: ‖∂s_t/∂s_k‖ against t − k, for the whole state s of a cell.
+"""Vanishing and exploding gradients of a cell, measured: ‖∂s_t/∂s_k‖ against the lag t − k, for the whole state s.
 
-∂s_t/∂s_k = J_t J_{t−1} … J_{k+1}, J_i = ∂s_i/∂s_{i−1}  (Pascanu et al., 2013, eq. 5); of a plain tanh cell
-J_i = diag(1 − h_i²) W, not W alone. A path starts at some step and is followed back, one transposed product a step.
-
-How a gradient fares on its way back through time, as numbers: a curve against lag, its slope, a verdict.
+∂s_t/∂s_k = J_t J_{t−1} … J_{k+1}, J_i = ∂s_i/∂s_{i−1}  (Pascanu et al., 2013, eq. 5); for an Elman cell with tanh
+J_i = diag(1 − h_i²) W, not W alone. `record_steps` runs the cell, `cell_flow` follows gradients back along several
+paths, one vector–Jacobian product a step, and gathers the curve of their norms, the largest singular value and the
+spectral radius of the recurrent matrices, and the saturation of the gates. `verdict_of` judges the curve.
 """
 
 import math
@@ -18,55 +18,93 @@ from torch.nn import functional
 from atento.errors import InputError
 from atento.layers.masking import clean
 from atento.recurrent.cells import Cell
-from atento.recurrent.unroll import pick, real_first
+from atento.recurrent.unroll import gather_steps, valid_first
 
-# Axes: P paths followed back, L lags.
+# Axes: R rows, T time, I input, G product of a step, S whole state, P paths, L lags, M directions, N steps in all.
 
 Verdict = Literal["vanishes", "level", "explodes"]
 
-LEVEL = 0.005  # a slope this small halves or doubles nothing within 138 steps
-LOST = 0.01  # of what arrives one step back: less than so much at the longest lag is gone
-LEAST_LOG, MOST_LOG = -690.0, 690.0  # logarithms that float64 can still hold
-SURE = 4.0  # standard errors that a slope must be away from level
+MAX_ROWS, MAX_PATHS, MAX_LAGS = 8, 16, 500  # rows and paths that are followed, and how far back
+MAX_JACOBIANS = 8  # steps whose Jacobian is computed in full
+MAX_DIRECTIONS = 256  # all directions of a smaller state; of a larger one, so many at random
+MIN_NORM = 1e-30  # smaller norms count as this
+MIN_LOG, MAX_LOG = -690.0, 690.0  # logarithms whose exponentials float64 can hold
+LEVEL_SLOPE = 0.005  # a slope this small changes the norm by less than a factor of 2 within 138 steps
+SURE_ERRORS = 4.0  # standard errors by which a slope must differ from level
+LOST = 0.01  # less than this share of the norm one step back, at the longest lag, has vanished
+SHUT, OPEN = 0.05, 0.95  # a gate beyond these is saturated and hardly learns
 
 
-class Curve(NamedTuple):
-    """Norms of ∂(now)/∂(lag steps ago), of which 1 means that a random small change arrives as large as it was."""
+class GradientCurve(NamedTuple):
+    """Norms of ∂(now)/∂(lag steps ago); at 1 a small random change arrives at its own size."""
 
     lags: list[int]
     median: list[float]
     low: list[float]  # quartiles over paths
     high: list[float]
-    slope: float  # of the log norm, a step, over the longer half of the lags
-    error: float  # its standard error
+    slope: float  # of the log norm for each step, over the longer half of the lags
+    error: float  # the standard error of the slope
 
 
-def curve_of(log_norms: Tensor) -> Curve:
-    """Log norms (P, L) at lags 0, 1, …, two at least; NaN where a path is shorter."""
-    logs = log_norms.detach().double().cpu().clamp(LEAST_LOG, MOST_LOG)
+class Spectrum(NamedTuple):
+    """The two numbers that say how a matrix changes lengths."""
+
+    singular: float  # the largest singular value: the most it stretches any vector, once
+    radius: float  # the spectral radius: what decides when it is applied again and again
+
+
+class GateSaturation(NamedTuple):
+    """How often a gate is saturated."""
+
+    shut: float  # share of its values below 0.05
+    open: float  # above 0.95
+
+
+class PartFlow(NamedTuple):
+    """The gradient flow of one part of a model: a cell, or a stack of attention."""
+
+    part: str  # its name: "encoder.stack, layer 1, backward"
+    kind: str  # "LSTMCell", "attention"
+    curve: GradientCurve
+    matrices: dict[str, Spectrum]  # of the recurrent matrices by name
+    step: Spectrum | None  # of the Jacobian of a step, median over steps
+    gates: dict[str, GateSaturation]
+
+
+class RecordedSteps(NamedTuple):
+    """The steps of a cell run over sequences."""
+
+    reads: Tensor  # (R, T, G) products of the inputs
+    states: Tensor  # (R, T, S) the whole state before each step
+    lengths: Tensor  # (R,) valid steps; the rest is padding
+
+
+def gradient_curve(log_norms: Tensor) -> GradientCurve:
+    """The curve of log norms (P, L) at lags 0, 1, …, at least two; NaN where a path is shorter."""
+    logs = log_norms.detach().double().cpu().clamp(MIN_LOG, MAX_LOG)
     low, median, high = torch.nanquantile(logs, logs.new_tensor([0.25, 0.5, 0.75]), dim=0)
     lags = list(range(logs.size(1)))
     slope, error = fitted_slope(lags, median.tolist())
-    return Curve(lags, median.exp().tolist(), low.exp().tolist(), high.exp().tolist(), slope, error)
+    return GradientCurve(lags, median.exp().tolist(), low.exp().tolist(), high.exp().tolist(), slope, error)
 
 
 def fitted_slope(lags: list[int], logs: list[float]) -> tuple[float, float]:
-    """Least squares over the longer half of the lags, where a passing swell is over; the slope's standard error."""
+    """The slope by least squares over the longer half of the lags, after any transient, and its standard error."""
     keep = [place for place, lag in enumerate(lags) if 2 * lag >= lags[-1]]
     keep = keep if len(keep) > 1 else list(range(len(lags)))[-2:]
     across, up = [float(lags[place]) for place in keep], [logs[place] for place in keep]
     middle, level = math.fsum(across) / len(keep), math.fsum(up) / len(keep)
-    spread = math.fsum((x - middle) ** 2 for x in across)
-    if spread == 0:
+    squares = math.fsum((x - middle) ** 2 for x in across)
+    if squares == 0:
         return 0.0, 0.0
-    slope = math.fsum((x - middle) * (y - level) for x, y in zip(across, up, strict=True)) / spread
-    rest = math.fsum((y - level - slope * (x - middle)) ** 2 for x, y in zip(across, up, strict=True))
-    return slope, math.sqrt(rest / max(len(keep) - 2, 1) / spread)
+    slope = math.fsum((x - middle) * (y - level) for x, y in zip(across, up, strict=True)) / squares
+    residuals = math.fsum((y - level - slope * (x - middle)) ** 2 for x, y in zip(across, up, strict=True))
+    return slope, math.sqrt(residuals / max(len(keep) - 2, 1) / squares)
 
 
-def verdict_of(curve: Curve) -> Verdict:
-    """By the slope at long lags: a singular value over 1 proves no explosion, only growth that goes on does."""
-    sure = abs(curve.slope) > max(LEVEL, SURE * curve.error)
+def verdict_of(curve: GradientCurve) -> Verdict:
+    """The verdict by the slope at long lags: a singular value over 1 proves no explosion, only lasting growth does."""
+    sure = abs(curve.slope) > max(LEVEL_SLOPE, SURE_ERRORS * curve.error)
     if sure and curve.slope > 0 and curve.median[-1] > 1:
         return "explodes"
     if (sure and curve.slope < 0) or curve.median[-1] < LOST * curve.median[1]:
@@ -74,114 +112,72 @@ def verdict_of(curve: Curve) -> Verdict:
     return "level"
 
 
-def half_life(curve: Curve) -> float:
-    """Steps in which the norm halves, or doubles; infinite where it does neither."""
+def half_life(curve: GradientCurve) -> float:
+    """The number of steps in which the norm halves, or doubles; infinite where it does neither."""
     return math.log(2) / abs(curve.slope) if curve.slope else math.inf
 
 
-# Axes: R rows, T time, I input, G product of a step, S whole state, P paths, M directions, N steps in all.
-
-ROWS, PATHS, STEPS = 8, 16, 8  # rows and paths that are followed, steps whose Jacobian is taken apart
-LAGS = 500  # no path is followed further
-DIRECTIONS = 256  # all of a smaller state; of a larger one, so many at random
-LEAST = 1e-30  # a norm below it counts as so much
-SHUT, OPEN = 0.05, 0.95  # a gate beyond these hardly learns
-
-
-class Steps(NamedTuple):
-    """A walk, taken apart."""
-
-    reads: Tensor  # (R, T, G) products of the inputs
-    states: Tensor  # (R, T, S) the whole state before each step
-    lengths: Tensor  # (R,) real steps; the rest is padding
-
-
-class Stretch(NamedTuple):
-    """What a matrix does to vectors."""
-
-    singular: float  # largest singular value: the most it stretches any vector once
-    radius: float  # spectral radius: what decides when it is applied again and again
-
-
-class Gate(NamedTuple):
-    """How much of a gate is stuck."""
-
-    shut: float  # share of its values below 0.05
-    open: float  # above 0.95
-
-
-class Flow(NamedTuple):
-    """What is known of the gradient's way through one cell, or through one stack of attention."""
-
-    part: str  # which one: "encoder.stack, layer 1, backward"
-    kind: str  # "LSTM", "attention"
-    curve: Curve
-    matrices: dict[str, Stretch]  # the recurrent matrices by name
-    step: Stretch | None  # of the step's Jacobian, median over steps
-    gates: dict[str, Gate]
-
-
-def take_apart(
+def record_steps(
     cell: Cell[Any], inputs: Tensor, start: Any = None, *, valid: Tensor | None = None, backward: bool = False
-) -> Steps:
-    """The steps of `unroll` with the same arguments, of the rows with the most of them."""
+) -> RecordedSteps:
+    """The steps that `unroll` takes with the same arguments, of the longest rows."""
     valid = torch.ones(inputs.shape[:2], dtype=torch.bool, device=inputs.device) if valid is None else valid
-    rows = valid.sum(dim=1).argsort(descending=True, stable=True)[:ROWS]
+    rows = valid.sum(dim=1).argsort(descending=True, stable=True)[:MAX_ROWS]
     state = cell.start(inputs[rows, 0]) if start is None else type(start)(*(part[rows] for part in start))
     inputs, valid = inputs[rows], valid[rows]
     inputs, valid = (inputs.flip(1), valid.flip(1)) if backward else (inputs, valid)
     with torch.no_grad():
-        reads = cell.read(pick(clean(inputs, valid), real_first(valid)))
+        reads = cell.read(gather_steps(clean(inputs, valid), valid_first(valid)))
         states = []
         for time in range(inputs.size(1)):
             states.append(torch.cat(state, dim=-1))
             state = cell.advance(reads[:, time], state)
-    return Steps(reads, torch.stack(states, dim=1), valid.sum(dim=1))
+    return RecordedSteps(reads, torch.stack(states, dim=1), valid.sum(dim=1))
 
 
-def flow_through(cell: Cell[Any], walks: Sequence[Steps], *, part: str = "") -> Flow:
-    """Everything about one cell, from one or several walks of it, one of two steps at least."""
-    if max(int(steps.lengths.max()) for steps in walks) < 2:
+def cell_flow(cell: Cell[Any], recorded: Sequence[RecordedSteps], *, part: str = "") -> PartFlow:
+    """The gradient flow of one cell from one or several recordings, one of at least two steps."""
+    if max(int(steps.lengths.max()) for steps in recorded) < 2:
         raise InputError(
-            "a gradient needs at least two steps to travel.",
+            "a gradient flow needs sequences of at least two steps.",
             found=f"{part or type(cell).__name__}: sequences of one step",
             fix="give longer sequences",
         )
-    paths = [follow_back(cell, steps, paths=max(1, PATHS // len(walks))) for steps in walks]
+    paths = [log_norms_by_lag(cell, steps, paths=max(1, MAX_PATHS // len(recorded))) for steps in recorded]
     longest = max(path.size(1) for path in paths)
     logs = torch.cat([functional.pad(path, (0, longest - path.size(1)), value=torch.nan) for path in paths])
-    reads = torch.cat([steps.reads[real_steps(steps)] for steps in walks])  # (N, G)
-    states = torch.cat([steps.states[real_steps(steps)] for steps in walks])  # (N, S)
-    return Flow(
+    reads = torch.cat([steps.reads[valid_steps(steps)] for steps in recorded])  # (N, G)
+    states = torch.cat([steps.states[valid_steps(steps)] for steps in recorded])  # (N, S)
+    return PartFlow(
         part,
         type(cell).__name__,
-        curve_of(logs),
-        {name: stretch(matrix) for name, matrix in cell.recurrences().items()},
-        typical_step(cell, reads, states),
-        {name: stuck(values) for name, values in cell.shares(reads, as_state(cell, states)).items()},
+        gradient_curve(logs),
+        {name: spectrum_of(matrix) for name, matrix in cell.recurrences().items()},
+        median_step_spectrum(cell, reads, states),
+        {name: saturation_of(values) for name, values in cell.gates(reads, unflatten_state(cell, states)).items()},
     )
 
 
-def follow_back(cell: Cell[Any], steps: Steps, *, paths: int) -> Tensor:
-    """Log norms (P, L) of ∂s_t/∂s_k at lags 0, 1, …: the root mean square over directions of what arrives.
+def log_norms_by_lag(cell: Cell[Any], steps: RecordedSteps, *, paths: int) -> Tensor:
+    """Log norms (P, L) of ∂s_t/∂s_k at lags 0, 1, …, each the root mean square over directions.
 
     NaN where a path has passed its row's first state.
     """
-    row, end = starting_points(steps.lengths, paths)  # (P,) each
-    gradients = directions(steps.states, most=DIRECTIONS).unsqueeze(1).expand(-1, len(row), -1)  # (M, P, S)
+    row, end = path_ends(steps.lengths, paths)  # (P,) each
+    gradients = probe_directions(steps.states, most=MAX_DIRECTIONS).unsqueeze(1).expand(-1, len(row), -1)  # (M, P, S)
     logs = [steps.states.new_zeros(len(row))]
-    for lag in range(1, min(int(end.max()), LAGS) + 1):
+    for lag in range(1, min(int(end.max()), MAX_LAGS) + 1):
         at = (end - lag).clamp(min=0)
-        gradients = pulled_back(cell, steps.reads[row, at], steps.states[row, at], gradients)
-        norm = gradients.square().sum(dim=(0, 2)).div(len(gradients)).sqrt().clamp(min=LEAST)  # (P,)
+        gradients = vector_jacobian_products(cell, steps.reads[row, at], steps.states[row, at], gradients)
+        norm = gradients.square().sum(dim=(0, 2)).div(len(gradients)).sqrt().clamp(min=MIN_NORM)  # (P,)
         gradients = gradients / norm.view(1, -1, 1)  # or it would leave the range of floats
         logs.append(logs[-1] + norm.log())
     lags = torch.arange(len(logs), device=end.device)
     return torch.stack(logs, dim=1).masked_fill(lags > end.unsqueeze(1), torch.nan)
 
 
-def starting_points(lengths: Tensor, paths: int) -> tuple[Tensor, Tensor]:
-    """Rows and ends (P,): of each row its last step and others spread over its later half."""
+def path_ends(lengths: Tensor, paths: int) -> tuple[Tensor, Tensor]:
+    """Rows and steps (P,) at which paths start: each row's last step and others over its later half."""
     each = max(1, paths // len(lengths))
     points = {
         (row, length - (length // 2) * place // each)
@@ -193,55 +189,55 @@ def starting_points(lengths: Tensor, paths: int) -> tuple[Tensor, Tensor]:
     return found[:, 0], found[:, 1]
 
 
-def directions(like: Tensor, *, most: int) -> Tensor:
-    """Orthonormal rows (M, S) for vectors like these (..., S): all where S is small, else some, always the same."""
+def probe_directions(like: Tensor, *, most: int) -> Tensor:
+    """Orthonormal rows (M, S) for vectors (..., S): a whole basis where S ≤ most, else `most` of a fixed random one."""
     size = like.size(-1)
     if size <= most:
         return torch.eye(size, dtype=like.dtype, device=like.device)
-    chance = torch.Generator().manual_seed(0)
-    return torch.linalg.qr(torch.randn(size, most, generator=chance, dtype=torch.float64)).Q.mT.to(like)
+    generator = torch.Generator().manual_seed(0)
+    return torch.linalg.qr(torch.randn(size, most, generator=generator, dtype=torch.float64)).Q.mT.to(like)
 
 
-def pulled_back(cell: Cell[Any], reads: Tensor, states: Tensor, gradients: Tensor) -> Tensor:
+def vector_jacobian_products(cell: Cell[Any], reads: Tensor, states: Tensor, gradients: Tensor) -> Tensor:
     """Gradients (M, P, S) of the state after a step -> of the state before it; reads (P, G), states (P, S)."""
 
     def step(flat: Tensor) -> Tensor:
-        return torch.cat(cell.advance(reads, as_state(cell, flat)), dim=-1)
+        return torch.cat(cell.advance(reads, unflatten_state(cell, flat)), dim=-1)
 
     pull = torch.func.vjp(step, states)[1]
     pulled: Tensor = torch.func.vmap(pull)(gradients)[0]
     return pulled.detach()
 
 
-def as_state(cell: Cell[Any], flat: Tensor) -> Any:
-    """A flat state (..., S) as the cell knows it."""
+def unflatten_state(cell: Cell[Any], flat: Tensor) -> Any:
+    """A flat state (..., S) as the cell's own state type."""
     bare = cell.start(flat)
     return type(bare)(*torch.split(flat, [part.size(-1) for part in bare], dim=-1))
 
 
-def typical_step(cell: Cell[Any], reads: Tensor, states: Tensor) -> Stretch:
-    """The median over some steps of what their Jacobians do; reads (N, G), states (N, S)."""
+def median_step_spectrum(cell: Cell[Any], reads: Tensor, states: Tensor) -> Spectrum:
+    """The median spectrum of the Jacobians of some steps; reads (N, G), states (N, S)."""
     size = states.size(-1)
-    some = torch.linspace(0, len(states) - 1, min(len(states), STEPS if size <= DIRECTIONS else 1)).long()
+    some = torch.linspace(0, len(states) - 1, min(len(states), MAX_JACOBIANS if size <= MAX_DIRECTIONS else 1)).long()
     every = torch.eye(size, dtype=states.dtype, device=states.device).unsqueeze(1).expand(-1, len(some), -1)
-    jacobians = pulled_back(cell, reads[some], states[some], every).transpose(0, 1)  # (P, S, S)
-    found = [stretch(jacobian) for jacobian in jacobians]
-    return Stretch(median([one.singular for one in found]), median([one.radius for one in found]))
+    jacobians = vector_jacobian_products(cell, reads[some], states[some], every).transpose(0, 1)  # (P, S, S)
+    found = [spectrum_of(jacobian) for jacobian in jacobians]
+    return Spectrum(median([one.singular for one in found]), median([one.radius for one in found]))
 
 
-def stretch(matrix: Tensor) -> Stretch:
-    """Largest singular value and spectral radius of a square matrix."""
+def spectrum_of(matrix: Tensor) -> Spectrum:
+    """The largest singular value and the spectral radius of a square matrix; NaN where it is not finite."""
     matrix = matrix.detach().double().cpu()
     if not matrix.isfinite().all():
-        return Stretch(torch.nan, torch.nan)
-    return Stretch(torch.linalg.matrix_norm(matrix, 2).item(), torch.linalg.eigvals(matrix).abs().max().item())
+        return Spectrum(torch.nan, torch.nan)
+    return Spectrum(torch.linalg.matrix_norm(matrix, 2).item(), torch.linalg.eigvals(matrix).abs().max().item())
 
 
-def real_steps(steps: Steps) -> Tensor:
-    """Which steps (R, T) are no padding."""
+def valid_steps(steps: RecordedSteps) -> Tensor:
+    """A mask (R, T) of the steps that are not padding."""
     return torch.arange(steps.reads.size(1), device=steps.lengths.device) < steps.lengths.unsqueeze(1)
 
 
-def stuck(values: Tensor) -> Gate:
-    """Shares of a gate's values that are nearly 0 and nearly 1."""
-    return Gate((values < SHUT).double().mean().item(), (values > OPEN).double().mean().item())
+def saturation_of(values: Tensor) -> GateSaturation:
+    """The shares of a gate's values that are nearly 0 and nearly 1."""
+    return GateSaturation((values < SHUT).double().mean().item(), (values > OPEN).double().mean().item())

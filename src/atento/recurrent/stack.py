@@ -1,4 +1,7 @@
-"""Walks on top of each other, in one or both directions."""
+"""Stacked recurrent layers of any cell, in one or both directions.
+
+`Stack` is what the models are built of; `atento.recurrent.LSTM`, `GRU` and `RNN` are the same with torch's arguments.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,23 +12,33 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
-from atento.recurrent.cells import GRU, LSTM, Cell, Elman, require_size
-from atento.recurrent.unroll import Walk, unroll
+from atento.recurrent.cells import Cell, ElmanCell, GRUCell, LSTMCell, require_size
+from atento.recurrent.unroll import UnrollOutput, unroll
 
 # Axes: B batch, T time, I input, O output of a cell.
 
 CellMaker = Callable[[int, int], Cell[Any]]  # input size, hidden size -> cell
 
+TORCH_MODULES: dict[tuple[Callable[..., Cell[Any]], Activation], tuple[Callable[..., nn.RNNBase], str]] = {
+    (ElmanCell, TANH): (nn.RNN, "tanh"),
+    (ElmanCell, RELU): (nn.RNN, "relu"),
+    (LSTMCell, TANH): (nn.LSTM, "tanh"),
+    (GRUCell, TANH): (nn.GRU, "tanh"),
+}
 
-class Stacked(NamedTuple):
-    """What a stack leaves behind."""
 
-    outputs: Tensor  # (B, T, directions·O) of the top layer
-    last: tuple[Any, ...]  # one state a layer and direction: layer 0 forward, layer 0 backward, layer 1 ...
+class StackOutput(NamedTuple):
+    """The outputs and the final states of a stack."""
+
+    outputs: Tensor  # (B, T, directions·O) of the top layer, zero at padding
+    last: tuple[Any, ...]  # a state for each layer and direction: layer 0 forward, layer 0 backward, layer 1 ...
 
 
 class Stack(nn.Module):
-    """`layers` walks, each reading the one below, with dropout between. Both directions have weights of their own."""
+    """Recurrent layers one above another, with dropout between them; each direction has its own cell.
+
+    inputs (B, T, I) -> outputs (B, T, directions·O)
+    """
 
     def __init__(
         self,
@@ -49,26 +62,28 @@ class Stack(nn.Module):
             self.cells.extend(cells)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, inputs: Tensor, start: tuple[Any, ...] | None = None, *, valid: Tensor | None = None) -> Stacked:
-        """Inputs (B, T, I) through all layers; `start` as `Stacked.last`; None: the cells' own starts."""
+    def forward(
+        self, inputs: Tensor, start: tuple[Any, ...] | None = None, *, valid: Tensor | None = None
+    ) -> StackOutput:
+        """Run all layers over inputs (B, T, I); `start` has the form of `StackOutput.last`, None: initial states."""
         last: list[Any] = []
         for layer in range(self.layers):
             inputs = inputs if layer == 0 else self.dropout(inputs)
-            walks: list[Walk[Any]] = []
+            unrolled: list[UnrollOutput[Any]] = []
             for direction in range(self.directions):
                 index = layer * self.directions + direction
                 state = None if start is None else start[index]
-                walks.append(unroll(self.cell(index), inputs, state, valid=valid, backward=direction == 1))
-            inputs = torch.cat([walk.outputs for walk in walks], dim=-1)
-            last.extend(walk.last for walk in walks)
-        return Stacked(inputs, tuple(last))
+                unrolled.append(unroll(self.cell(index), inputs, state, valid=valid, backward=direction == 1))
+            inputs = torch.cat([one.outputs for one in unrolled], dim=-1)
+            last.extend(one.last for one in unrolled)
+        return StackOutput(inputs, tuple(last))
 
     def start(self, like: Tensor) -> tuple[Any, ...]:
-        """The cells' own starts, one row for each row of `like`."""
+        """The initial states of all cells, one row for each row of `like`."""
         return tuple(self.cell(index).start(like) for index in range(len(self.cells)))
 
     def step(self, input: Tensor, state: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
-        """One step (B, I) of a one-directional stack: what `forward` does with a sequence of one."""
+        """One time step (B, I) of a stack of one direction, with the same result as in `forward`."""
         moved = []
         for layer in range(self.layers):
             input = input if layer == 0 else self.dropout(input)
@@ -77,7 +92,7 @@ class Stack(nn.Module):
         return input, tuple(moved)
 
     def cell(self, index: int) -> Cell[Any]:
-        """The cell of a layer and direction."""
+        """The cell of a layer and direction, in the order of `StackOutput.last`."""
         cell = self.cells[index]
         if not isinstance(cell, Cell):
             raise TypeError(f"a stack holds cells, not {type(cell).__name__}")
@@ -85,9 +100,9 @@ class Stack(nn.Module):
 
     @classmethod
     def from_torch(cls, module: nn.RNNBase) -> "Stack":
-        """The same stack with the same weights as torch's RNN, LSTM or GRU."""
+        """A stack with the weights of torch's RNN, LSTM or GRU."""
         form = (type(module), getattr(module, "nonlinearity", "tanh"))
-        maker = next((ours for ours, theirs in TORCH.items() if theirs == form), None)
+        maker = next((ours for ours, theirs in TORCH_MODULES.items() if theirs == form), None)
         if maker is None or not module.bias or module.proj_size:
             raise InputError(
                 "from_torch reads torch's RNN, LSTM and GRU with biases and no projection.",
@@ -103,17 +118,17 @@ class Stack(nn.Module):
             bidirectional=module.bidirectional,
             dropout=module.dropout,
         ).to(next(module.parameters()))
-        ours.exchange(module, into_torch=False)
+        ours.copy_weights(module, into_torch=False)
         return ours.train(module.training)
 
     def to_torch(self) -> nn.RNNBase:
-        """Torch's module (batch first) with the same weights."""
+        """Torch's module (batch first) with the weights of this stack."""
         cell = self.cell(0)
-        form = TORCH.get((type(cell), cell.activation))
+        form = TORCH_MODULES.get((type(cell), cell.activation))
         if form is None:
             raise InputError(
-                f"torch has no module for the cell {type(cell).__name__} with {cell.activation.formula}.",
-                fix="use Elman with tanh or relu, LSTM or GRU with tanh",
+                f"torch has no module for {type(cell).__name__} with {cell.activation.formula}.",
+                fix="use ElmanCell with tanh or relu, LSTMCell or GRUCell with tanh",
             )
         kind, nonlinearity = form
         theirs: nn.RNNBase = kind(
@@ -125,12 +140,12 @@ class Stack(nn.Module):
             batch_first=True,
             **({"nonlinearity": nonlinearity} if kind is nn.RNN else {}),
         ).to(cell.read.weight)
-        self.exchange(theirs, into_torch=True)
+        self.copy_weights(theirs, into_torch=True)
         return theirs.train(self.training)
 
     @torch.no_grad()
-    def exchange(self, module: nn.RNNBase, *, into_torch: bool) -> None:
-        """Copy all weights one way or the other."""
+    def copy_weights(self, module: nn.RNNBase, *, into_torch: bool) -> None:
+        """Copy all weights from torch's module, or into it."""
         for index in range(len(self.cells)):
             layer, direction = divmod(index, self.directions)
             suffix = f"_l{layer}" + ("_reverse" if direction else "")
@@ -146,11 +161,3 @@ class Stack(nn.Module):
                     theirs.copy_(ours)
                 else:
                     ours.copy_(theirs)
-
-
-TORCH: dict[tuple[Callable[..., Cell[Any]], Activation], tuple[Callable[..., nn.RNNBase], str]] = {
-    (Elman, TANH): (nn.RNN, "tanh"),
-    (Elman, RELU): (nn.RNN, "relu"),
-    (LSTM, TANH): (nn.LSTM, "tanh"),
-    (GRU, TANH): (nn.GRU, "tanh"),
-}

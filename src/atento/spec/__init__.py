@@ -1,9 +1,21 @@
 """What a run is told: recipes and their keys."""
 
-from atento.spec.recipe import Recipe, keys, parse_settings, read_recipe, read_values, require_key
+from atento.spec.recipe import (
+    DEFAULT,
+    Chosen,
+    Recipe,
+    keys,
+    parse_settings,
+    read_reasons,
+    read_recipe,
+    read_values,
+    require_key,
+)
 from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe, parse_duration
 
 __all__ = [
+    "DEFAULT",
+    "Chosen",
     "DataRecipe",
     "DecodeRecipe",
     "ModelRecipe",
@@ -13,6 +25,7 @@ __all__ = [
     "keys",
     "parse_duration",
     "parse_settings",
+    "read_reasons",
     "read_recipe",
     "read_values",
     "require_key",

@@ -5,17 +5,30 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomli_w
-from pydantic import Field, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError
 
 from atento.errors import InputError, nearest
+from atento.spec.renamed import RENAMED
 from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, Section, TokensRecipe, TrainRecipe
+
+DEFAULT = "default"
+COMMENT = re.compile(r"^(?P<key>\w+) = (?P<value>.*?)  # (?P<why>.+)$")  # as `to_toml` writes a line
+
+
+class Chosen(NamedTuple):
+    """A value of a recipe, and the reason it was chosen for."""
+
+    value: Any
+    why: str
 
 
 class Recipe(Section):
-    """Everything a run needs to know."""
+    """Everything a run needs to know. Every value remembers where it came from; two recipes are equal when their values
+    are.
+    """
 
     task: str = Field("auto", description="what to learn; auto: guessed from the file")
     data: DataRecipe = DataRecipe()
@@ -23,15 +36,35 @@ class Recipe(Section):
     model: ModelRecipe = ModelRecipe()
     train: TrainRecipe = TrainRecipe()
     decode: DecodeRecipe = DecodeRecipe()
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
-    def with_values(self, values: Mapping[str, Any], *, where: str = "") -> "Recipe":
-        """The same recipe with keys such as `model.hidden` changed."""
-        tree = self.model_dump()
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Recipe) and self.flat() == other.flat()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.flat().items()))
+
+    def with_values(self, values: Mapping[str, Any], *, where: str = "", why: str | Mapping[str, str] = "") -> "Recipe":
+        """The same recipe with keys such as `model.hidden` changed. A `Chosen` value brings its reason; of other values
+        `why` is the reason, for all or by key, and without one the value keeps the reason it had.
+        """
+        tree, origins = self.model_dump(), dict(self._origins)
         for key, value in values.items():
             require_key(key, where=where)
+            reason = why if isinstance(why, str) else why.get(key, "")
+            if isinstance(value, Chosen):
+                value, reason = value
+            if reason:
+                origins[key] = reason
             section, _, name = key.rpartition(".")
             (tree[section] if section else tree)[name] = value
-        return validate(tree, where=where)
+        recipe = validate(tree, where=where)
+        recipe._origins = origins
+        return recipe
+
+    def why(self, key: str) -> str:
+        """Where the value of a key came from, in words."""
+        return self._origins.get(key, DEFAULT)
 
     @property
     def split_seed(self) -> int:
@@ -43,8 +76,14 @@ class Recipe(Section):
         return flatten(self.model_dump())
 
     def to_toml(self) -> str:
-        """What `read_recipe` reads."""
-        return tomli_w.dumps(self.model_dump())
+        """What `read_recipe` reads; behind each value, as a comment, where it came from."""
+        section, lines = "", []
+        for line in tomli_w.dumps(self.model_dump()).splitlines():
+            if line.startswith("["):
+                section = line.strip("[]") + "."
+            key, sign, _ = line.partition(" = ")
+            lines.append(f"{line}  # {self.why(section + key)}" if sign else line)
+        return "\n".join(lines) + "\n"
 
 
 class Key(Section):
@@ -102,6 +141,12 @@ def require_key(key: str, *, where: str = "") -> None:
     known = [row.name for row in keys()]
     if key in known:
         return
+    if key in RENAMED:
+        raise InputError(
+            f"{where + ': ' if where else ''}the recipe key {key!r} is called {RENAMED[key]!r} now.",
+            found=key,
+            fix=f"write {RENAMED[key]}",
+        )
     tails = {name.rpartition(".")[2]: name for name in reversed(known)}  # the first of a kind: train.seed
     near = tails.get(key.rpartition(".")[2]) or nearest(key, known)
     raise InputError(
@@ -132,7 +177,7 @@ def validate(tree: Mapping[str, Any], *, where: str = "") -> Recipe:
 
 def read_recipe(path: Path) -> Recipe:
     """A recipe from a TOML file; what it leaves out has its default."""
-    return Recipe().with_values(read_values(path), where=path.name)
+    return Recipe().with_values(read_values(path), where=path.name, why=read_reasons(path))
 
 
 def read_values(path: Path) -> dict[str, Any]:
@@ -158,6 +203,18 @@ def read_values(path: Path) -> dict[str, Any]:
     for key in values:
         require_key(key, where=path.name)
     return values
+
+
+def read_reasons(path: Path) -> dict[str, str]:
+    """Where each value of a TOML recipe came from: what `to_toml` wrote behind it, else that this file names it."""
+    section, reasons = "", dict.fromkeys(read_values(path), f"in {path.name}")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = line.strip("[] ") + "."
+        written = COMMENT.match(line)
+        if written and section + written["key"] in reasons:
+            reasons[section + written["key"]] = written["why"]
+    return reasons
 
 
 def flatten(tree: Mapping[str, Any]) -> dict[str, Any]:

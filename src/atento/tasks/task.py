@@ -4,26 +4,39 @@ Training examples as token numbers: all at once, or one at a time where the pair
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, Generic, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor, nn
+from typing_extensions import TypeVar
 
-from atento.data.builtin.catalogue import BUILTIN
-from atento.data.evidence import Evidence
-from atento.data.examples.batches import Order, StoredPairs, sample_of
+from atento.data.evidence.evidence import Evidence
+from atento.data.examples.batches import Order, sample_of
+from atento.data.examples.pairs import UnlabelledFile
 from atento.data.records import Refusal
 from atento.data.text.vocabulary import Vocabulary
 from atento.layers.losses import Loss
-from atento.metrics.bootstrap import Bands, Runs, length_bands
+from atento.metrics.bootstrap import Band, BandFunction, Runs, length_bands
 from atento.metrics.metric import Metric
 from atento.models.names import ModelName, require_known
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
+from atento.tasks.traces import TraceMatrix
 
-TOLD_IN_FULL = ("data.known",)  # `weekday` becomes `weekday=Fr,weekday=Mo`, also for a file with no Friday
+C = TypeVar("C", default=Any)  # codec
+X = TypeVar("X", default=Any)  # encoded example
+B = TypeVar("B", default=Any)  # batch
+M = TypeVar("M", bound=nn.Module, default=Any)  # module
+
+Source = Any  # a text; of a forecast an `atento.data.series.Past`
+Reference = Any  # a right answer: a text; of a forecast an array of the true values
+Prediction = Any  # an answer as metrics take it
+Indices = Any  # numbers of examples, a list or an array
+State = Any  # what a recurrent model carries from chunk to chunk
+Pair = tuple[str, str]  # (source, target)
+AnyPair = tuple[Source, Any]  # the same of any task
+Saved = Mapping[str, Any]  # what a codec wrote as JSON
+Values = dict[str, Any]  # keys of a recipe and their values
 
 
 class Recognition(NamedTuple):
@@ -33,65 +46,70 @@ class Recognition(NamedTuple):
     reason: str
 
 
-class Question(NamedTuple):
-    """One thing to answer and every answer that is right; of a set of labels, all that are true.
+class EvaluationExample(NamedTuple):
+    """A source and its references, every target that is right; of a set of labels, all that are true.
 
     A source is a text; one that is a list (words, two texts) is one text with tabs between (`atento.data.records`);
-    a picture is named by its path. Only a forecast differs: its source is an `atento.data.series.Past`, its reference
-    an array of what came.
+    an image is named by its path. Only a forecast differs: its source is an `atento.data.series.Past`, its reference
+    an array of the true values.
     """
 
-    source: Any
-    references: tuple[Any, ...]
+    source: Source
+    references: tuple[Reference, ...]
 
 
-class Reading(NamedTuple):
+class Dataset(NamedTuple):
     """A data set, split before anything is fitted."""
 
     name: str
-    train: Sequence[tuple[Any, Any]]  # (source, target), in memory or on disk; of series (series, "")
-    valid: Sequence[Question]
-    test: Sequence[Question]
+    train: Sequence[AnyPair]  # (source, target), in memory or on disk; of series (series, "")
+    valid: Sequence[EvaluationExample]
+    test: Sequence[EvaluationExample]
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]  # what was guessed, in words
     fingerprint: str  # SHA-256 of all three parts
+    roles: tuple[tuple[str, str], ...] = ()  # (column of the file, what it holds)
 
 
-class Asked(NamedTuple):
-    """A file's questions with their answers, to measure a trained model on."""
+class LabelledFile(NamedTuple):
+    """The examples of a file with their references, to measure a trained model on."""
 
-    questions: Sequence[Question]
+    questions: Sequence[EvaluationExample]
     notes: tuple[str, ...]
-    refused: tuple[Refusal, ...]
-
-
-class Opened(NamedTuple):
-    """A file as it is, and what a trained model should answer in it."""
-
-    columns: dict[str, list[str]]
-    sources: list[Any]
     refused: tuple[Refusal, ...]
 
 
 class Codec(Protocol):
     """Examples <-> tensors; learned from the training part alone."""
 
-    notes: tuple[str, ...]
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was learned, in words."""
 
     def to_json(self) -> dict[str, Any]:
         """All that the task's `load` needs."""
 
 
 class Alignment(NamedTuple):
-    """Where a model looked while it wrote."""
+    """The attention weights between source and output tokens."""
 
     source: list[str]
     output: list[str]
     weights: Tensor  # (layers, heads, outputs, sources)
     text: str  # the output as a person reads it
     score: float | None  # log-probability of the output
-    picture: str = ""  # of a picture that was read: its pixels as a data URI
-    grid: tuple[int, int] = (0, 0)  # of a picture: rows and columns of regions, which are the sources, row by row
+    image: str = ""  # of an image that was read: its pixels as a data URI
+    grid: tuple[int, int] = (0, 0)  # of an image: rows and columns of regions, which are the sources, row by row
+
+    def to_json(self) -> dict[str, Any]:
+        """The same in lists; weights to three digits."""
+        image = {"image": self.image, "grid": list(self.grid)} if self.image else {}
+        weights = [
+            [[[round(weight, 3) for weight in row] for row in head] for head in layer]
+            for layer in self.weights.tolist()
+        ]
+        texts = {"source": self.source, "output": self.output, "text": self.text}
+        return {**texts, **image, "score": self.score, "weights": weights}
 
 
 class Baseline(Protocol):
@@ -100,25 +118,25 @@ class Baseline(Protocol):
     name: str
     summary: str
 
-    def fit(self, sources: Sequence[Any], targets: Sequence[Any]) -> Any:
+    def fit(self, sources: Sequence[Source], targets: Sequence[Reference]) -> Any:
         """Learn from the training part."""
 
-    def predict(self, sources: Sequence[Any]) -> Sequence[Any]:
+    def predict(self, sources: Sequence[Source]) -> Sequence[Prediction]:
         """Answer, in the form that the task's metrics judge."""
 
 
 class Answer(NamedTuple):
-    """What a model says, and how sure it is."""
+    """The answer of a model, with its score."""
 
     text: str  # as a person reads it
     score: float | None  # log-probability; None: the model cannot say
-    value: Any = None  # as metrics and programs take it, where that is not the text: a list of tags, of labels
-    chances: Mapping[str, float] | None = None  # the probability of each label, where there are labels
+    value: Prediction = None  # as metrics and programs take it, where that is not the text: a list of tags, of labels
+    probabilities: Mapping[str, float] | None = None  # the probability of each label, where there are labels
     evidence: str | None = None  # what of the source it rests on, where the model can say
 
     @property
-    def judged(self) -> Any:
-        """What metrics judge."""
+    def judged(self) -> Prediction:
+        """The form of the answer that metrics take."""
         return self.text if self.value is None else self.value
 
 
@@ -132,13 +150,21 @@ def first_reference(references: Sequence[str]) -> str:
     return references[0]
 
 
-class InStretches(NamedTuple):
-    """How a batch is learned stretch by stretch, for truncated back-propagation through time."""
+class TargetLabels(NamedTuple):
+    """How a target holds labels."""
+
+    split: Callable[[str], list[str]]  # target -> its labels
+    several: bool = False  # whether a source may have any number of them
+    of_words: bool = False  # whether each word of a source has one
+
+
+class TruncatedBPTT(NamedTuple):
+    """How a batch is learned chunk by chunk, for truncated back-propagation through time."""
 
     items: Callable[[Any], int]  # batch -> what its loss is the mean over
-    start: Callable[[nn.Module, Any], Any]  # module, batch -> the state before the first step
-    cut: Callable[[Any, int], list[Any]]  # batch, steps -> contiguous stretches of it
-    loss: Callable[[nn.Module, Any, Any, float], tuple[Loss, Any]]  # module, stretch, state, smoothing -> state after
+    start: Callable[[Any, Any], State]  # module, batch -> the state before the first step
+    cut: Callable[[Any, int], list[Any]]  # batch, steps -> contiguous chunks of it
+    loss: Callable[[Any, Any, State, float], tuple[Loss, State]]  # module, chunk, state, smoothing -> state after
 
 
 class Windows(NamedTuple):
@@ -147,159 +173,144 @@ class Windows(NamedTuple):
     examples: Sequence[Any]  # as `batch` takes them
     order: Order  # of the batches
     carried: bool  # whether a batch goes on where the one before it ended, with the state it left
-    gather: Callable[[Any], Any] | None = None  # numbers of examples -> their batch; None: by `batch`
+    gather: Callable[[Indices], Any] | None = None  # numbers of examples -> their batch; None: by `batch`
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
-    """From a file to an answer."""
+class Reading:
+    """How files are recognized and read."""
+
+    kind: str = "text"  # of the sources: text, two texts, words, numbers, image, documents, series
+    texts: Mapping[str, Callable[[AnyPair], str]] = field(default_factory=dict)  # (source, target) -> each text
+    # of an example whose length is worth a look, by what it is called
+    recognise: Callable[[Evidence], Recognition]
+    keys: tuple[str, ...] = ("source", "target")  # of the recipe, that name columns of sources and targets
+    read: Callable[[DataRecipe, int], Dataset]  # recipe, seed -> the three parts
+    read_labelled: Callable[
+        [DataRecipe, str, int], LabelledFile
+    ]  # recipe, another file, seed -> examples with references
+    read_unlabelled: Callable[[DataRecipe, str, int], UnlabelledFile]  # recipe, another file, seed -> sources to answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning(Generic[C, X, B, M]):
+    """How examples become batches, and batches a loss. C codec, X encoded example, B batch, M module."""
+
+    check_name: Callable[[ModelName], None] = require_known  # refuses a wrong model name before a large file is read
+    learn: Callable[[TokensRecipe, Sequence[AnyPair]], C]  # from the training part alone
+    bind: Callable[[C, Recipe], C] | None = None  # the codec with what the recipe decides
+    with_vocabulary: Callable[[TokensRecipe, Sequence[tuple[str, str]], Vocabulary], C] | None = None  # as `learn`,
+    # with the vocabulary of another task's model
+    load: Callable[[Saved], C]  # from what the codec's to_json wrote
+    require_no_leak: Callable[[C, Dataset], None]  # refuses what is learned from held-out rows
+    encode: Callable[[C, AnyPair], X]  # codec, (source, target)
+    length: Callable[[C, X], int]  # tokens
+    windows: Callable[[Sequence[X], TrainRecipe, C], Windows] | None = None  # of what is too long to be learned whole
+    batch: Callable[[C, Sequence[Any]], B]  # of examples, or of the windows cut from them
+    build: Callable[[ModelRecipe, C], M]
+    closed_form: Callable[[M, C, Sequence[AnyPair]], str] | None = None  # first weights that are solved from the
+    # training part, and a note of them
+    class_weights: Callable[[M, C, float], None] | None = None  # weight rare labels more while training
+    word_dropout: Callable[[B, float], B] | None = None  # a share of source tokens becomes unknown
+    scheduled_sampling: Callable[[M, B, float, str], B] | None = None  # share of true inputs, which own tokens instead
+    loss: Callable[[M, B, float], Loss]  # module, batch, label smoothing
+    truncated_bptt: TruncatedBPTT | None = None  # the same loss, chunk by chunk in time
+    calibrate: Callable[[M, C, Sequence[EvaluationExample]], None] | None = None  # thresholds, by the validation part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answering(Generic[C, M]):
+    """How a trained model answers, and what it can show of that."""
+
+    answer: Callable[[M, C, Sequence[Source], DecodeRecipe], list[Answer]]
+    score: Callable[[M, C, Sequence[Source], DecodeRecipe], list[Prediction]] | None = None  # what metrics take; None:
+    # the answers. A language model is judged by the probability of a text, not by its continuation
+    look: Callable[[M, C, Source, DecodeRecipe], Alignment]
+    trace: Callable[[M, C, Source, DecodeRecipe], list[TraceMatrix]]  # one forward pass, matrix by matrix
+    views: tuple[str, ...] = ()  # what `atento look --what` shows of this task and few others, the most telling first
+    tabulate: Callable[[UnlabelledFile, Sequence[Answer]], dict[str, list[Any]]] | None = (
+        None  # what `predict` writes; None:
+    )
+    # the file's own columns with an answer beside each row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging(Generic[C, M]):
+    """How answers are judged, and which simple models they are compared with."""
+
+    labels: TargetLabels | None = None  # None: targets are no labels
+    metrics: Callable[[C], tuple[Metric, ...]]  # what is reported, the headline first
+    selects: Metric | None = None  # picks the best validation; None: the headline
+    distance: Callable[[C, Any, Any], float] | None = None  # of two answers that are arrays; None: they are texts or
+    # lists
+    error: Callable[[C, Prediction, Sequence[Reference]], float] = not_among  # 1 and more: a mistake
+    target: Callable[[Sequence[Reference]], Any] = first_reference  # references -> the target of such an example
+    bands: Callable[[C, Metric, Sequence[Source], Runs, Sequence[Sequence[Reference]]], list[Band]] | None = None
+    # headline, sources, runs, references -> quality against what matters; None: against the length of sources
+    exposure: Callable[[M, C, Sequence[EvaluationExample], Sequence[Answer]], dict[str, Any]] | None = (
+        None  # teacher-forced
+    )
+    # against free-running accuracy
+    unseen: Callable[[C, Sequence[EvaluationExample]], list[str]] | None = (
+        None  # labels of references that training never met
+    )
+    baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
+    extra_baselines: Callable[[C], tuple[Callable[[], Baseline], ...]] | None = None  # for data of this kind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Defaults:
+    """The default values of a recipe."""
+
+    models: tuple[str, ...]  # what `compare` trains when none are named
+    model: str  # what `train` trains
+    values: Callable[[str, ModelName], Values]  # data name, model name -> recipe values chosen by measurement
+    data_values: Callable[[Recipe, Sequence[AnyPair], str], Values] | None = None  # recipe, training
+    # part, device -> values that follow from how much there is to learn from
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Generic[C, X, B, M]):
+    """All functions of a task: reading, learning, answering, judging and its defaults."""
 
     name: str
     summary: str  # the line `atento --help` prints
-    recognise: Callable[[Evidence], Recognition]
-    names: Callable[[ModelName], None] = require_known  # refuses a wrong model name before a large file is read
-    read: Callable[[DataRecipe, int], Reading]  # recipe, seed -> the three parts
-    ask: Callable[[DataRecipe, str, int], Asked]  # recipe, another file, seed -> questions with their answers
-    open: Callable[[DataRecipe, str, int], Opened]  # recipe, another file, seed -> sources to answer
-    learn: Callable[[TokensRecipe, Sequence[tuple[Any, Any]]], Any]  # training part -> codec
-    suit: Callable[[Any, Recipe], Any] | None = None  # codec, recipe -> codec that knows how its model is made
-    adopt: Callable[[TokensRecipe, Sequence[tuple[str, str]], Vocabulary], Any] | None = None  # as `learn`, with the
-    # vocabulary of another task's model
-    load: Callable[[Mapping[str, Any]], Any]  # what the codec's to_json wrote -> codec
-    encode: Callable[[Any, tuple[Any, Any]], Any]  # codec, example -> token lists
-    length: Callable[[Any], int]  # tokens of an encoded example
-    windows: Callable[[Sequence[Any], TrainRecipe, Any], Windows] | None = None  # encoded examples, codec -> parts
-    batch: Callable[[Sequence[Any]], Any]  # encoded examples -> tensors
-    build: Callable[[ModelRecipe, Any], nn.Module]  # recipe, codec -> module
-    mix: Callable[[nn.Module, Any, float, str], Any] | None = None  # module, batch, share of true inputs, own tokens
-    blur: Callable[[Any, float], Any] | None = None  # batch, share of source tokens to be read as unknown -> batch
-    start: Callable[[nn.Module, Any, Sequence[tuple[Any, Any]]], str] | None = None  # module, codec, training part ->
-    # first weights that are known without training, and a note of them
-    weigh: Callable[[nn.Module, Any, float], None] | None = None  # module, codec, how much more rare labels weigh
-    loss: Callable[[nn.Module, Any, float], Loss]  # module, batch, label smoothing
-    stretches: InStretches | None = None  # the same loss, piece by piece in time
-    answer: Callable[[nn.Module, Any, Sequence[Any], DecodeRecipe], list[Answer]]
-    judge: Callable[[nn.Module, Any, Sequence[Any], DecodeRecipe], list[Any]] | None = None  # what metrics take, where
-    # it is not the answers: a language model is judged by how it scores a text, not by how it goes on
-    settle: Callable[[nn.Module, Any, Sequence[Question]], None] | None = None  # last choices, by the validation part
-    look: Callable[[nn.Module, Any, Any, DecodeRecipe], Alignment]
-    steps: Callable[[nn.Module, Any, Any, DecodeRecipe], list[dict[str, Any]]]  # one pass, matrix by matrix
-    tabulate: Callable[[Opened, Sequence[Answer]], dict[str, list[Any]]] | None = None  # what `predict` writes; None:
-    # the file's own columns with an answer beside each row
-    bands: Callable[[Any, Metric, Sequence[Any], Runs, Sequence[Any]], list[dict[str, Any]]] | None = None  # codec,
-    # headline, sources, runs, references -> quality against what matters; None: against the length of sources
-    exposure: Callable[[nn.Module, Any, Sequence[Question], Sequence[Answer]], dict[str, Any]] | None = None
-    wrong: Callable[[Any, Any, Sequence[Any]], float] = not_among  # codec, output, references -> 1 and more: a mistake
-    target: Callable[[Sequence[Any]], Any] = first_reference  # references -> the target of such an example
-    selects: Metric | None = None  # picks the best validation; None: the headline
-    metrics: Callable[[Any], tuple[Metric, ...]]  # codec -> what is reported, the headline first
-    baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
-    further: Callable[[Any], tuple[Callable[[], Baseline], ...]] | None = None  # codec -> baselines of such data
-    models: tuple[str, ...]  # what `compare` trains when none are named
-    default_model: str
-    defaults: Callable[[str, ModelName], dict[str, Any]]  # data name, model name -> recipe values chosen by measurement
-    sized: Callable[[Recipe, Sequence[tuple[Any, Any]], str], dict[str, Any]] | None = None  # recipe, training part ->
-    # device -> values that follow from how much there is to learn from
+    reading: Reading
+    learning: Learning[C, X, B, M]
+    answering: Answering[C, M]
+    judging: Judging[C, M]
+    defaults: Defaults
 
 
 def baselines_of(task: Task, codec: Any) -> tuple[Callable[[], Baseline], ...]:
     """The simple models of a comparison."""
-    return task.baselines if task.further is None else (*task.baselines, *task.further(codec))
-
-
-def bands_of(task: Task, codec: Any) -> Bands:
-    """What the task shows quality against."""
-    return length_bands if task.bands is None else partial(task.bands, codec)
-
-
-def compared(task: Task, data: str) -> tuple[str, ...]:
-    """What `compare` trains on a set when none are named."""
-    return (BUILTIN[data].models if data in BUILTIN else ()) or task.models
-
-
-def fill_defaults(task: Task, explicit: Mapping[str, Any], *, data: str, where: str = "") -> Recipe:
-    """The recipe of a run: the task's defaults for this model, then what the user said."""
-    name = str(explicit.get("model.name", "auto"))
-    if name == "auto":
-        name = (BUILTIN[data].model if data in BUILTIN else "") or task.default_model
-    values = {**task.defaults(data, ModelName.parse(name)), **explicit, "model.name": name, "task": task.name}
-    return Recipe().with_values(values, where=where)
-
-
-def fill_sizes(
-    task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[tuple[Any, Any]], *, device: str = "cpu"
-) -> Recipe:
-    """The recipe with what follows from the training part, where the user said nothing of it; columns that the user
-    named are told in full, as other files will need them.
-    """
-    found = {} if task.sized is None else task.sized(recipe, train, device)
-    return recipe.with_values(
-        {key: value for key, value in found.items() if key not in explicit or key in TOLD_IN_FULL}
+    return (
+        task.judging.baselines
+        if task.judging.extra_baselines is None
+        else (*task.judging.baselines, *task.judging.extra_baselines(codec))
     )
 
 
-def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[tuple[Any, Any]]) -> Any:
-    """The codec of the training part, told how its model is to be trained where it asks."""
-    return suited(task, task.learn(recipe.tokens, sample_of(pairs)), recipe)
+def bands_of(task: Task, codec: Any) -> BandFunction:
+    """What the task shows quality against."""
+    return length_bands if task.judging.bands is None else partial(task.judging.bands, codec)
+
+
+def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[AnyPair]) -> Any:
+    """The codec of the training part, with what the recipe decides."""
+    return suited(task, task.learning.learn(recipe.tokens, sample_of(pairs)), recipe)
 
 
 def suited(task: Task, codec: Any, recipe: Recipe) -> Any:
-    """The codec, told how its model is to be trained where it asks."""
-    return codec if task.suit is None else task.suit(codec, recipe)
+    """The codec with what the recipe decides, where the task needs that."""
+    return codec if task.learning.bind is None else task.learning.bind(codec, recipe)
 
 
 def judged(
-    task: Task, module: nn.Module, codec: Any, sources: Sequence[Any], recipe: DecodeRecipe
-) -> tuple[list[Any], list[Answer] | None]:
+    task: Task, module: nn.Module, codec: Any, sources: Sequence[Source], recipe: DecodeRecipe
+) -> tuple[list[Prediction], list[Answer] | None]:
     """What the task's metrics take, and the answers where those are what is judged."""
-    if task.judge is not None:
-        return task.judge(module, codec, sources, recipe), None
-    answers = task.answer(module, codec, sources, recipe)
+    if task.answering.score is not None:
+        return task.answering.score(module, codec, sources, recipe), None
+    answers = task.answering.answer(module, codec, sources, recipe)
     return [answer.judged for answer in answers], answers
-
-
-SAMPLE = 1000  # examples whose lengths tell how many tokens a byte is
-
-
-class EncodedOnDemand(Sequence[Any]):
-    """Encodes an example each time it is asked for; its length is estimated from its bytes."""
-
-    def __init__(self, task: Task, codec: Any, pairs: StoredPairs) -> None:
-        self.task, self.codec, self.pairs = task, codec, pairs
-        some = range(0, len(pairs), max(1, len(pairs) // SAMPLE))
-        tokens = sum(task.length(self[at]) for at in some)
-        self.tokens_a_byte = tokens / max(1, sum(pairs.bytes_of(at) for at in some))
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    @overload
-    def __getitem__(self, at: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Any]: ...
-
-    def __getitem__(self, at: int | slice) -> Any:
-        """One example, or several."""
-        if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(len(self)))]
-        return self.task.encode(self.codec, self.pairs[at])
-
-    def lengths(self) -> NDArray[np.int32]:
-        """About how many tokens each example has."""
-        sizes = np.diff(np.frombuffer(self.pairs.ends, dtype=np.int64)).astype(np.float32)
-        return np.maximum(sizes * np.float32(self.tokens_a_byte), 1).astype(np.int32)
-
-
-def encode_all(task: Task, codec: Any, pairs: Sequence[tuple[str, str]]) -> Sequence[Any]:
-    """What a run learns from."""
-    if isinstance(pairs, StoredPairs):
-        return EncodedOnDemand(task, codec, pairs)
-    return [task.encode(codec, pair) for pair in pairs]
-
-
-def lengths_of(task: Task, examples: Sequence[Any]) -> Sequence[int] | NDArray[np.int32]:
-    """Tokens of each example."""
-    if isinstance(examples, EncodedOnDemand):
-        return examples.lengths()
-    return [task.length(example) for example in examples]

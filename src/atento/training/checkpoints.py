@@ -1,4 +1,4 @@
-"""Checkpoints: one file, written whole or not at all; a run continues from it bit for bit."""
+"""Checkpoints: one file, written atomically, from which a run continues bit for bit."""
 
 import json
 from dataclasses import asdict
@@ -18,21 +18,23 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
-    """Model, best model, running mean, optimiser, random states; as text progress, threads, the data's fingerprint."""
+    """Save the weights, the best weights, their EMA, the optimizer and the random states; as text the progress, the
+    number of threads and the fingerprint of the data.
+    """
     tensors: dict[str, Tensor] = {}
     for name, tensor in learner.module.state_dict().items():
         tensors[f"model.{name}"] = tensor
     for name, tensor in learner.best_weights.items():
         tensors[f"best.{name}"] = tensor
-    if learner.mean is not None:
-        for name, tensor in learner.mean.weights.items():
-            tensors[f"mean.{name}"] = tensor
-    for index, values in learner.optimiser.state_dict()["state"].items():
+    if learner.ema is not None:
+        for name, tensor in learner.ema.weights.items():
+            tensors[f"ema.{name}"] = tensor
+    for index, values in learner.optimizer.state_dict()["state"].items():
         for key, value in values.items():
-            tensors[f"optimiser.{index}.{key}"] = torch.as_tensor(value)
-    if learner.first is not None:
-        tensors["first"] = learner.first
-    tensors |= {f"carried.{place:04}": tensor for place, tensor in enumerate(learner.carried)}
+            tensors[f"optimizer.{index}.{key}"] = torch.as_tensor(value)
+    if learner.closed_form_statistics is not None:
+        tensors["closed_form_statistics"] = learner.closed_form_statistics
+    tensors |= {f"state.{place:04}": tensor for place, tensor in enumerate(learner.state)}
     tensors["random.cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -46,7 +48,7 @@ def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
 
 
 def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None:
-    """Put everything back as it was."""
+    """Restore a learner, the random states and the number of threads."""
     tensors, facts = read_checkpoint(folder)
     if facts.get("fingerprint", fingerprint) != fingerprint:
         raise InputError(
@@ -55,27 +57,27 @@ def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
             fix="restore the data, or start a new run with another --out",
         )
     try:
-        put_back(learner, tensors, facts)
+        restore(learner, tensors, facts)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise damaged(folder, CHECKPOINT, f"{type(error).__name__}: {error}".splitlines()[0]) from None
 
 
-def put_back(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
-    """What `save_checkpoint` took, each thing to its place."""
+def restore(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
+    """Put what `save_checkpoint` saved in its place."""
     learner.progress = Progress(**json.loads(facts["progress"]))
-    learner.module.load_state_dict(under("model.", tensors))
-    learner.best_weights = under("best.", tensors)
-    if learner.mean is not None:
-        learner.mean.replace(under("mean.", tensors))
-    carried = under("carried.", tensors)
-    learner.carried = [carried[place] for place in sorted(carried)]
-    learner.first = tensors.get("first")
+    learner.module.load_state_dict(with_prefix("model.", tensors))
+    learner.best_weights = with_prefix("best.", tensors)
+    if learner.ema is not None:
+        learner.ema.load(with_prefix("ema.", tensors))
+    parts = with_prefix("state.", tensors)
+    learner.state = [parts[place] for place in sorted(parts)]
+    learner.closed_form_statistics = tensors.get("closed_form_statistics")
     state: dict[int, dict[str, Any]] = {}
-    for name, tensor in under("optimiser.", tensors).items():
+    for name, tensor in with_prefix("optimizer.", tensors).items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = tensor
-    groups = learner.optimiser.state_dict()["param_groups"]
-    learner.optimiser.load_state_dict({"state": state, "param_groups": groups})
+    groups = learner.optimizer.state_dict()["param_groups"]
+    learner.optimizer.load_state_dict({"state": state, "param_groups": groups})
     torch.set_rng_state(tensors["random.cpu"])
     if "random.cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random.cuda"])
@@ -91,6 +93,6 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise damaged(folder, CHECKPOINT, str(error)) from None
 
 
-def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose name begins so, without the beginning."""
+def with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose name has a prefix, by the rest of their name."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

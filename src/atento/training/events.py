@@ -1,7 +1,4 @@
-"""Events: what happens in a run, as JSON lines in its folder and as calls to whoever watches.
-
-Ctrl-C and SIGTERM become a request that the loop honours after the step at hand.
-"""
+"""Events of a run: a log of JSON lines in its folder, a callback, and signals that ask it to stop."""
 
 import json
 import signal
@@ -15,38 +12,38 @@ from atento.bundle import EVENTS, write_atomically
 from atento.errors import MachineError
 
 Event = dict[str, Any]
-Watcher = Callable[[Event], None]
+EventCallback = Callable[[Event], None]
 
 
-def no_watcher(event: Event) -> None:
-    """Nobody looks."""
+def no_callback(event: Event) -> None:
+    """Ignore an event."""
 
 
 class EventLog:
-    """Appends events to a run's folder and passes them on."""
+    """Appends events to the log in a run's folder and passes them to a callback."""
 
-    def __init__(self, folder: Path, watcher: Watcher = no_watcher) -> None:
-        self.path, self.watcher = folder / EVENTS, watcher
+    def __init__(self, folder: Path, callback: EventCallback = no_callback) -> None:
+        self.path, self.callback = folder / EVENTS, callback
 
     def rewind(self, step: int) -> None:
-        """Forget what came after the checkpoint of that step, the end too: it will happen again."""
+        """Remove the events after a step, and the end of the run: training resumes from the checkpoint of that step."""
         events = read_events(self.path)
         kept = [event for event in events if event.get("step", 0) <= step and event.get("event") != "finished"]
         write_atomically(self.path, "".join(json.dumps(event) + "\n" for event in kept).encode())
 
     def add(self, kind: str, **facts: Any) -> None:
-        """One more event."""
+        """Append an event."""
         event = {"event": kind, **facts}
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(event) + "\n")
         except OSError as error:
             raise MachineError(f"{self.path.name} could not be written.", found=str(error), fix="free space") from None
-        self.watcher(event)
+        self.callback(event)
 
 
 def read_events(path: Path) -> list[Event]:
-    """All whole lines; a line cut off by a kill is left out."""
+    """The events of a log; a line that was cut off by a kill is left out."""
     if not path.exists():
         return []
     events = []
@@ -58,23 +55,26 @@ def read_events(path: Path) -> list[Event]:
     return events
 
 
-class Interrupts:
-    """`with Interrupts() as asked:` — then `asked.signal` is 0, or the signal that came."""
+class InterruptHandler:
+    """Records SIGINT and SIGTERM, so that the loop can stop after the current step.
+
+    `with InterruptHandler() as interrupt:` — then `interrupt.signal` is 0, or the last signal.
+    """
 
     def __init__(self) -> None:
         self.signal = 0
-        self.before: dict[int, object] = {}
+        self.previous: dict[int, object] = {}
 
-    def __enter__(self) -> "Interrupts":
+    def __enter__(self) -> "InterruptHandler":
         if threading.current_thread() is threading.main_thread():  # handlers can be set nowhere else
             for number in (signal.SIGINT, signal.SIGTERM):
-                self.before[number] = signal.signal(number, self.remember)
+                self.previous[number] = signal.signal(number, self.handle)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self.before.items():
+        for number, handler in self.previous.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
 
-    def remember(self, number: int, frame: FrameType | None) -> None:
-        """Note the request; the loop saves first."""
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Record the signal; the loop saves first."""
         self.signal = number

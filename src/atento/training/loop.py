@@ -1,7 +1,4 @@
-"""The loop: batches in, a better model out. Read from `train` downwards.
-
-Clipping: a gradient that has exploded still points somewhere; only its size is bounded (Pascanu et al., 2013).
-"""
+"""The training loop: steps, validations and checkpoints. Read from `train` downwards."""
 
 import math
 import time
@@ -16,63 +13,55 @@ from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from atento.data.examples.batches import Order, Sampler
 from atento.errors import InputError, Interrupted, RunError
-from atento.metrics.bootstrap import resampled
+from atento.metrics.bootstrap import bootstrap_values
 from atento.metrics.metric import Metric
 from atento.spec import Recipe, TrainRecipe
-from atento.tasks.task import Question, Task, judged, lengths_of
+from atento.tasks.encoding import lengths_of
+from atento.tasks.task import EvaluationExample, Task, judged
 from atento.training.checkpoints import save_checkpoint
-from atento.training.events import EventLog, Interrupts
-from atento.training.gradients import learn, learn_on, require_memory, require_steps
-from atento.training.learner import Learner, over
+from atento.training.events import EventLog, InterruptHandler
+from atento.training.gradients import backpropagate, backpropagate_stateful, validate_stateful, validate_truncation
+from atento.training.learner import Learner, progress_share
 from atento.training.schedules import learning_rate
-from atento.training.teacher_forcing import require_pupil, true_share
-
-
-def clip_gradients(module: nn.Module, recipe: TrainRecipe) -> None:
-    """First each number by itself, which may turn the gradient, then the norm of the whole, which only shortens it."""
-    if recipe.clip_value:
-        clip_grad_value_(module.parameters(), recipe.clip_value)
-    if recipe.clip:
-        clip_grad_norm_(module.parameters(), recipe.clip)
-
+from atento.training.teacher_forcing import teacher_forcing_rate, validate_teacher_forcing
 
 SECONDS_BETWEEN_EVENTS = 1.0
-VALIDATING = 0.1  # share of the time
-SETTLING = 0.25  # share of a run in which a validation that is no better says nothing yet
+VALIDATION_TIME = 0.1  # share of the time that validations may take, where time is the limit
+PATIENCE_FROM = 0.25  # share of a run before which validations do not count against the patience
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that does not change while a model learns."""
+    """All that does not change while a model is trained."""
 
     task: Task
     recipe: Recipe
     codec: Any
     examples: Sequence[Any]  # encoded training examples
-    questions: Sequence[Question]  # what a validation answers
+    validation: Sequence[EvaluationExample]  # examples of a validation
     fingerprint: str
     device: torch.device
     folder: Path
-    order: Order | None = None  # in which examples come; None: like lengths together
-    carried: bool = False  # whether each batch goes on from the state the one before it left
-    gather: Callable[[Any], Any] | None = None  # numbers of examples -> their batch; None: one by one
-    solved: bool = False  # whether the first weights are a simple model in closed form, which training has to surpass
+    order: Order | None = None  # of the batches; None: examples of similar length together
+    stateful: bool = False  # whether each batch continues from the recurrent state of the one before
+    gather: Callable[[Any], Any] | None = None  # indices of examples -> their batch; None: by the task
+    closed_form: bool = False  # whether the first weights are a closed-form solution, which training must beat
 
     def batch(self, indices: Sequence[int]) -> Any:
-        """The examples of these numbers as tensors on the device."""
+        """The examples of these indices as tensors on the device."""
         if self.gather is not None:
             batch = self.gather(indices)
         else:
-            batch = self.task.batch([self.examples[index] for index in indices])
+            batch = self.task.learning.batch(self.codec, [self.examples[index] for index in indices])
         return type(batch)(*(part.to(self.device, non_blocking=True) for part in batch))
 
 
-def require_sense(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
-    """A way of learning that means nothing for this task and module is refused before anything is written."""
-    require_pupil(task, recipe)
-    require_steps(task, module, recipe)
-    require_memory(task, module, recipe)
-    for key, hook in (("word_dropout", task.blur), ("balance", task.weigh)):
+def validate_training(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
+    """Refuse settings that have no effect for this task and module, before anything is written."""
+    validate_teacher_forcing(task, recipe)
+    validate_truncation(task, module, recipe)
+    validate_stateful(task, module, recipe)
+    for key, hook in (("word_dropout", task.learning.word_dropout), ("class_weight", task.learning.class_weights)):
         if getattr(recipe, key) and hook is None:
             raise InputError(
                 f"train.{key} has no meaning for the task {task.name}.",
@@ -82,104 +71,114 @@ def require_sense(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
 
 
 def train(plan: Plan, learner: Learner, log: EventLog) -> None:
-    """Learn until a limit is reached or nothing gets better; then the best weights are put back."""
+    """Train until a limit is reached or the patience ends; then restore the best weights."""
     recipe, progress = plan.recipe, learner.progress
-    order = plan.order or by_length(plan)
-    clock = Clock(progress.elapsed)
-    recent = Recent()
-    with Interrupts() as asked:
-        if plan.solved and plan.questions and not progress.step:
-            validate(plan, learner, log, finished=0.0)
-        while not progress.done:
+    order = plan.order or length_sampler(plan)
+    stopwatch = Stopwatch(progress.elapsed)
+    recent = RecentLosses()
+    with InterruptHandler() as interrupt:
+        if plan.closed_form and plan.validation and not progress.step:
+            validate(plan, learner, log, share=0.0)
+        while not progress.stop_reason:
             batches = order.epoch(progress.epoch)
             for indices in batches[progress.position :]:
                 recent.add(take_step(plan, learner, indices, batches=len(batches)))
-                progress.elapsed = clock.read()
-                finished = over(progress, recipe, batches=len(batches))
-                due = int(min(finished, 1.0) * recipe.train.validations)
-                validating = due > progress.validations and (finished >= 1.0 or affordable(plan, learner))
-                if recent.due() or validating:  # what diverged is neither validated nor kept
-                    log.add("step", **recent.facts(progress, finished))
-                if validating and plan.questions:
+                progress.elapsed = stopwatch.read()
+                share = progress_share(progress, recipe, batches=len(batches))
+                due = int(min(share, 1.0) * recipe.train.validations)
+                validating = due > progress.validations and (share >= 1.0 or validation_affordable(plan, learner))
+                if recent.due() or validating:  # a diverged model is neither validated nor kept
+                    log.add("step", **recent.facts(progress, share))
+                if validating and plan.validation:
                     progress.validations = due
-                    with learner.judged_weights():
-                        validate(plan, learner, log, finished=finished)
-                    progress.elapsed = clock.read()
-                if finished >= 1.0 and not progress.done:
-                    progress.done = "its limit was reached"
-                if progress.done or progress.step % recipe.train.checkpoint_every == 0 or asked.signal:
+                    with learner.evaluation_weights():
+                        validate(plan, learner, log, share=share)
+                    progress.elapsed = stopwatch.read()
+                if share >= 1.0 and not progress.stop_reason:
+                    progress.stop_reason = "its limit was reached"
+                if progress.stop_reason or progress.step % recipe.train.checkpoint_every == 0 or interrupt.signal:
                     save_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint)
-                if progress.done:
+                if progress.stop_reason:
                     break
-                if asked.signal:
-                    raise Interrupted(asked.signal, f"stopped at step {progress.step}; everything is saved.")
+                if interrupt.signal:
+                    raise Interrupted(interrupt.signal, f"stopped at step {progress.step}; everything is saved.")
             else:
                 progress.epoch, progress.position = progress.epoch + 1, 0
     learner.restore_best()
 
 
-def by_length(plan: Plan) -> Sampler:
-    """Examples of like length together."""
-    lengths = lengths_of(plan.task, plan.examples)
+def length_sampler(plan: Plan) -> Sampler:
+    """Batches of examples of similar length."""
+    lengths = lengths_of(plan.task, plan.codec, plan.examples)
     return Sampler(lengths, batch_tokens=plan.recipe.train.batch_tokens, seed=plan.recipe.train.seed)
 
 
 def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: int) -> Tensor:
-    """One batch forward and back, one step of the optimiser; the mean loss."""
+    """Take one optimizer step on a batch; the mean loss."""
     recipe, progress = plan.recipe.train, learner.progress
     batch = plan.batch(indices)
-    finished = over(progress, plan.recipe, batches=batches)
-    rate = learning_rate(plan.recipe, progress.step + 1, finished)
-    for group in learner.optimiser.param_groups:
-        group["lr"] = rate
+    share = progress_share(progress, plan.recipe, batches=batches)
+    for group in learner.optimizer.param_groups:
+        group["lr"] = learning_rate(plan.recipe, progress.step + 1, share)
     learner.module.train()
-    learner.optimiser.zero_grad(set_to_none=True)
-    share = true_share(recipe, over=finished, epoch=progress.epoch)
-    if share < 1.0 and plan.task.mix is not None:
-        batch = plan.task.mix(learner.module, batch, share, recipe.own)
-    if recipe.word_dropout and plan.task.blur is not None:
-        batch = plan.task.blur(batch, recipe.word_dropout)
-    if plan.carried and plan.task.stretches is not None:
-        loss = learn_on(plan.task.stretches, learner, batch, recipe, plan.device)
+    learner.optimizer.zero_grad(set_to_none=True)
+    rate = teacher_forcing_rate(recipe, progress=share, epoch=progress.epoch)
+    if rate < 1.0 and plan.task.learning.scheduled_sampling is not None:
+        batch = plan.task.learning.scheduled_sampling(learner.module, batch, rate, recipe.sampled_tokens)
+    if recipe.word_dropout and plan.task.learning.word_dropout is not None:
+        batch = plan.task.learning.word_dropout(batch, recipe.word_dropout)
+    if plan.stateful and plan.task.learning.truncated_bptt is not None:
+        loss = backpropagate_stateful(plan.task.learning.truncated_bptt, learner, batch, recipe, plan.device)
     else:
-        loss = learn(plan.task, learner.module, batch, recipe, plan.device)
+        loss = backpropagate(plan.task, learner.module, batch, recipe, plan.device)
     clip_gradients(learner.module, recipe)
-    learner.optimiser.step()
+    learner.optimizer.step()
     progress.step += 1
-    if learner.mean is not None:
-        learner.mean.add(learner.module, progress.step)
+    if learner.ema is not None:
+        learner.ema.add(learner.module, progress.step)
     progress.position += 1
     progress.examples += len(indices)
     return loss
 
 
-def affordable(plan: Plan, learner: Learner) -> bool:
-    """Where time is the limit, validations may take a small share of it; elsewhere they come when they are due."""
+def clip_gradients(module: nn.Module, recipe: TrainRecipe) -> None:
+    """Clip the gradient by value, which may change its direction, then by norm (Pascanu et al., 2013)."""
+    if recipe.clip_value:
+        clip_grad_value_(module.parameters(), recipe.clip_value)
+    if recipe.clip:
+        clip_grad_norm_(module.parameters(), recipe.clip)
+
+
+def validation_affordable(plan: Plan, learner: Learner) -> bool:
+    """Whether a validation that is due fits in its share of the time, where time is the limit."""
     progress = learner.progress
-    return not plan.recipe.train.budget or progress.validating <= VALIDATING * progress.elapsed
+    return not plan.recipe.train.budget or progress.validating <= VALIDATION_TIME * progress.elapsed
 
 
-def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) -> None:
-    """Let the model write by itself, remember the best, and stop when it has long been no better."""
+def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> None:
+    """Score the model on the validation examples, keep the best weights, and stop where the patience ends."""
     progress, started = learner.progress, time.perf_counter()
     learner.module.eval()
-    if plan.task.settle is not None:  # weights are compared as they would be used
-        plan.task.settle(learner.module, plan.codec, plan.questions)
-    sources = [question.source for question in plan.questions]
+    if plan.task.learning.calibrate is not None:  # weights are compared as they will be used
+        plan.task.learning.calibrate(learner.module, plan.codec, plan.validation)
+    sources = [example.source for example in plan.validation]
     outputs, _ = judged(plan.task, learner.module, plan.codec, sources, plan.recipe.decode)
-    references = [question.references for question in plan.questions]
-    metrics = {metric.name: metric.on(sources).value(outputs, references) for metric in plan.task.metrics(plan.codec)}
-    selects = plan.task.selects or plan.task.metrics(plan.codec)[0]
-    chosen = selects.merit(metrics[selects.name])
-    if plan.solved and not progress.step:
-        learner.first = torch.from_numpy(selects.on(sources).statistics(outputs, references))
-    if chosen > progress.best and surpasses(learner, selects.on(sources), outputs, references):
+    references = [example.references for example in plan.validation]
+    metrics = {
+        metric.name: metric.for_sources(sources).value(outputs, references)
+        for metric in plan.task.judging.metrics(plan.codec)
+    }
+    selects = plan.task.judging.selects or plan.task.judging.metrics(plan.codec)[0]
+    chosen = selects.to_maximize(metrics[selects.name])
+    if plan.closed_form and not progress.step:
+        learner.closed_form_statistics = torch.from_numpy(selects.for_sources(sources).statistics(outputs, references))
+    if chosen > progress.best and beats_closed_form(learner, selects.for_sources(sources), outputs, references):
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
         learner.keep_best()
-    elif finished > SETTLING:
+    elif share > PATIENCE_FROM:
         progress.stale += 1
         if progress.stale >= plan.recipe.train.patience:
-            progress.done = f"{progress.stale} validations were no better than step {progress.best_step}"
+            progress.stop_reason = f"{progress.stale} validations were no better than step {progress.best_step}"
     took = time.perf_counter() - started
     progress.validating += took
     log.add(
@@ -192,44 +191,47 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, finished: float) ->
     )
 
 
-def surpasses(learner: Learner, metric: Metric, outputs: Sequence[Any], references: Sequence[Any]) -> bool:
-    """Whether a model is better than the one in closed form it began as by more than a standard error of the
-    difference (the rule of Breiman et al., 1984, sec. 3.4.3); what began at random has nothing to surpass.
+def beats_closed_form(learner: Learner, metric: Metric, outputs: Sequence[Any], references: Sequence[Any]) -> bool:
+    """Whether the model beats the closed form it began with by more than a standard error of the difference.
+
+    (The one-standard-error rule of Breiman et al., 1984, sec. 3.4.3.) Always true for a random start.
     """
-    if learner.first is None or not learner.progress.step:
+    closed_form = learner.closed_form_statistics
+    if closed_form is None or not learner.progress.step:
         return True
-    gains = resampled(metric, metric.statistics(outputs, references)) - resampled(metric, learner.first.numpy())
-    return bool(metric.merit(1.0) * gains.mean() > gains.std())
+    now = bootstrap_values(metric, metric.statistics(outputs, references))
+    gains = now - bootstrap_values(metric, closed_form.numpy())
+    return bool(metric.to_maximize(1.0) * gains.mean() > gains.std())
 
 
-class Clock:
-    """Seconds of work, counted on from an earlier session."""
+class Stopwatch:
+    """Seconds of training, continued from an earlier session."""
 
-    def __init__(self, before: float) -> None:
-        self.started = time.perf_counter() - before
+    def __init__(self, elapsed: float) -> None:
+        self.started = time.perf_counter() - elapsed
 
     def read(self) -> float:
         """Seconds so far."""
         return time.perf_counter() - self.started
 
 
-class Recent:
-    """The mean loss since the last event, fetched from the device only when one is due."""
+class RecentLosses:
+    """The mean loss since the last event, copied from the device only when one is due."""
 
     def __init__(self) -> None:
         self.losses: list[Tensor] = []
         self.last = time.perf_counter()
 
     def add(self, loss: Tensor) -> None:
-        """One more step."""
+        """Add the loss of a step."""
         self.losses.append(loss)
 
     def due(self) -> bool:
         """Whether it is time for an event."""
         return time.perf_counter() - self.last >= SECONDS_BETWEEN_EVENTS
 
-    def facts(self, progress: Any, finished: float) -> dict[str, Any]:
-        """What a step event says; a loss that is no number ends the run."""
+    def facts(self, progress: Any, share: float) -> dict[str, Any]:
+        """The facts of a step event; a loss that is not finite ends the run."""
         loss = torch.stack(self.losses).mean().item()
         if not math.isfinite(loss):
             raise RunError(
@@ -242,7 +244,7 @@ class Recent:
             "step": progress.step,
             "epoch": progress.epoch,
             "loss": float(f"{loss:.6g}"),
-            "over": round(min(finished, 1.0), 4),
+            "progress": round(min(share, 1.0), 4),
             "elapsed": round(progress.elapsed, 3),
             "examples_per_second": round(progress.examples / max(progress.elapsed, 1e-9), 1),
         }

@@ -1,4 +1,4 @@
-"""What an optimiser does, step by step: how large the gradients are, and how far each step moves the weights."""
+"""A recorder of optimizer steps: histograms of the magnitudes of gradients and of updates."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -7,65 +7,65 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-LOWEST, HIGHEST, BINS = -12.0, 4.0, 64  # of log10 |x|
+LOWEST, HIGHEST, BINS = -12.0, 4.0, 64  # of the histogram of log10 |x|
 
 
-class Spread(NamedTuple):
-    """The sizes |x| of many numbers."""
+class Magnitudes(NamedTuple):
+    """The magnitudes |x| of many numbers."""
 
-    counts: list[int]  # how many have a log10 |x| in each of BINS equal bins; what lies outside is in the first or last
+    counts: list[int]  # of log10 |x| in each of BINS equal bins; what lies outside is in the first or last
     zeros: int
     median: float
     norm: float
 
 
-class Observed(NamedTuple):
-    """One step."""
+class OptimizerStep(NamedTuple):
+    """The magnitudes of one step."""
 
     step: int  # the first is 1
-    gradients: Spread
-    updates: Spread  # new weights less old ones
+    gradients: Magnitudes
+    updates: Magnitudes  # new weights minus old ones
 
 
 class Recorder:
-    """Watches a module's weights.
+    """Records the gradients and updates of a module's weights.
 
     >>> from torch import nn, optim
     >>> module = nn.Linear(3, 2)
-    >>> optimiser, recorder = optim.Adam(module.parameters()), Recorder(module)
+    >>> optimizer, recorder = optim.Adam(module.parameters()), Recorder(module)
     >>> module(torch.ones(1, 3)).sum().backward()
-    >>> with recorder.watch():
-    ...     optimiser.step()
-    >>> [seen.step for seen in recorder.seen]
+    >>> with recorder.record():
+    ...     optimizer.step()
+    >>> [step.step for step in recorder.steps]
     [1]
     """
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
-        self.seen: list[Observed] = []
+        self.steps: list[OptimizerStep] = []
 
     @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Around the optimiser's step: the gradients before it, then what it changed."""
+    def record(self) -> Iterator[None]:
+        """Record the gradients before the optimizer's step within it, and the updates after."""
         weights = [weight for weight in self.module.parameters() if weight.requires_grad]
-        gradients = spread(weight.grad for weight in weights if weight.grad is not None)
+        gradients = magnitudes(weight.grad for weight in weights if weight.grad is not None)
         before = [weight.detach().clone() for weight in weights]
         yield
-        updates = spread(weight.detach() - old for weight, old in zip(weights, before, strict=True))
-        self.seen.append(Observed(len(self.seen) + 1, gradients, updates))
+        updates = magnitudes(weight.detach() - old for weight, old in zip(weights, before, strict=True))
+        self.steps.append(OptimizerStep(len(self.steps) + 1, gradients, updates))
 
 
 @torch.no_grad()
-def spread(parts: Iterable[Tensor]) -> Spread:
-    """All numbers of all tensors as one."""
+def magnitudes(parts: Iterable[Tensor]) -> Magnitudes:
+    """The magnitudes of all numbers of some tensors."""
     sizes = torch.cat([part.flatten().abs() for part in parts] or [torch.zeros(0)]).double()
     some = sizes[sizes > 0]
     place = (some.log10() - LOWEST) / (HIGHEST - LOWEST) * BINS
     counts = place.long().clamp(0, BINS - 1).bincount(minlength=BINS)
     median = sizes.median().item() if len(sizes) else 0.0
-    return Spread(counts.tolist(), len(sizes) - len(some), median, sizes.norm().item())
+    return Magnitudes(counts.tolist(), len(sizes) - len(some), median, sizes.norm().item())
 
 
-def edges() -> list[float]:
-    """The borders of the bins, in log10 |x|: one more than there are bins."""
+def bin_edges() -> list[float]:
+    """The BINS + 1 edges of the bins, in log10 |x|."""
     return [LOWEST + (HIGHEST - LOWEST) * border / BINS for border in range(BINS + 1)]

@@ -1,4 +1,4 @@
-"""How many processor threads: measured, since two can be slower than one on small models."""
+"""The number of CPU threads, measured: on small models two can be slower than one."""
 
 import os
 import time
@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import torch
 
-TRIALS = 3
-WORTH_IT = 0.6  # more threads must take less than this share of the time: they suffer most when the machine is busy
+REPETITIONS = 3
+WORTHWHILE = 0.6  # more threads must take less than this share of the time: a busy machine slows them most
 
 
 def choose_threads(work: Callable[[], None], *, most: int | None = None) -> int:
-    """Try 1, 2, 4, ... threads on real work and keep the fewest that are clearly fastest."""
+    """Time the work with 1, 2, 4, ... threads, and set the fewest that are clearly fastest."""
     most = most or len(os.sched_getaffinity(0))
     best, best_time = 1, seconds_of(work, 1)
     threads = 2
     while threads <= most:
         took = seconds_of(work, threads)
-        if took < WORTH_IT * best_time:
+        if took < WORTHWHILE * best_time:
             best, best_time = threads, took
         threads *= 2
     torch.set_num_threads(best)
@@ -25,11 +25,11 @@ def choose_threads(work: Callable[[], None], *, most: int | None = None) -> int:
 
 
 def seconds_of(work: Callable[[], None], threads: int) -> float:
-    """The fastest of a few trials."""
+    """The shortest time of a few repetitions."""
     torch.set_num_threads(threads)
     work()
     times = []
-    for _ in range(TRIALS):
+    for _ in range(REPETITIONS):
         started = time.perf_counter()
         work()
         times.append(time.perf_counter() - started)

@@ -1,6 +1,6 @@
-"""The search itself: optuna chooses, we try; every try is on disk before the next begins.
+"""The search over recipes: which keys it may vary around the default values, and the trials that optuna chooses.
 
-What a search may vary of a recipe, around the default values of a model.
+Every trial is on disk before the next begins.
 """
 
 import warnings
@@ -16,8 +16,8 @@ from atento.tasks.task import Task
 WIDTHS = (64, 128, 256, 384, 512)
 DECAYS = (1e-4, 1e-3, 0.01, 0.1)
 BATCHES = (0.5, 1.0, 2.0, 4.0)  # times the default
-LABELS_OUT = ("classify", "label", "tag", "match", "classify-series", "classify-pictures", "match-pictures")
-WRITTEN = ("translate", "transcribe", "caption")
+STUDY = "recipes"
+FIRST_AT_RANDOM = 5
 
 
 class Between(NamedTuple):
@@ -51,9 +51,10 @@ def space_around(task: Task, recipe: Recipe, *, fixed: Mapping[str, object]) -> 
     if family == "linear":  # has neither width nor depth
         for key in ("model.hidden", "model.layers"):
             del space[key]
-    if task.blur is not None and task.name not in WRITTEN:  # it reads tokens that can be dropped, and writes none
+    writes = task.learning.scheduled_sampling is not None
+    if task.learning.word_dropout is not None and not writes:
         space["train.word_dropout"] = Between(0.0, 0.3)
-    if task.name in (*LABELS_OUT, *WRITTEN):
+    if writes or task.judging.labels is not None:
         space["train.label_smoothing"] = Among((0.0, 0.05, 0.1))
     return {key: choice for key, choice in space.items() if key not in fixed}
 
@@ -71,11 +72,8 @@ def widths(recipe: Recipe) -> tuple[int, ...]:
     return tuple(width for width in known if width % recipe.model.heads == 0 or width == recipe.model.hidden)
 
 
-STUDY = "recipes"
-FIRST_AT_RANDOM = 5
-
 Values = dict[str, Any]
-Report = Callable[[int, float], bool]  # validation, merit -> whether the try is hopeless
+Report = Callable[[int, float], bool]  # validation, merit -> whether the trial is to be pruned
 
 
 class Trial(NamedTuple):

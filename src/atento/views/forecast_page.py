@@ -1,71 +1,77 @@
-"""Forecasts beside what came as a page of their own, and as a part of a report."""
+"""Forecasts beside the actual values as a page of their own and as a section of a report; saving a forecast."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
 
+from atento.metrics.forecasts import are_coordinates
+from atento.views.forecast import ChannelForecast, ForecastView
+from atento.views.forecast_figure import forecast_figure, path_figure
 from atento.views.html import Markup, document, joined, tag
 from atento.views.report.charts import COLOURS, LABEL_GAP, Point, drawing, end_label, grid
-from atento.views.report.scales import Scale, bounds, spread, tick_label
+from atento.views.report.scales import Axis, bounds, spread, tick_label
+from atento.views.saving import save_view
 from atento.views.wording import shortened
-
-View = Mapping[str, Any]  # what `atento.views.forecast.forecast_view` gives
 
 WIDTH, HEIGHT, NAMES = 1000.0, 250.0, 190.0
 LETTERS = 24  # of a line's name
 
 
-def render_forecast(view: View) -> str:
-    """A single HTML file: a chart a channel."""
+def save_forecast(view: ForecastView, path: str | Path) -> Path:
+    """Save a page, a figure or JSON, by the name of the file; two coordinates are drawn as a path in their plane."""
+    is_path = len(view.shown) == 2 and are_coordinates(tuple(one.channel for one in view.shown))
+    return save_view(view, path, page=render_forecast, figure=path_figure if is_path else forecast_figure)
+
+
+def render_forecast(view: ForecastView) -> str:
+    """A single HTML file with a chart for each channel."""
     header = tag(
         "header",
-        tag("p", f"atento · a forecast of {view['data'] or 'a series'}", class_="kicker"),
-        tag("p", f"{view['model']}, {view['steps']} steps ahead", class_="verdict"),
-        tag("p", view["title"], class_="more", dir="auto"),
+        tag("p", f"atento · a forecast of {view.data or 'a series'}", class_="kicker"),
+        tag("p", f"{view.model}, {view.steps} steps ahead", class_="verdict"),
+        tag("p", view.title, class_="more", dir="auto"),
     )
     body = tag("section", *charts(view), id="forecast")
-    return document(f"{view['model']}: a forecast", header, tag("main", body))
+    return document(f"{view.model}: a forecast", header, tag("main", body))
 
 
-def forecasts_of(views: Sequence[View]) -> Markup:
-    """The section of a report: a few windows, the worst of the best model among them."""
+def forecasts_section(views: Sequence[ForecastView]) -> Markup:
+    """The section of a report: a few windows of the best model, its worst ones among them."""
     if not views:
         return Markup()
-    text = "What was known, what came, and what the best trained model said of it; thin: simple baselines."
-    if views[0]["levels"]:
-        text += f" Shaded: between the quantiles {views[0]['levels'][0]:g} and {views[0]['levels'][-1]:g}."
+    text = "The past, the actual values and the forecast of the best trained model; thin: simple baselines."
+    if views[0].levels:
+        text += f" Shaded: between the quantiles {views[0].levels[0]:g} and {views[0].levels[-1]:g}."
     figures = [
-        tag("figure", tag("figcaption", tag("bdi", f"{view.get('kind', '')}: {view['title']}")), *charts(view))
-        for view in views
+        tag("figure", tag("figcaption", tag("bdi", f"{view.kind}: {view.title}")), *charts(view)) for view in views
     ]
     return joined(tag("p", text), *figures)
 
 
-def charts(view: View) -> list[Markup]:
+def charts(view: ForecastView) -> list[Markup]:
     """A heading and a chart for each channel that is shown."""
-    return [joined(tag("h3", one["channel"], dir="auto"), channel_chart(one, view)) for one in view["shown"]]
+    return [joined(tag("h3", one.channel, dir="auto"), channel_chart(one, view)) for one in view.shown]
 
 
-def channel_chart(one: Mapping[str, Any], view: View) -> Markup:
-    """One channel: known, came, forecast over its band, baselines thin."""
-    past, came, forecast = one["past"], one["came"], one["forecast"]
-    numbers = [*past, *came, *forecast, *one["low"], *one["high"]]
-    low, high = bounds(numbers)
-    across = Scale(1.0 - len(past), float(max(len(forecast), 2)), 56.0, WIDTH - NAMES)
-    up = Scale(low, high, HEIGHT - 40, 12.0)
+def channel_chart(one: ChannelForecast, view: ForecastView) -> Markup:
+    """One channel against time: past, actual values, forecast over its interval, baselines thin."""
+    past, actual, forecast = one.past, one.actual, one.forecast
+    low, high = bounds([*past, *actual, *forecast, *one.low, *one.high])
+    across = Axis(1.0 - len(past), float(max(len(forecast), 2)), 56.0, WIDTH - NAMES)
+    up = Axis(low, high, HEIGHT - 40, 12.0)
     ahead = range(1, len(forecast) + 1)
-    parts = [grid(up, across), steps_axis(across, up, view.get("step", ""))]
-    if one["low"]:
-        ring = [*zip(ahead, one["high"], strict=True), *reversed([*zip(ahead, one["low"], strict=True)])]
-        points = " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in ring)
+    parts = [grid(up, across), steps_axis(across, up, view.step)]
+    if one.low:
+        outline = [*zip(ahead, one.high, strict=True), *reversed([*zip(ahead, one.low, strict=True)])]
+        points = " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in outline)
         parts.append(tag("polygon", class_="band", points=points))
     lines: list[tuple[str, str, Sequence[int], Sequence[float]]] = [("", "plain", range(1 - len(past), 1), past)]
-    if came:
-        lines.append(("came", "plain", range(0, len(came) + 1), [past[-1], *came]))
-    clipped = {name: [min(max(value, low), high) for value in values] for name, values in one["others"].items()}
+    if actual:
+        lines.append(("actual", "plain", range(0, len(actual) + 1), [past[-1], *actual]))
+    clipped = {name: [min(max(value, low), high) for value in values] for name, values in one.others.items()}
     lines += [
         (name, f"s{(place + 1) % COLOURS}", ahead, values) for place, (name, values) in enumerate(clipped.items())
     ]
-    lines.append((view["model"], "s0", ahead, forecast))
+    lines.append((view.model, "s0", ahead, forecast))
     ends = []
     for name, colour, steps, values in lines:
         places = [Point(across.place(step), up.place(value)) for step, value in zip(steps, values, strict=True)]
@@ -77,12 +83,12 @@ def channel_chart(one: Mapping[str, Any], view: View) -> Markup:
         end_label(shortened(name, LETTERS), colour, end, Point(across.stop + 20, level))
         for (name, colour, end), level in zip(ends, heights, strict=True)
     ]
-    label = f"{one['channel']}: the forecast of {view['model']} beside what came, {view['steps']} steps."
+    label = f"{one.channel}: the forecast of {view.model} beside the actual values, {view.steps} steps."
     return drawing(WIDTH, HEIGHT, *parts, label=label, class_="curves")
 
 
 def line(places: Sequence[Point], colour: str) -> Markup:
-    """A path; the forecast is bold."""
+    """A line through the places; the line of the forecast is bold."""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     if colour == "plain":
         return tag("polyline", class_="own", points=path)
@@ -90,8 +96,8 @@ def line(places: Sequence[Point], colour: str) -> Markup:
     return tag("g", tag("polyline", class_="line", points=path), class_=f"curve {colour}{first}")
 
 
-def steps_axis(across: Scale, up: Scale, step: str) -> Markup:
-    """Steps under the chart and how far apart they are, an upright line where the forecast begins."""
+def steps_axis(across: Axis, up: Axis, step: str) -> Markup:
+    """The time axis with the distance of two steps, and a vertical line where the forecast begins."""
     parts = [
         tag(
             "text",
@@ -111,7 +117,7 @@ def steps_axis(across: Scale, up: Scale, step: str) -> Markup:
         *parts,
         tag(
             "text",
-            f"steps of {step or '1 row'}, from the last that was known",
+            f"steps of {step or '1 row'}, from the last step of the past",
             class_="tick",
             x=across.stop,
             y=up.start + 34,

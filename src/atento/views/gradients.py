@@ -1,165 +1,176 @@
-"""The gradient's way through time on a terminal: a bar for each of some lags, then what it means.
-
-The gradient's way through time as a page of its own.
-The gradient's way through time as a picture file.
-"""
+"""Gradient flow through time for a terminal, as a page and as a figure: the norm of ∂(now)/∂(lag steps ago) by lag."""
 
 import math
-from collections.abc import Mapping, Sequence
-from math import nan
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from atento.views.attention.images import KINDS, SETTINGS, kind_of
+from atento.models.diagnostics.gradients import GradientFlow
+from atento.recurrent.gradient_flow import GateSaturation, PartFlow, Spectrum, half_life, verdict_of
+from atento.views.figures import light_grid, saved_figure
 from atento.views.html import Markup, document, joined, tag
 from atento.views.report.charts import COLOURS, LABEL_GAP, Point, curve, drawing, end_label
-from atento.views.report.scales import Scale, spread
+from atento.views.report.scales import Axis, spread
+from atento.views.saving import ModelView, save_view
 from atento.views.wording import shortened
 
-Flow = Mapping[str, Any]  # what `GradientFlow.to_json` gives, and the model's name
-Part = Mapping[str, Any]
-
-BARS = 12  # lags shown, evenly spread
-LOWEST = 1e-6  # what is smaller has no bar
+BARS = 12  # lags shown on a terminal, evenly spaced
+LOWEST = 1e-6  # smaller norms have no bar
 FULL = "█"
 EIGHTHS = " ▏▎▍▌▋▊▉"
+WIDTH, HEIGHT = 1000.0, 420.0  # of the page's chart
+MAX_LABEL = 34  # characters of a line's label
+LINE_WIDTH = 112  # characters of a line of text above the figure
+SHADE = 0.15
+LEAST = 1e-12  # smaller norms are left out of the figure
 
 
-def flow_text(flow: Flow, *, width: int = 80) -> str:
-    """The gravest part as bars, the others in a line each, the verdict and the remedy."""
-    gravest = next(part for part in flow["parts"] if part["part"] == flow["part"])
-    others = [part for part in flow["parts"] if part is not gravest]
-    lines = [title_of(gravest), *bars(gravest, width=width), *(["", *facts(gravest)] if facts(gravest) else [])]
+@dataclass(frozen=True, kw_only=True)
+class GradientFlowView(ModelView):
+    """The gradient flow of a model, with the model's name."""
+
+    flow: GradientFlow
+
+    def to_json(self) -> dict[str, Any]:
+        """The view in dicts and lists."""
+        return {"model": self.model, **self.flow.to_json()}
+
+
+def save_gradient_flow(view: GradientFlowView, path: str | Path) -> Path:
+    """Save a page, a figure or JSON, by the name of the file."""
+    return save_view(view, path, page=render_gradient_flow, figure=gradient_flow_figure)
+
+
+def gradient_flow_text(view: GradientFlowView, *, width: int = 80) -> str:
+    """The worst part as bars, the others in a line each, the verdict and the remedy."""
+    worst = view.flow.worst
+    others = [part for part in view.flow.parts if part is not worst]
+    lines = [title_of(worst), *bars(worst, width=width), *(["", *facts(worst)] if facts(worst) else [])]
     if others:
-        lines += ["", *(f"{title_of(part)}: {part['verdict']}, {rate(part)}" for part in others)]
-    return "\n".join([*lines, "", flow["words"], flow["remedy"]])
+        lines += ["", *(f"{title_of(part)}: {verdict_of(part.curve)}, {rate(part)}" for part in others)]
+    return "\n".join([*lines, "", view.flow.words, view.flow.remedy])
 
 
-def title_of(part: Part) -> str:
-    """`encoder.stack, backward (LSTM)`."""
-    return f"{part['part']} ({part['kind']})" if part["kind"] != part["part"] else str(part["part"])
+def title_of(part: PartFlow) -> str:
+    """The name and the kind of a part: `encoder.stack, backward (LSTMCell)`."""
+    return f"{part.part} ({part.kind})" if part.kind != part.part else part.part
 
 
-def rate(part: Part) -> str:
+def rate(part: PartFlow) -> str:
     """The slope, and in how many steps the norm halves or doubles."""
-    slope = f"slope {part['curve']['slope']:+.4f} a step".replace("-", "−")
-    if part["half_life"] is None:
+    slope = f"slope {part.curve.slope:+.4f} a step".replace("-", "−")
+    if verdict_of(part.curve) == "level":
         return slope
-    verb = "halves" if part["curve"]["slope"] < 0 else "doubles"
-    return f"{slope}, {verb} every {part['half_life']:.3g} steps"
+    verb = "halves" if part.curve.slope < 0 else "doubles"
+    return f"{slope}, {verb} every {half_life(part.curve):.3g} steps"
 
 
-def bars(part: Part, *, width: int) -> list[str]:
-    """One line a lag, the bar's length by the logarithm of the norm."""
-    curve = part["curve"]
-    shown = some_of(len(curve["lags"]))
-    norms = [max(curve["median"][place], LOWEST) for place in shown]
+def bars(part: PartFlow, *, width: int) -> list[str]:
+    """A line for each of some lags, with a bar whose length is the logarithm of the norm."""
+    curve = part.curve
+    shown = evenly_spaced(len(curve.lags))
+    norms = [max(curve.median[place], LOWEST) for place in shown]
     low, high = max(decade_below(min(norms)), LOWEST), max(max(norms), 1.0)
     room = max(width - 18, 8)
     lines = [f"  lag  norm     a logarithmic scale from {low:g} to {high:.3g}"]
     for place, norm in zip(shown, norms, strict=True):
-        whole, eighths = divmod(round(8 * room * share(norm, low, high)), 8)
+        whole, eighths = divmod(round(8 * room * log_share(norm, low, high)), 8)
         bar = FULL * whole + EIGHTHS[eighths]
-        lines.append(f"{curve['lags'][place]:>5}  {curve['median'][place]:<8.3g} {bar}".rstrip())
+        lines.append(f"{curve.lags[place]:>5}  {curve.median[place]:<8.3g} {bar}".rstrip())
     return lines
 
 
-def some_of(count: int) -> list[int]:
-    """At most so many places of all, the first and the last among them."""
+def evenly_spaced(count: int) -> list[int]:
+    """At most BARS indices below `count`, the first and the last among them."""
     if count <= BARS:
         return list(range(count))
     return [round(place * (count - 1) / (BARS - 1)) for place in range(BARS)]
 
 
 def decade_below(norm: float) -> float:
-    """The power of ten below: 0.03 -> 0.01."""
+    """The next lower power of ten: 0.03 -> 0.01."""
     power = 1.0
     while power >= norm and power > LOWEST:
         power /= 10
     return power
 
 
-def share(norm: float, low: float, high: float) -> float:
-    """How far between two norms, by their logarithms."""
+def log_share(norm: float, low: float, high: float) -> float:
+    """The place of a norm between two others, on a logarithmic scale from 0 to 1."""
     return (math.log(norm) - math.log(low)) / (math.log(high) - math.log(low))
 
 
-def facts(part: Part) -> list[str]:
-    """Matrices, the step's Jacobian and the gates, a line each."""
-    lines = [
-        f"{name} matrix: largest singular value {one['singular']:.3g}, spectral radius {one['radius']:.3g}"
-        for name, one in part["matrices"].items()
+def facts(part: PartFlow) -> list[str]:
+    """The recurrent matrices, the Jacobian of a step and the gates, a line each."""
+    return [
+        *(
+            f"{name}: largest singular value {one.singular:.3g}, spectral radius {one.radius:.3g}"
+            for name, one in spectra(part, " matrix").items()
+        ),
+        *(f"{name} gate: {saturation(gate)}" for name, gate in part.gates.items()),
     ]
-    if part["step"]:
-        one = part["step"]
-        lines.append(f"a step: largest singular value {one['singular']:.3g}, spectral radius {one['radius']:.3g}")
-    lines += [f"{name} gate: {gate_words(one)}" for name, one in part["gates"].items()]
-    return lines
 
 
-def gate_words(gate: Mapping[str, float]) -> str:
-    """`3 % nearly shut, 20 % nearly open`."""
-    return f"{gate['shut']:.0%} nearly shut, {gate['open']:.0%} nearly open".replace("%", " %")
+def spectra(part: PartFlow, suffix: str = "") -> Mapping[str, Spectrum]:
+    """The recurrent matrices by name, and the Jacobian of a step."""
+    matrices = {f"{name}{suffix}": one for name, one in part.matrices.items()}
+    return {**matrices, "a step": part.step} if part.step else matrices
 
 
-def short_names(parts: Sequence[Part], *, most: int) -> list[str]:
-    """Labels for the lines of a chart."""
-    return [shortened(str(part["part"]), most) for part in parts]
+def saturation(gate: GateSaturation) -> str:
+    """How often a gate is saturated: `3 % nearly shut, 20 % nearly open`."""
+    return f"{gate.shut:.0%} nearly shut, {gate.open:.0%} nearly open".replace("%", " %")
 
 
-WIDTH, HEIGHT = 1000.0, 420.0
-LETTERS = 34  # of a line's name
-
-
-def render_flow(flow: Flow) -> str:
+def render_gradient_flow(view: GradientFlowView) -> str:
     """A single HTML file: the verdict, the curves, and the numbers of every part."""
-    name = flow.get("model") or "the model"
+    name = view.model or "the model"
     header = tag(
         "header",
-        tag("p", f"atento · how the gradient travels through time in {name}", class_="kicker"),
-        tag("p", flow["words"], class_="verdict"),
-        tag("p", flow["remedy"], class_="more"),
+        tag("p", f"atento · gradient flow through time in {name}", class_="kicker"),
+        tag("p", view.flow.words, class_="verdict"),
+        tag("p", view.flow.remedy, class_="more"),
     )
-    words = "Norm of ∂(now) / ∂(so many steps ago), median over positions; 1 means that nothing is lost."
-    body = tag("section", tag("p", words), tag("figure", flow_chart(flow)), part_table(flow), id="flow")
-    return document(f"{name}: the gradient through time", header, tag("main", body))
+    text = "Norm of ∂(now)/∂(lag steps ago), median over positions; at 1 nothing is lost."
+    chart = tag("figure", flow_chart(view.flow))
+    body = tag("section", tag("p", text), chart, part_table(view.flow), id="flow")
+    return document(f"{name}: gradient flow", header, tag("main", body))
 
 
-def flow_chart(flow: Flow) -> Markup:
-    """A line a part over the lags, upwards by powers of ten."""
-    parts = flow["parts"]
+def flow_chart(flow: GradientFlow) -> Markup:
+    """A line for each part over the lags, on a logarithmic scale; the worst part has the accent colour."""
+    parts = sorted(flow.parts, key=lambda part: part is not flow.worst)
     logs = [logarithms(part) for part in parts]
     low, high = math.floor(min(map(min, logs))), max(math.ceil(max(map(max, logs))), 0)
-    across = Scale(0.0, float(max(part["curve"]["lags"][-1] for part in parts)), 56.0, WIDTH - 270)
-    up = Scale(float(low), float(high if high > low else low + 1), HEIGHT - 44, 14.0)
+    across = Axis(0.0, float(max(part.curve.lags[-1] for part in parts)), 56.0, WIDTH - 270)
+    up = Axis(float(low), float(high if high > low else low + 1), HEIGHT - 44, 14.0)
     lines, ends = [], []
-    order = sorted(range(len(parts)), key=lambda place: parts[place]["part"] != flow["part"])  # the gravest is s0
-    for number, place in enumerate(order):
-        points = [Point(across.place(lag), up.place(log)) for lag, log in enumerate(logs[place])]
+    for number, one in enumerate(logs):
+        points = [Point(across.place(lag), up.place(log)) for lag, log in enumerate(one)]
         lines.append(curve(points, number))
         ends.append(points[-1])
-    names = short_names([parts[place] for place in order], most=LETTERS)
     heights = spread([end.y for end in ends], gap=LABEL_GAP, bottom=up.start)
     labels = [
-        end_label(name, f"s{number % COLOURS}", end, Point(across.stop + 20, level))
-        for number, (name, end, level) in enumerate(zip(names, ends, heights, strict=True))
+        end_label(shortened(part.part, MAX_LABEL), f"s{number % COLOURS}", end, Point(across.stop + 20, level))
+        for number, (part, end, level) in enumerate(zip(parts, ends, heights, strict=True))
     ]
-    spoken = "; ".join(f"{title_of(part)} {part['verdict']}" for part in parts)
+    verdicts = "; ".join(f"{title_of(part)} {verdict_of(part.curve)}" for part in flow.parts)
     return drawing(
-        WIDTH, HEIGHT, axes(across, up), *lines, *labels, label=f"Norm against lag. {spoken}.", class_="curves"
+        WIDTH, HEIGHT, axes(across, up), *lines, *labels, label=f"Norm against lag. {verdicts}.", class_="curves"
     )
 
 
-def logarithms(part: Part) -> list[float]:
-    """Powers of ten at lags 0, 1, …, down to where next to nothing is left."""
-    norms = part["curve"]["median"]
+def logarithms(part: PartFlow) -> list[float]:
+    """Decimal logarithms of the norms at lags 0, 1, …, up to the lag where the norm is below LOWEST."""
+    norms = part.curve.median
     kept = next((lag for lag, norm in enumerate(norms) if norm < LOWEST), len(norms))
     return [math.log10(max(norm, LOWEST)) for norm in norms[: max(kept, 2)]]
 
 
-def axes(across: Scale, up: Scale) -> Markup:
-    """Powers of ten as level lines, lags below; the line where nothing is lost is dashed."""
+def axes(across: Axis, up: Axis) -> Markup:
+    """Powers of ten as horizontal lines, lags below; the line of norm 1 is dashed."""
     marks = []
     for power in up.ticks(6):
         level = up.place(power)
@@ -174,70 +185,52 @@ def axes(across: Scale, up: Scale) -> Markup:
     return joined(*marks, tag("line", class_="axis", x1=across.start, x2=across.stop, y1=up.start, y2=up.start), name)
 
 
-def part_table(flow: Flow) -> Markup:
-    """A row a part: verdict, rate, matrices and gates."""
+def part_table(flow: GradientFlow) -> Markup:
+    """A row for each part: verdict, rate, matrices and gates."""
     headings = ("part", "verdict", "largest singular value, spectral radius", "gates")
     rows = []
-    for part in flow["parts"]:
-        stretches = {**part["matrices"], **({"a step": part["step"]} if part["step"] else {})}
-        matrices = [f"{name} {one['singular']:.3g}, {one['radius']:.3g}" for name, one in stretches.items()]
-        gates = [f"{name} {gate_words(one)}" for name, one in part["gates"].items()]
-        cells = [f"{part['verdict']}: {rate(part)}", "; ".join(matrices) or "–", "; ".join(gates) or "–"]
+    for part in flow.parts:
+        matrices = [f"{name} {one.singular:.3g}, {one.radius:.3g}" for name, one in spectra(part).items()]
+        gates = [f"{name} {saturation(gate)}" for name, gate in part.gates.items()]
+        cells = [f"{verdict_of(part.curve)}: {rate(part)}", "; ".join(matrices) or "–", "; ".join(gates) or "–"]
         rows.append(tag("tr", tag("th", title_of(part), scope="row"), *(tag("td", cell) for cell in cells)))
     head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))
     return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
 
 
-LETTERS_A_LINE = 112  # of the words over the picture
-SHADE = 0.15
-LEAST = 1e-12  # lines end there
-
-
-def flow_picture(flow: Flow, path: str | Path) -> Path:
-    """Save the norm against lag, a line a part with its quartiles shaded; the suffix says which kind of file."""
-    path = Path(path)
-    kind = kind_of(path)
-
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(8.0, 4.8), layout="constrained")
-        FigureCanvasAgg(figure)
-        said = [*wrap(flow["words"], LETTERS_A_LINE), *wrap(flow["remedy"], LETTERS_A_LINE)]
+def gradient_flow_figure(view: GradientFlowView, path: Path) -> Path:
+    """Save the norm against the lag: a line for each part, with its quartiles shaded."""
+    flow = view.flow
+    with saved_figure(path, size=(8.0, 4.8)) as figure:
+        text = [*wrap(flow.words, LINE_WIDTH), *wrap(flow.remedy, LINE_WIDTH)]
         axes = figure.subplots()
-        axes.set_title("\n".join(said), fontsize=8.5, loc="left", color="0.3", parse_math=False)
-        figure.suptitle(
-            f"how the gradient travels in {flow.get('model') or 'the model'}", fontsize=11, parse_math=False
-        )
-        for place, part in enumerate(flow["parts"]):
-            draw_part(axes, part, f"C{place}", bold=part["part"] == flow["part"])
+        axes.set_title("\n".join(text), fontsize=8.5, loc="left", color="0.3", parse_math=False)
+        figure.suptitle(f"gradient flow in {view.model or 'the model'}", fontsize=11, parse_math=False)
+        for place, part in enumerate(flow.parts):
+            draw_part(axes, part, f"C{place}", bold=part is flow.worst)
         finish_axes(axes)
-        figure.savefig(path, format=kind[1:], **KINDS[kind])
     return path
 
 
-def draw_part(axes: Any, part: Part, colour: str, *, bold: bool) -> None:
-    """The median as a line, the quartiles as a band."""
-    curve = part["curve"]
-    low, median, high = ([norm if norm >= LEAST else nan for norm in curve[name]] for name in ("low", "median", "high"))
-    label = f"{title_of(part)}: {part['verdict']}"
-    axes.plot(curve["lags"], median, color=colour, linewidth=2.4 if bold else 1.2, label=label)
-    axes.fill_between(curve["lags"], low, high, color=colour, alpha=SHADE, linewidth=0)
+def draw_part(axes: Any, part: PartFlow, colour: str, *, bold: bool) -> None:
+    """Draw the median as a line and the quartiles as a band."""
+    curve = part.curve
+    low, median, high = (
+        [norm if norm >= LEAST else math.nan for norm in norms] for norms in (curve.low, curve.median, curve.high)
+    )
+    label = f"{title_of(part)}: {verdict_of(curve)}"
+    axes.plot(curve.lags, median, color=colour, linewidth=2.4 if bold else 1.2, label=label)
+    axes.fill_between(curve.lags, low, high, color=colour, alpha=SHADE, linewidth=0)
 
 
 def finish_axes(axes: Any) -> None:
-    """Logarithmic upwards, with a line where nothing is lost."""
+    """Make the vertical axis logarithmic, with a dashed line at norm 1."""
     axes.set_yscale("log")
     bottom, top = axes.get_ylim()
     axes.set_ylim(max(min(bottom, 0.1), LEAST), max(top, 3.0))
     axes.axhline(1.0, color="0.5", linewidth=0.8, linestyle=(0, (5, 4)))
     axes.set_xlim(left=0)
     axes.set_xlabel("lag: steps back in time")
-    axes.set_ylabel("norm of ∂(now) / ∂(so many steps ago)")
-    axes.grid(color="0.92")
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.set_ylabel("norm of ∂(now)/∂(lag steps ago)")
+    light_grid(axes)
     axes.legend(frameon=False)

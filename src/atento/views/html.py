@@ -1,6 +1,6 @@
-"""HTML and SVG as text that data cannot break: whatever is not Markup already is escaped.
+"""HTML and SVG as text in which data cannot break out of its place, and the frame of every page.
 
-The frame of every page: one file, nothing fetched, no script or style but ours.
+Whatever is not Markup already is escaped. A page is one file: it fetches nothing and runs no script but ours.
 """
 
 import html
@@ -12,6 +12,8 @@ from importlib.resources import files
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 VOID = {"link", "meta"}  # elements without an end tag
+SCRIPTS = ("attention/viewer.js", "attention/regions.js", "attention/gallery.js")  # one module, in this order
+STYLES = "report.css"
 
 
 class Markup(str):
@@ -39,36 +41,32 @@ def tag(name: str, /, *inside: object, **attributes: object) -> Markup:
 
 
 def joined(*parts: object) -> Markup:
-    """Several parts as one."""
+    """Several parts as one Markup, each escaped."""
     return Markup("".join(escape(part) for part in parts))
 
 
 def attribute_name(key: str) -> str:
-    """`class_` -> class, `aria_label` -> aria-label."""
+    """The attribute of a keyword: `class_` -> class, `aria_label` -> aria-label."""
     return key.rstrip("_").replace("_", "-")
 
 
 def attribute_value(value: object) -> str:
-    """Numbers with two digits at most, text escaped."""
+    """The value of an attribute: numbers with at most two decimals, text escaped."""
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     return escape(value)
 
 
 def embed(data: object, *, name: str) -> Markup:
-    """Data for a script of the page; no character in it can end the element."""
+    """Data as JSON in a script element, for a script of the page; no character in it can end the element."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII only, so U+2028 is an escape already
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
 
 
-SCRIPTS = ("viewer.js", "regions.js", "gallery.js")  # one module, in this order
-STYLES = "report.css"
-
-
 def document(title: str, *body: object) -> str:
-    """A whole page. Its policy names the hashes of our own script and style, so nothing else ever runs."""
+    """A whole page. Its content security policy names the hashes of our own script and style, so nothing else runs."""
     style = asset(STYLES)
     script = "\n".join(asset(name) for name in SCRIPTS)
     policy = "; ".join(
@@ -96,10 +94,10 @@ def document(title: str, *body: object) -> str:
 
 
 def asset(name: str) -> str:
-    """The text of a file that stands beside this one."""
+    """The text of a script or style sheet of this package."""
     return files("atento.views").joinpath(name).read_text(encoding="utf-8")
 
 
 def fingerprint(text: str) -> str:
-    """The hash by which a content security policy knows a script."""
+    """The hash of a script or style in a content security policy."""
     return "sha256-" + b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")

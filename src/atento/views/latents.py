@@ -1,178 +1,192 @@
-"""A latent path: where windows or frames, one after the other, lie when pressed to a few numbers; as plain data, on a
-terminal, as a page or a picture.
+"""The path of latents: what an autoencoder encodes consecutive windows or frames as, and what it reconstructs of them.
 
-A latent path, and some windows or frames beside what is written from it, as a picture file.
+`latent_view` gathers the numbers, `latent_text` writes them for a terminal; below stand the page and the figure.
 """
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.views.attention.images import KINDS, SETTINGS, kind_of
+from atento.views.figures import format_of, light_grid, new_figure
 from atento.views.html import document, tag
-from atento.views.phase import plain
-from atento.views.saving import View, save_view
-
-BEFORE, HELD = "0.7", "C0"
-PANEL = 3.6  # inches
-STRIP = 1.3
-
-
-def latent_picture(view: View, path: str | Path) -> Path:
-    """Save the path in its planes, and below it windows as they are and as they are written again."""
-    path = Path(path)
-    draw_latents(view, path, kind_of(path))
-    return path
-
-
-def draw_latents(view: View, target: Any, kind: str) -> None:
-    """The picture into a file or memory."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    planes, windows = view["planes"], view["windows"]
-    columns = max(1, len(planes))
-    rows = 2 if all(view["frame"]) else 1
-    heights = [PANEL] * bool(planes) + [STRIP] * rows
-    with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(max(2, columns) * PANEL + 0.6, sum(heights) + 0.9), layout="constrained")
-        FigureCanvasAgg(figure)
-        facts = ", ".join(f"{name} {value:.3f}" for name, value in view["facts"].items())
-        figure.suptitle(f"{view['model'] or 'the model'}: {facts}", fontsize=11, parse_math=False)
-        whole = figure.add_gridspec(len(heights), 1, height_ratios=heights)
-        if planes:
-            inner = whole[0].subgridspec(1, columns)
-            for at, plane in enumerate(planes):
-                draw_plane(figure.add_subplot(inner[0, at]), plane, first=at == 0)
-        for row in range(rows):
-            strip = whole[len(heights) - rows + row].subgridspec(1, max(1, len(windows)))
-            for at in range(len(windows)):
-                draw_window(figure.add_subplot(strip[0, at]), view, at, row, first=at == 0)
-        figure.savefig(target, format=kind[1:], **KINDS[kind])
-
-
-def draw_plane(axes: Any, plane: Mapping[str, Any], *, first: bool) -> None:
-    """The path in training time, thin and grey, and in test time over it."""
-    for which, colour, words in (("before", BEFORE, "training time"), ("held", HELD, "test time")):
-        points = plane[which]
-        axes.plot([x for x, _ in points], [y for _, y in points], color=colour, linewidth=0.6, label=words)
-    axes.set_xlabel(plane["across"])
-    axes.set_ylabel(plane["up"])
-    if first:
-        axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize=8)
-    plain(axes)
-
-
-def draw_window(axes: Any, view: View, at: int, row: int, *, first: bool) -> None:
-    """A frame above the one that is written from its latent; or a window with what is written over it."""
-    true, written = view["windows"][at], view["recreated"][at]
-    if all(view["frame"]):
-        most = max(max(line) for line in true)
-        axes.imshow((true, written)[row], cmap="gray", vmin=0, vmax=most, interpolation="nearest")
-        axes.set_xticks([])
-        axes.set_yticks([])
-        if first:
-            axes.set_ylabel(("as it is", "recreated")[row])
-        return
-    axes.plot(true, color="0.6", linewidth=2.4, label="as it is")
-    axes.plot(written, color=HELD, linewidth=1.0, label="recreated")
-    if first:
-        axes.set_ylabel(view["channel"], parse_math=False)
-        axes.legend(frameon=False, fontsize=7, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
-    axes.tick_params(labelsize=7)
-    plain(axes)
-
+from atento.views.saving import ModelView, rounded, save_view
 
 # Axes: T time, Z latent, N windows shown, L rows of a window, C channels.
 
 Numbers = NDArray[np.float64]
 
 SHOWN = 3  # coordinates
-MOST = 3000  # places of each part of the path
+MAX_POINTS = 3000  # of each part of the path
+TRAIN_COLOUR, TEST_COLOUR = "0.7", "C0"
+PANEL = 3.6  # inches
+STRIP = 1.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentPlane:
+    """The path in one plane, as points (x, y), in training time and in test time."""
+
+    across: str
+    up: str
+    train: list[list[float]]
+    test: list[list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentView(ModelView):
+    """The path of the latents, and some windows beside their reconstructions."""
+
+    data: str = ""
+    latent: int  # numbers of a latent
+    planes: list[LatentPlane]
+    times: list[list[float]]  # each coordinate against time, in test time
+    frame: list[int]  # height and width of a frame; 0 and 0 where windows are no frames
+    channel: str  # of windows that are no frames
+    windows: list[Any]  # frames (height, width), or one channel (L,) of each window
+    reconstructed: list[Any]
+    facts: dict[str, float]
+
+    @property
+    def is_film(self) -> bool:
+        """Whether the windows are frames."""
+        return all(self.frame)
 
 
 def latent_view(
-    before: Numbers,
-    held: Numbers,
+    train: Numbers,
+    test: Numbers,
     windows: Numbers,
-    recreated: Numbers,
+    reconstructed: Numbers,
     *,
     frame: tuple[int, int] = (0, 0),
     channels: Sequence[str] = (),
     facts: Mapping[str, float] | None = None,
     model: str = "",
     data: str = "",
-) -> dict[str, Any]:
-    """before (T, Z) is the path in training time, held (T', Z) in test time; windows and recreated (N, L, C)."""
-    names = [f"z{at + 1}" for at in range(before.shape[1])][:SHOWN]
-    return {
-        "model": model,
-        "data": data,
-        "latent": before.shape[1],
-        "planes": [
-            {"across": names[0], "up": name, "before": rounded(before[-MOST:], at), "held": rounded(held[-MOST:], at)}
+) -> LatentView:
+    """train (T, Z) is the path in training time, test (T', Z) in test time; windows and reconstructed (N, L, C)."""
+    names = [f"z{at + 1}" for at in range(train.shape[1])][:SHOWN]
+    return LatentView(
+        model=model,
+        data=data,
+        latent=train.shape[1],
+        planes=[
+            LatentPlane(
+                across=names[0],
+                up=name,
+                train=rounded(train[-MAX_POINTS:, [0, at]]),
+                test=rounded(test[-MAX_POINTS:, [0, at]]),
+            )
             for at, name in enumerate(names)
             if at
         ],
-        "beside": [rounded_numbers(held[:MOST, at]) for at in range(len(names))],
-        "frame": list(frame),
-        "channel": channels[0] if channels and not all(frame) else "",
-        "windows": [rounded_numbers(one) for one in shown_of(windows, frame)],
-        "recreated": [rounded_numbers(one) for one in shown_of(recreated, frame)],
-        "facts": {name: round(float(value), 4) for name, value in (facts or {}).items()},
-    }
+        times=[rounded(test[:MAX_POINTS, at]) for at in range(len(names))],
+        frame=list(frame),
+        channel=channels[0] if channels and not all(frame) else "",
+        windows=[rounded(one) for one in shown_of(windows, frame)],
+        reconstructed=[rounded(one) for one in shown_of(reconstructed, frame)],
+        facts={name: round(float(value), 4) for name, value in (facts or {}).items()},
+    )
 
 
 def shown_of(windows: Numbers, frame: tuple[int, int]) -> list[Numbers]:
-    """Frames (H, W), the last of each window; else the first channel (L,) of each."""
+    """The last frame (height, width) of each window; else the first channel (L,) of each."""
     return [one[-1].reshape(frame) if all(frame) else one[:, 0] for one in windows]
 
 
-def rounded(path: Numbers, at: int) -> Any:
-    """Places (T, 2) of the first coordinate and another."""
-    return rounded_numbers(path[:, [0, at]])
+def latent_text(view: LatentView, *, width: int = 80) -> str:
+    """The size of the latent, and the facts about the path."""
+    lines = [f"{view.model or 'the model'} encodes {view.data or 'its data'} as {view.latent} numbers"]
+    label = max(map(len, view.facts), default=0)
+    return "\n".join([*lines, *(f"{name:<{label}}  {value:.4f}" for name, value in view.facts.items())])
 
 
-def rounded_numbers(values: Numbers) -> Any:
-    """Five digits are more than a picture shows."""
-    scale = float(np.abs(values).max(initial=0.0)) or 1.0
-    return np.round(values.astype(np.float64), max(0, 4 - int(np.floor(np.log10(scale))))).tolist()
+def save_latents(view: LatentView, path: str | Path) -> Path:
+    """Save a page, a figure or JSON, by the name of the file."""
+    return save_view(view, path, page=render_latents, figure=latent_figure)
 
 
-def latent_text(view: View, *, width: int = 80) -> str:
-    """What is known of the path."""
-    lines = [f"{view['model'] or 'the model'} presses {view['data'] or 'its data'} to {view['latent']} numbers"]
-    label = max(map(len, view["facts"]), default=0)
-    return "\n".join([*lines, *(f"{name:<{label}}  {value:.4f}" for name, value in view["facts"].items())])
-
-
-def save_latents(view: View, path: str | Path) -> Path:
-    """A page, a picture or JSON, by the name given."""
-    return save_view(view, path, page=render_latents, picture=latent_picture)
-
-
-def render_latents(view: View) -> str:
-    """A single HTML file with the picture in it, and the numbers beside."""
+def render_latents(view: LatentView) -> str:
+    """A single HTML file with the figure in it, and the facts below."""
     drawn = BytesIO()
     draw_latents(view, drawn, ".png")
     source = f"data:image/png;base64,{b64encode(drawn.getvalue()).decode()}"
-    name = view["model"] or "the model"
+    name = view.model or "the model"
     header = tag(
         "header",
-        tag("p", f"atento · the latent path of {name} on {view['data'] or 'its data'}", class_="kicker"),
-        tag("p", f"{name} presses each window to {view['latent']} numbers", class_="verdict"),
+        tag("p", f"atento · the latents of {name} on {view.data or 'its data'}", class_="kicker"),
+        tag("p", f"{name} encodes each window as {view.latent} numbers", class_="verdict"),
     )
-    rows = [tag("tr", tag("th", fact, scope="row"), tag("td", f"{value:.4f}")) for fact, value in view["facts"].items()]
+    rows = [tag("tr", tag("th", fact, scope="row"), tag("td", f"{value:.4f}")) for fact, value in view.facts.items()]
     body = tag(
         "section",
-        tag("figure", tag("img", src=source, alt="the latent path, and windows beside what is written from it")),
+        tag("figure", tag("img", src=source, alt="the path of the latents, and windows beside their reconstructions")),
         tag("table", tag("tbody", *rows)),
         id="latents",
     )
-    return document(f"{name}: latent path", header, tag("main", body))
+    return document(f"{name}: latents", header, tag("main", body))
+
+
+def latent_figure(view: LatentView, path: Path) -> Path:
+    """Save the path in its planes, and below it some windows with their reconstructions."""
+    draw_latents(view, path, format_of(path))
+    return path
+
+
+def draw_latents(view: LatentView, target: Path | BinaryIO, suffix: str) -> None:
+    """Draw the figure into a file or a buffer."""
+    columns = max(1, len(view.planes))
+    rows = 2 if view.is_film else 1
+    heights = [PANEL] * bool(view.planes) + [STRIP] * rows
+    with new_figure(target, suffix, size=(max(2, columns) * PANEL + 0.6, sum(heights) + 0.9)) as figure:
+        facts = ", ".join(f"{name} {value:.3f}" for name, value in view.facts.items())
+        figure.suptitle(f"{view.model or 'the model'}: {facts}", fontsize=11, parse_math=False)
+        whole = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+        if view.planes:
+            inner = whole[0].subgridspec(1, columns)
+            for at, plane in enumerate(view.planes):
+                draw_plane(figure.add_subplot(inner[0, at]), plane, first=at == 0)
+        for row in range(rows):
+            strip = whole[len(heights) - rows + row].subgridspec(1, max(1, len(view.windows)))
+            for at in range(len(view.windows)):
+                draw_window(figure.add_subplot(strip[0, at]), view, at, row, first=at == 0)
+
+
+def draw_plane(axes: Any, plane: LatentPlane, *, first: bool) -> None:
+    """Draw the path in training time, in grey, and in test time over it."""
+    for points, colour, label in (
+        (plane.train, TRAIN_COLOUR, "training time"),
+        (plane.test, TEST_COLOUR, "test time"),
+    ):
+        axes.plot([x for x, _ in points], [y for _, y in points], color=colour, linewidth=0.6, label=label)
+    axes.set_xlabel(plane.across)
+    axes.set_ylabel(plane.up)
+    if first:
+        axes.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize=8)
+    light_grid(axes)
+
+
+def draw_window(axes: Any, view: LatentView, at: int, row: int, *, first: bool) -> None:
+    """Draw a frame (row 0) or its reconstruction (row 1); or a window with its reconstruction over it."""
+    original, reconstructed = view.windows[at], view.reconstructed[at]
+    if view.is_film:
+        largest = max(max(line) for line in original)
+        axes.imshow((original, reconstructed)[row], cmap="gray", vmin=0, vmax=largest, interpolation="nearest")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        if first:
+            axes.set_ylabel(("original", "reconstructed")[row])
+        return
+    axes.plot(original, color="0.6", linewidth=2.4, label="original")
+    axes.plot(reconstructed, color=TEST_COLOUR, linewidth=1.0, label="reconstructed")
+    if first:
+        axes.set_ylabel(view.channel, parse_math=False)
+        axes.legend(frameon=False, fontsize=7, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
+    axes.tick_params(labelsize=7)
+    light_grid(axes)

@@ -1,35 +1,57 @@
-"""What is shown, kept: a page, a picture or the numbers themselves, by the name of the file."""
+"""Views: what is shown, as plain data, and how it is saved as a page, a figure or JSON by the name of the file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from atento.bundle import write_atomically, write_json
 from atento.errors import InputError
-from atento.views.attention.images import KINDS
+from atento.views.figures import FORMATS
 
-ENDINGS = (".html", *KINDS, ".json")
+ENDINGS = (".html", *FORMATS, ".json")
 
-View = Mapping[str, Any]  # what is shown, as plain data
+
+@dataclass(frozen=True, kw_only=True)
+class ModelView:
+    """What a page, a figure or a terminal shows of one model: numbers and texts, all of which fit in JSON."""
+
+    model: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The view in dicts and lists."""
+        return asdict(self)
+
+
+V = TypeVar("V", bound=ModelView)
 
 
 def save_view(
-    view: View,
+    view: V,
     path: str | Path,
     *,
-    page: Callable[[View], str],
-    picture: Callable[[View, Path], object],
+    page: Callable[[V], str],
+    figure: Callable[[V, Path], object],
     endings: Sequence[str] = ENDINGS,
 ) -> Path:
-    """Write it as its name says; any other name is refused with those that could be."""
+    """Write a view in the format that the name of the file ends in; any other ending is an error that lists them."""
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in endings:
+    suffix = path.suffix.lower()
+    if suffix not in endings:
         raise InputError(f"{path}: the name must end in one of these.", found=path.name, fix=", ".join(endings))
-    if kind in KINDS:
-        picture(view, path)
-    elif kind == ".json":
-        write_json(path, view)
+    if suffix in FORMATS:
+        figure(view, path)
+    elif suffix == ".json":
+        write_json(path, view.to_json())
     else:
         write_atomically(path, page(view).encode())
     return path
+
+
+def rounded(values: NDArray[Any]) -> Any:
+    """An array as lists of numbers with five digits, relative to the largest: more than a figure can show."""
+    scale = float(np.abs(values).max(initial=0.0)) or 1.0
+    return np.round(values.astype(np.float64), max(0, 4 - int(np.floor(np.log10(scale))))).tolist()

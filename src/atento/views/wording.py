@@ -1,4 +1,4 @@
-"""Numbers as a person reads them."""
+"""Numbers and texts formatted for readers: scores, durations, memory, counts."""
 
 import math
 from collections.abc import Mapping
@@ -7,12 +7,12 @@ NOTHING = "–"
 
 
 def is_number(value: object) -> bool:
-    """A finite number, not a missing one."""
+    """Whether a value is a finite number."""
     return isinstance(value, int | float) and math.isfinite(value)
 
 
 def score(value: float | None) -> str:
-    """0.987; 34.2 on scales that go beyond ten; 0.00042 where three digits would say nothing."""
+    """A score: 0.987; 34.2 from ten on; 0.00042 where three decimals would be 0."""
     if value is None or not math.isfinite(value):
         return NOTHING
     plain = f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
@@ -20,24 +20,24 @@ def score(value: float | None) -> str:
 
 
 def change(value: float) -> str:
-    """+0.012 or −0.590."""
+    """A signed difference: +0.012 or −0.590."""
     return ("+" if value > 0 else "−" if value < 0 else "±") + score(abs(value))
 
 
 def whole(value: float | None) -> str:
-    """325,923."""
+    """A whole number: 325,923."""
     return NOTHING if value is None else f"{round(value):,}"
 
 
 def rate(value: float | None) -> str:
-    """Per second: 1,540 or 12.5."""
+    """A rate for each second: 1,540 or 12.5."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def duration(seconds: float | None) -> str:
-    """12.5 s, 34.0 min or 5.2 h."""
+    """A duration: 12.5 s, 34.0 min or 5.2 h."""
     if seconds is None or not math.isfinite(seconds):
         return NOTHING
     for size, name in ((3600, "h"), (60, "min")):
@@ -47,24 +47,24 @@ def duration(seconds: float | None) -> str:
 
 
 def round_duration(seconds: object) -> str:
-    """60 s, not 60.0 s; nothing where none is set."""
+    """A duration that a user set: 60 s, not 60.0 s; empty where none is set."""
     return duration(float(str(seconds))).replace(".0 ", " ") if is_number(seconds) else ""
 
 
 def memory(megabytes: float | None) -> str:
-    """612 MB or 12.3 GB."""
+    """An amount of memory: 612 MB or 12.3 GB."""
     if megabytes is None or not math.isfinite(megabytes):
         return NOTHING
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 4096 else f"{megabytes:,.0f} MB"
 
 
 def counted(number: int, word: str) -> str:
-    """1 model, 3 models."""
+    """A number with its noun: 1 model, 3 models."""
     return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def exposure(found: Mapping[str, Mapping[str, float]]) -> str:
-    """What a model loses when it goes on from what it wrote."""
+    """Exposure bias: accuracy after the true tokens against accuracy after the model's own."""
     forced, free = found["forced"], found["free"]
     return (
         f"{score(forced['tokens'])} of tokens right after the true ones, {score(free['tokens'])} after its own "
@@ -73,5 +73,5 @@ def exposure(found: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning, with … where something was left out."""
+    """The first characters of a text, with … where it was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -97,13 +97,13 @@ def test_proportions_of_nothing_are_nothing(dtype):
 
 
 @pytest.mark.spec("A14")
-@pytest.mark.parametrize("spread", [0.1, 1.0, 5.0, 1e4])
-def test_sparsemax_is_the_nearest_point_of_the_simplex(spread):
-    scores = spread * torch.randn(BATCH, QUERIES, KEYS)
+@pytest.mark.parametrize("scale", [0.1, 1.0, 5.0, 1e4])
+def test_sparsemax_is_the_nearest_point_of_the_simplex(scale):
+    scores = scale * torch.randn(BATCH, QUERIES, KEYS)
     weights = Sparsemax()(scores, everything(scores))
-    torch.testing.assert_close(weights, by_rows(thresholded(2.0), scores), rtol=0, atol=1e-12 * spread)
+    torch.testing.assert_close(weights, by_rows(thresholded(2.0), scores), rtol=0, atol=1e-12 * scale)
     points = torch.distributions.Dirichlet(torch.ones(KEYS)).sample((101, BATCH, QUERIES))
-    assert ((scores - weights).norm(dim=-1) <= (scores - points).norm(dim=-1) + 1e-12 * spread).all()
+    assert ((scores - weights).norm(dim=-1) <= (scores - points).norm(dim=-1) + 1e-12 * scale).all()
 
 
 @pytest.mark.spec("A14")

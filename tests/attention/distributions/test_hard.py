@@ -32,7 +32,7 @@ def test_keys_are_drawn_as_often_as_softmax_says():
 
 
 @pytest.mark.spec("A17")
-def test_afterwards_the_likeliest_key_is_taken():
+def test_afterwards_the_most_probable_key_is_taken():
     scores = torch.tensor([[0.1, 2.0, -1.0], [3.0, 0.0, 1.0]])
     visible = torch.tensor([[True] * 3, [False, True, True]])
     for gradient in module.GRADIENTS:
@@ -40,14 +40,14 @@ def test_afterwards_the_likeliest_key_is_taken():
 
 
 @pytest.mark.spec("A17")
-@pytest.mark.parametrize("chance", [0.0, 1 - 2**-53, 1.0])
-def test_no_chance_draws_a_hidden_key(monkeypatch, chance):
+@pytest.mark.parametrize("number", [0.0, 1 - 2**-53, 1.0])
+def test_no_number_draws_a_hidden_key(monkeypatch, number):
     """Not even one that rounding lifts to the whole."""
-    monkeypatch.setattr(torch, "rand_like", lambda like: torch.full_like(like, chance))
+    monkeypatch.setattr(torch, "rand_like", lambda like: torch.full_like(like, number))
     visible = torch.tensor([[False, True, True, False, True, False]])
     weights = Hard()(torch.randn(101, 1, 6), visible)
     assert (weights.sum(-1) == 1).all() and (weights[..., ~visible[0]] == 0).all()
-    assert (weights[..., 1 if chance == 0 else 4] == 1).all()
+    assert (weights[..., 1 if number == 0 else 4] == 1).all()
 
 
 @pytest.mark.spec("A17")
@@ -87,7 +87,7 @@ def every_draw(monkeypatch, scores, reward, baseline):
     part, shares = Hard("score-function"), scores.detach().softmax(dim=-1)
     probabilities, gradients = [], []
     for keys in itertools.product(range(scores.size(-1)), repeat=2):
-        monkeypatch.setattr(module, "pick", lambda logarithms, keys=keys: torch.tensor(keys).unsqueeze(-1))
+        monkeypatch.setattr(module, "sample_indices", lambda log_probs, keys=keys: torch.tensor(keys).unsqueeze(-1))
         drawn = part.draw(scores, everything(scores))
         loss = loss_of(drawn.log_probability, reward(drawn.weights), baseline)
         gradients.append(-torch.autograd.grad(loss, scores)[0])
@@ -122,7 +122,7 @@ def test_the_mean_of_samples_nears_the_exact_gradient():
     scores, rewards, draws = torch.randn(KEYS), torch.randn(KEYS) + 3, 40_000
     shares = scores.softmax(dim=-1)
     exact = shares * (rewards - shares @ rewards)
-    spreads = []
+    variances = []
     for baseline in (0.0, shares @ rewards):
         rows = scores.expand(draws, 1, KEYS).clone().requires_grad_()
         drawn = Hard("score-function").draw(rows, everything(rows))
@@ -130,8 +130,8 @@ def test_the_mean_of_samples_nears_the_exact_gradient():
         estimates = -torch.autograd.grad(loss, rows)[0].squeeze(1)  # one a row
         error = estimates.std(dim=0) / math.sqrt(draws)
         assert ((estimates.mean(dim=0) - exact).abs() < 4 * error).all()
-        spreads.append(error.square().sum())
-    assert spreads[1] < spreads[0] / 4
+        variances.append(error.square().sum())
+    assert variances[1] < variances[0] / 4
 
 
 @pytest.mark.spec("A17")
@@ -216,5 +216,5 @@ def test_some_queries_get_the_mean_of_their_draws(gradient):
     torch.testing.assert_close(found, wanted * learning.unsqueeze(-1), rtol=0, atol=1e-15)
     part.eval()
     assert torch.equal(part(scores, visible), Hard(gradient).eval()(scores, visible))
-    with pytest.raises(InputError, match="expected is a chance"):
+    with pytest.raises(InputError, match="expected is a probability"):
         Hard(expected=1.0)

@@ -6,7 +6,7 @@ import torch
 from atento.attention import Attention, Causal, Everything, Extent, Masked, ScaledDot, Softmax, View, Window
 from atento.errors import InputError
 
-QUERIES, KEYS, SIZE = 5, 7, 3
+BATCH, QUERIES, KEYS, SIZE = 2, 5, 7, 3
 
 
 class Slope(Extent):
@@ -101,11 +101,11 @@ def test_biases_add_and_factors_multiply():
     torch.testing.assert_close(view.factor, torch.exp(-(distance**2) * (1 / 9 + 1 / 4)))
     assert torch.equal(view.visible, Causal()(query, key, **positions).visible)
     scores = torch.randn(QUERIES, KEYS)
-    torch.testing.assert_close(view.tilt(scores), scores - 0.75 * distance)
-    torch.testing.assert_close(view.shade(scores), scores * view.factor)
+    torch.testing.assert_close(view.add_bias(scores), scores - 0.75 * distance)
+    torch.testing.assert_close(view.scale(scores), scores * view.factor)
     plain = Everything()(query, key, **positions)
-    assert plain.tilt(scores) is scores
-    assert plain.shade(scores) is scores
+    assert plain.add_bias(scores) is scores
+    assert plain.scale(scores) is scores
 
 
 @pytest.mark.parametrize("valid", [None, [True, False, True, True, True]], ids=["whole", "padded"])
@@ -236,8 +236,26 @@ def test_a_mask_that_is_too_small_is_refused(queries, keys):
 
 def test_what_joined_extents_promise():
     sided = Causal() & Window(2)
-    assert (sided.between, sided.within_past, sided.by_place, sided.biased) == (False, True, True, False)
-    assert (Window(1) | Everything()).between
-    assert (Slope(0.5) & Window(1)).by_place is False
+    assert (sided.crosses_sequences, sided.causal_safe, sided.position_only, sided.biased) == (False, True, True, False)
+    assert (Window(1) | Everything()).crosses_sequences
+    assert (Slope(0.5) & Window(1)).position_only is False
     assert (Window(1) & Masked(torch.zeros(2, 2))).biased
     assert not (Window(1) & Masked(torch.ones(2, 2, dtype=torch.bool))).biased
+
+
+@pytest.mark.parametrize("left_padded", [False, True])
+@pytest.mark.parametrize("right_padded", [False, True])
+def test_appended_keys_keep_their_padding(left_padded, right_padded):
+    attention = Attention(ScaledDot(), Softmax(), Everything())
+    key, query = torch.randn(BATCH, 5, SIZE), torch.randn(BATCH, 11, SIZE)
+    valid = torch.ones(BATCH, 5, dtype=torch.bool)
+    valid[0, 1] = not left_padded
+    valid[1, 4] = not right_padded
+    parts = [
+        attention.prepare(key[:, place], key[:, place], valid=valid[:, place] if padded else None)
+        for place, padded in ((slice(0, 3), left_padded), (slice(3, 5), right_padded))
+    ]
+    joined = parts[0].append(parts[1])
+    assert (joined.valid is None) is not (left_padded or right_padded)
+    whole = attention(query, key, key, valid=valid)
+    torch.testing.assert_close(attention.read(query, joined), whole, rtol=0, atol=1e-14)

@@ -46,8 +46,8 @@ def test_the_ends_of_blocks():
     assert places(BlockEnds.over(8, 3, 2), 8) == [[2, 3, 5, 6, 8, NONE]]
 
 
-def test_tiles_of_a_picture():
-    """A picture of 3 × 5 in tiles of 2 × 3.
+def test_tiles_of_an_image():
+    """An image of 3 × 5 in tiles of 2 × 3.
 
     1  2  3 |  4  5
     6  7  8 |  9 10

@@ -132,7 +132,7 @@ def test_every_head_predicts_with_its_own_query():
     ],
 )
 def test_a_growing_past_has_no_predicted_centre(join):
-    with pytest.raises(InputError, match="a past still grows") as caught:
+    with pytest.raises(InputError, match="needs the length of the whole sequence") as caught:
         join(PredictiveLocal(SIZE, HIDDEN, REACH))
     assert "Causal() & Window(reach)" in caught.value.fix
 

@@ -97,7 +97,7 @@ def test_compute_follows_the_longest_span():
     "sizes, found",
     [
         ({"heads": 0}, "heads=0"),
-        ({"longest": 0}, "longest=0"),
+        ({"max_span": 0}, "max_span=0"),
         ({"ramp": 0}, "ramp=0"),
         ({"coefficient": -0.1}, "coefficient=-0.1"),
         ({"coefficient": math.nan}, "coefficient=nan"),
@@ -105,5 +105,5 @@ def test_compute_follows_the_longest_span():
 )
 def test_sizes_that_make_no_span_are_refused(sizes, found):
     with pytest.raises(InputError, match=found):
-        AdaptiveSpan(**{"heads": 1, "longest": 8, "ramp": 2, **sizes})
-    assert "longest=8" in repr(AdaptiveSpan(1, 8, 2))
+        AdaptiveSpan(**{"heads": 1, "max_span": 8, "ramp": 2, **sizes})
+    assert "max_span=8" in repr(AdaptiveSpan(1, 8, 2))

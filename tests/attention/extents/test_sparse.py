@@ -44,7 +44,7 @@ def test_patterns_show_what_the_papers_say(extent, may_look):
 
 @pytest.mark.spec("C01")
 @pytest.mark.parametrize("block, around", [((2, 3), 1), ((3, 2), 0), ((1, 1), 2)])
-def test_pictures_are_seen_tile_by_tile(block, around):
+def test_images_are_seen_tile_by_tile(block, around):
     height, width = 5, 7
 
     def may_look(query, key):
@@ -108,14 +108,14 @@ def test_sizes_that_make_no_pattern_are_refused(make, argument):
     assert caught.value.fix
 
 
-def test_a_picture_has_no_more_pixels_than_it_has():
-    with pytest.raises(InputError, match="7 keys, a picture of 2 × 3"):
+def test_more_keys_than_pixels_are_refused():
+    with pytest.raises(InputError, match="7 keys, an image of 2 × 3"):
         shown(BlockLocal2d(2, 3, (2, 2)), 7)
     assert shown(BlockLocal2d(2, 3, (2, 2)), 7, torch.arange(7).unsqueeze(0) < 6).shape == (1, 7, 7)  # one is padding
 
 
 def test_patterns_have_a_meaning_within_one_sequence_only():
     for extent in (BlockLocal(3), BlockLocal2d(3, 3, (2, 2)), Strided(3), Fixed(3)):
-        assert not extent.between
-        assert extent.within_past
+        assert not extent.crosses_sequences
+        assert extent.causal_safe
         assert repr(extent)

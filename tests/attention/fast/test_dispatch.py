@@ -6,9 +6,21 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Window
-from atento.attention.extents.extents import Extent, View
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
+from atento.attention import (
+    DISTRIBUTIONS,
+    EXTENTS,
+    SCORES,
+    Attention,
+    Causal,
+    Composition,
+    Everything,
+    Extent,
+    ScaledDot,
+    Sizes,
+    Softmax,
+    View,
+    Window,
+)
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, SIZE = 2, 5, 5, 7

@@ -5,10 +5,18 @@ import math
 import pytest
 import torch
 
-from atento.attention import Attention, Causal, Everything, Window
-from atento.attention.distributions.distributions import Proportional
+from atento.attention import (
+    Attention,
+    Causal,
+    EluPlusOne,
+    Everything,
+    Kernel,
+    Proportional,
+    RandomFeatures,
+    Rectified,
+    Window,
+)
 from atento.attention.fast import dispatch
-from atento.attention.scores.kernel import EluPlusOne, Kernel, RandomFeatures, Rectified
 
 BATCH, HEADS, SIZE, VALUE_SIZE = 2, 3, 5, 7
 

@@ -12,18 +12,18 @@ ORDERS = [1e-4, 1e-3, 0.1, 0.5, 0.77, 1.0]
 
 @pytest.mark.spec("A15")
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("spread", [1e-3, 1.0, 30.0, 1e5])
-def test_exact_for_every_order_and_spread(order, spread):
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0, 1e5])
+def test_exact_for_every_order_and_scale(order, scale):
     """Σ p = 1 and p = max((α − 1) s − τ, 0)^(1 / (α − 1)) for one τ: what defines the weights."""
-    scores = spread * torch.randn(31, 53)
+    scores = scale * torch.randn(31, 53)
     weights = entmax_weights(scores, torch.tensor(order))
     torch.testing.assert_close(weights.sum(-1), torch.ones(31), rtol=0, atol=1e-13)
     roots = weights.pow(order)
     threshold = (order * scores - roots).masked_fill(weights <= 1e-9, torch.nan)
     middle = threshold.nanmean(dim=-1, keepdim=True)
-    assert ((threshold - middle).abs().nan_to_num() <= 1e-12 * max(1.0, spread)).all()
+    assert ((threshold - middle).abs().nan_to_num() <= 1e-12 * max(1.0, scale)).all()
     left_over = (order * scores - middle).clamp(min=0).pow(1 / order)
-    assert (left_over[weights == 0] < 1e-9 * max(1.0, spread)).all()
+    assert (left_over[weights == 0] < 1e-9 * max(1.0, scale)).all()
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -54,7 +54,7 @@ def test_rows_do_not_know_their_neighbours(order, monkeypatch):
     for size in (1, 2, 5):
         monkeypatch.setattr(kernels, "SLICE", 13 * size)
         parts = entmax_weights(scores, torch.tensor(order))
-        torch.testing.assert_close(parts, whole, rtol=0, atol=1e-14)  # some processors take powers in other groups
+        torch.testing.assert_close(parts, whole, rtol=0, atol=1e-14)  # some CPUs take powers in other groups
         torch.testing.assert_close(torch.autograd.grad(parts, scores, upstream)[0], gradient, rtol=0, atol=1e-13)
 
 

@@ -8,6 +8,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from atento.attention import (
+    DISTRIBUTIONS,
+    SCORES,
     AdaptiveSpan,
     Additive,
     Alibi,
@@ -15,16 +17,19 @@ from atento.attention import (
     BlockLocal,
     BlockLocal2d,
     Causal,
+    Composition,
     Dot,
     Everything,
     Extent,
     Fixed,
     General,
     Hard,
+    Location,
     Masked,
     PredictiveLocal,
     RelativeBias,
     ScaledDot,
+    Sizes,
     Softmax,
     Sparsemax,
     Strided,
@@ -33,8 +38,6 @@ from atento.attention import (
     recorded_draws,
 )
 from atento.attention.fast import sparse
-from atento.attention.presets import DISTRIBUTIONS, SCORES, Composition, Sizes
-from atento.attention.scores.learned import Location
 from atento.errors import InputError
 
 BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 35, 7, 11
@@ -128,8 +131,8 @@ def holes():
     return valid
 
 
-def pieces(attention, query, key, value, valid=None):
-    return sparse.pieces_of(attention.score, attention.extent, query, attention.prepare(key, value, valid=valid))
+def cover_of(attention, query, key, value, valid=None):
+    return sparse.sparse_cover(attention.score, attention.extent, query, attention.prepare(key, value, valid=valid))
 
 
 @every_pattern
@@ -145,7 +148,7 @@ def test_groups_give_what_the_masked_softmax_gives(always, make, tilt, padded):
     expected = scores.masked_fill(~valid.unsqueeze(-2), -math.inf).softmax(-1).nan_to_num() @ value
 
     attention = Attention(ScaledDot(), Softmax(), make())
-    assert pieces(attention, *leaves, valid)
+    assert cover_of(attention, *leaves, valid)
     context = attention(*leaves, valid=valid if padded else None)
     torch.testing.assert_close(context, expected, rtol=0, atol=1e-13)
     if not padded:  # a row of −inf alone has no gradient in the reference
@@ -167,7 +170,10 @@ def test_any_score_and_distribution_on_groups(always, make_score, distribution, 
     leaves, valid = some_items(), holes() if padded else None
     attention = Attention(make_score(), distribution, make())
     prepared = attention.prepare(*leaves[1:], valid=valid)
-    context, by_formula = attention.read(leaves[0], prepared), attention.share(leaves[0], prepared) @ prepared.value
+    context, by_formula = (
+        attention.read(leaves[0], prepared),
+        attention.weights_from(leaves[0], prepared) @ prepared.value,
+    )
     torch.testing.assert_close(context, by_formula, rtol=0, atol=1e-13)
     upstream, leaves = torch.randn_like(context), [*leaves, *attention.parameters()]
     gradients = torch.autograd.grad(context, leaves, upstream, retain_graph=True)
@@ -175,7 +181,7 @@ def test_any_score_and_distribution_on_groups(always, make_score, distribution, 
     torch.testing.assert_close(gradients, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("extent", [Window(3), Causal() & Fixed(5)], ids=["one piece", "two pieces"])
+@pytest.mark.parametrize("extent", [Window(3), Causal() & Fixed(5)], ids=["one pair", "two pairs"])
 def test_hard_attention_records_its_draws_row_by_row(always, extent):
     query, key, _ = (part.detach() for part in some_items())
     markers = torch.eye(LENGTH).expand(BATCH, HEADS, LENGTH, LENGTH)
@@ -198,15 +204,18 @@ def every_composition():
             yield score, distribution
 
 
-@pytest.mark.parametrize("extent", [Window(3), Causal() & Fixed(5)], ids=["one piece", "two pieces"])
+@pytest.mark.parametrize("extent", [Window(3), Causal() & Fixed(5)], ids=["one pair", "two pairs"])
 @pytest.mark.parametrize("score, distribution", list(every_composition()))
 def test_every_composition_of_the_tables_on_groups(always, score, distribution, extent):
     torch.manual_seed(0)
-    attention = Composition(score, distribution).build(Sizes(SIZE, SIZE, heads=HEADS)).eval().through(extent)
+    attention = Composition(score, distribution).build(Sizes(SIZE, SIZE, heads=HEADS)).eval().with_extent(extent)
     leaves, valid = some_items(), holes()
     prepared = attention.prepare(*leaves[1:], valid=valid)
-    context, by_formula = attention.read(leaves[0], prepared), attention.share(leaves[0], prepared) @ prepared.value
-    assert pieces(attention, *leaves, valid)
+    context, by_formula = (
+        attention.read(leaves[0], prepared),
+        attention.weights_from(leaves[0], prepared) @ prepared.value,
+    )
+    assert cover_of(attention, *leaves, valid)
     torch.testing.assert_close(context, by_formula, rtol=0, atol=1e-13)
     upstream = torch.randn_like(context)
     gradients = torch.autograd.grad(context, leaves, upstream, retain_graph=True, allow_unused=True)
@@ -214,12 +223,12 @@ def test_every_composition_of_the_tables_on_groups(always, score, distribution, 
     torch.testing.assert_close(gradients, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_learned_biases_in_a_pattern_of_two_pieces(always):
+def test_learned_biases_in_a_pattern_of_two_pairs(always):
     extent = RelativeBias(HEADS, 3) & Strided(4) & Causal()
     extent.left.left.table.data.normal_()
     leaves = some_items()
     attention = Attention(ScaledDot(), Sparsemax(), extent)
-    assert len(pieces(attention, *leaves)) == 2
+    assert len(cover_of(attention, *leaves)) == 2
     context, by_formula = attention(*leaves), attention.weights(*leaves[:2]) @ leaves[2]
     torch.testing.assert_close(context, by_formula, rtol=0, atol=1e-13)
     leaves, upstream = [*leaves, *attention.parameters()], torch.randn_like(context)
@@ -230,17 +239,17 @@ def test_learned_biases_in_a_pattern_of_two_pieces(always):
 class Fade(Extent):
     """A factor that falls with distance, and nothing but distance."""
 
-    by_place = True
+    position_only = True
 
     def forward(self, query, key, *, query_at, key_at, valid):
         distance = (key_at.unsqueeze(-2) - query_at.unsqueeze(-1)).double()
         return View(torch.ones_like(distance, dtype=torch.bool), factor=torch.exp(-distance.square() / 9))
 
 
-@pytest.mark.parametrize("pattern", [Window(3), Strided(5)], ids=["one piece", "two pieces"])
+@pytest.mark.parametrize("pattern", [Window(3), Strided(5)], ids=["one pair", "two pairs"])
 def test_a_factor_multiplies_the_weights_of_groups(always, pattern):
     leaves, attention = some_items(), Attention(ScaledDot(), Softmax(), pattern & Fade())
-    assert pieces(attention, *leaves)
+    assert cover_of(attention, *leaves)
     fade = torch.exp(-(torch.arange(LENGTH) - torch.arange(LENGTH).unsqueeze(-1)).square() / 9)
     plain = Attention(ScaledDot(), Softmax(), pattern).weights(*leaves[:2])
     torch.testing.assert_close(attention(*leaves), (plain * fade) @ leaves[2], rtol=0, atol=1e-13)
@@ -250,7 +259,7 @@ def test_a_factor_multiplies_the_weights_of_groups(always, pattern):
 def test_a_window_from_one_sequence_to_another(always, queries, keys):
     query, key, value = torch.randn(2, queries, SIZE), torch.randn(2, keys, SIZE), torch.randn(2, keys, VALUE_SIZE)
     attention = Attention(General(SIZE, SIZE), Softmax(), Window(3))
-    assert pieces(attention, query, key, value)
+    assert cover_of(attention, query, key, value)
     torch.testing.assert_close(attention(query, key, value), attention.weights(query, key) @ value, rtol=0, atol=1e-13)
 
 
@@ -282,7 +291,7 @@ def test_groups_are_taken_where_they_save_and_where_they_can():
     long = [torch.randn(1, 1024, SIZE) for _ in range(3)]
 
     def taken(score, extent, items=long, valid=None):
-        return bool(pieces(Attention(score, Softmax(), extent), *items, valid))
+        return bool(cover_of(Attention(score, Softmax(), extent), *items, valid))
 
     assert taken(ScaledDot(), Window(16))
     assert taken(General(SIZE, SIZE), Causal() & Strided(32))

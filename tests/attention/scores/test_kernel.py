@@ -116,17 +116,17 @@ def slope(counts, errors):
 
 @pytest.mark.spec("A07")
 def test_directions_are_normal_each_and_orthogonal_together():
-    chance = torch.Generator().manual_seed(3)
-    drawn = torch.stack([orthogonal_directions(5, 8, chance) for _ in range(4000)])  # (draws, 8, 5)
+    generator = torch.Generator().manual_seed(3)
+    drawn = torch.stack([orthogonal_directions(5, 8, generator) for _ in range(4000)])  # (draws, 8, 5)
     products = drawn @ drawn.mT
     off = products - torch.diag_embed(products.diagonal(dim1=-2, dim2=-1))
     assert off[:, :5, :5].abs().max() < 1e-12 and off[:, 5:, 5:].abs().max() < 1e-12
     assert off[:, :5, 5:].abs().min() > 0
-    spread = 1 / math.sqrt(len(drawn))
-    assert (drawn.mean(dim=0).abs() < 4.5 * spread).all()
-    assert ((drawn.square().mean(dim=0) - 1).abs() < 4.5 * math.sqrt(2) * spread).all()
-    assert ((drawn.pow(4).mean(dim=0) - 3).abs() < 4.5 * math.sqrt(96) * spread).all()
-    assert ((drawn[..., 0] * drawn[..., 1]).mean(dim=0).abs() < 4.5 * spread).all()
+    std = 1 / math.sqrt(len(drawn))
+    assert (drawn.mean(dim=0).abs() < 4.5 * std).all()
+    assert ((drawn.square().mean(dim=0) - 1).abs() < 4.5 * math.sqrt(2) * std).all()
+    assert ((drawn.pow(4).mean(dim=0) - 3).abs() < 4.5 * math.sqrt(96) * std).all()
+    assert ((drawn[..., 0] * drawn[..., 1]).mean(dim=0).abs() < 4.5 * std).all()
 
 
 @pytest.mark.spec("A07")
@@ -165,8 +165,8 @@ def test_no_key_can_make_a_feature_overflow(size):
     worst = features.directions * size**0.25
     most = features.directions.square().sum(dim=-1) / 2
     torch.testing.assert_close(features.exponents(worst).diagonal(), most, rtol=1e-4, atol=1e-4)
-    for spread in (0.1, 1.0, 10.0):
-        assert (features.exponents(spread * torch.randn(1009, size, dtype=torch.float32)) <= most + 1e-4).all()
+    for scale in (0.1, 1.0, 10.0):
+        assert (features.exponents(scale * torch.randn(1009, size, dtype=torch.float32)) <= most + 1e-4).all()
     weights = Attention(Kernel(features), Proportional(), Everything()).weights(worst, worst)
     assert weights.isfinite().all()
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(256, dtype=torch.float32))

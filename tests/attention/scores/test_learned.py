@@ -5,18 +5,18 @@ import torch
 
 from atento.attention import Additive, Deep, FeatureBased, Location
 from atento.errors import InputError
-from atento.layers.activations import MAXOUT, TANH
+from atento.layers import MAXOUT, TANH
 
 QUERY_SIZE, KEY_SIZE, HIDDEN = 7, 11, 13
 
 
-def joined(bend):
+def joined(act):
     """The form of one network over [q; k]."""
 
     def formula(score, query, key, at):
         weight = torch.cat([score.project_query.weight, score.project_key.weight], dim=1)
         bias = 0 if score.project_key.bias is None else score.project_key.bias
-        return score.collapse.weight[0] @ bend(weight @ torch.cat([query, key]) + bias)
+        return score.collapse.weight[0] @ act(weight @ torch.cat([query, key]) + bias)
 
     return formula
 
@@ -27,7 +27,7 @@ def larger_of_two(values):
 
 @pytest.mark.spec("A08")
 @pytest.mark.parametrize(
-    "options, bend",
+    "options, act",
     [
         ({}, torch.tanh),
         ({"bias": True}, torch.tanh),
@@ -37,15 +37,15 @@ def larger_of_two(values):
     ],
     ids=["tanh", "bias", "named tanh", "relu", "maxout"],
 )
-def test_additive(follows, options, bend):
-    follows(Additive(QUERY_SIZE, KEY_SIZE, hidden_size=HIDDEN, **options), joined(bend))
+def test_additive(follows, options, act):
+    follows(Additive(QUERY_SIZE, KEY_SIZE, hidden_size=HIDDEN, **options), joined(act))
 
 
-def deep(bend):
+def deep(act):
     def formula(score, query, key, at):
-        values = bend(score.project_key.weight @ key + score.project_query.weight @ query + score.project_key.bias)
+        values = act(score.project_key.weight @ key + score.project_query.weight @ query + score.project_key.bias)
         for layer in score.deeper:
-            values = bend(layer.weight @ values + layer.bias)
+            values = act(layer.weight @ values + layer.bias)
         return score.collapse.weight[0] @ values + score.collapse.bias[0]
 
     return formula
@@ -77,10 +77,10 @@ def test_deep_bends_each_layer_by_any_activation(follows):
 
 
 @pytest.mark.spec("A10")
-@pytest.mark.parametrize("options, bend", [({}, lambda number: number), ({"activation": torch.tanh}, torch.tanh)])
-def test_location_asks_the_place_alone(follows, options, bend):
+@pytest.mark.parametrize("options, act", [({}, lambda number: number), ({"activation": torch.tanh}, torch.tanh)])
+def test_location_asks_the_place_alone(follows, options, act):
     """score_i = act(W q)_i, which no key moves; W has a row for each place there can be."""
-    follows(Location(QUERY_SIZE, 17, **options), lambda score, query, key, at: bend(score.weight.weight[at] @ query))
+    follows(Location(QUERY_SIZE, 17, **options), lambda score, query, key, at: act(score.weight.weight[at] @ query))
 
 
 @pytest.mark.spec("A10")
@@ -88,7 +88,7 @@ def test_location_has_no_place_for_more_keys():
     score = Location(QUERY_SIZE, 5)
     query = torch.randn(2, 3, QUERY_SIZE)
     assert score(query, torch.randn(2, 5, KEY_SIZE)).shape == (2, 3, 5)
-    with pytest.raises(InputError, match="6 keys, longest=5"):
+    with pytest.raises(InputError, match="6 keys, max_length=5"):
         score(query, torch.randn(2, 6, KEY_SIZE))
 
 
@@ -104,7 +104,7 @@ def test_feature_based_asks_the_key_alone(follows):
 
 @pytest.mark.spec("A11")
 def test_features_of_halves_of_the_key(follows):
-    """As area attention gives them: the mean of an area's keys, then their spread."""
+    """As area attention gives them: the mean of an area's keys, then their standard deviation."""
     score = FeatureBased(
         KEY_SIZE, HIDDEN, first=lambda key: key[..., :4], second=lambda key: key[..., 4:], activation=torch.relu
     )
@@ -123,8 +123,8 @@ def test_features_of_halves_of_the_key(follows):
         (lambda: Deep(7, 11, hidden_sizes=(3, 0)), r"hidden_sizes=\(3, 0\)"),
         (lambda: Additive(7, 11, hidden_size=0), "hidden_size=0"),
         (lambda: FeatureBased(11, 0), "hidden_size=0"),
-        (lambda: Location(7, 0), "longest=0"),
-        (lambda: Location(7, 5, activation=MAXOUT), "reads 2 numbers"),
+        (lambda: Location(7, 0), "max_length=0"),
+        (lambda: Location(7, 5, activation=MAXOUT), "2 inputs per unit"),
     ],
 )
 def test_sizes_that_cannot_be_are_refused(make, problem):

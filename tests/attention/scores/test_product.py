@@ -5,10 +5,19 @@ import math
 import pytest
 import torch
 
-from atento.attention import ActivatedGeneral, Attention, BiasedGeneral, Dot, Everything, General, ScaledDot, Softmax
-from atento.attention.distributions.distributions import Sparsemax
+from atento.attention import (
+    ActivatedGeneral,
+    Attention,
+    BiasedGeneral,
+    Dot,
+    Everything,
+    General,
+    ScaledDot,
+    Softmax,
+    Sparsemax,
+)
 from atento.errors import InputError
-from atento.layers.activations import MAXOUT, RELU
+from atento.layers import MAXOUT, RELU
 
 BATCH, QUERIES, KEYS, QUERY_SIZE, KEY_SIZE = 2, 3, 5, 7, 11
 
@@ -31,8 +40,8 @@ def biased_general(score, query, key, at):
     return sum(key[row] * (dot(score, weight[row], query, at) + bias[row]) for row in range(len(key)))
 
 
-def activated(bend):
-    return lambda score, query, key, at: bend(general(score, query, key, at) + score.bias)
+def activated(act):
+    return lambda score, query, key, at: act(general(score, query, key, at) + score.bias)
 
 
 @pytest.mark.parametrize(
@@ -75,5 +84,5 @@ def test_a_product_of_unequal_widths_is_refused_with_a_way_out(score, distributi
 
 
 def test_a_score_is_bent_number_by_number():
-    with pytest.raises(InputError, match="reads 2 numbers a unit"):
+    with pytest.raises(InputError, match="2 inputs per unit"):
         ActivatedGeneral(QUERY_SIZE, KEY_SIZE, activation=MAXOUT)

@@ -15,6 +15,7 @@ from atento.attention import (
     ScaledDot,
     Similarity,
     Softmax,
+    SquaredDistance,
     cosine,
     minus_euclidean,
     minus_manhattan,
@@ -48,6 +49,27 @@ def test_similarities_follow_their_formula(follows, measure, formula):
     learned = Similarity(measure, sharpness=3.0, learned=True)
     assert learned.sharpness().item() == pytest.approx(3.0)
     follows(learned, lambda score, *given: score.log_sharpness.exp() * formula(score, *given), key_size=SIZE)
+
+
+@pytest.mark.spec("A01")
+def test_the_squared_distance_follows_its_formula(follows):
+    def formula(score, query, key, at):
+        return -sum((query[place] - key[place]) ** 2 for place in range(SIZE)) / (2 * math.sqrt(SIZE))
+
+    follows(SquaredDistance(), formula, key_size=SIZE)
+
+
+@pytest.mark.spec("A01")
+def test_squared_distance_weighs_equally_long_keys_as_scaled_dot_does():
+    """And it prefers the key that is equal to the query, where a product prefers a longer one."""
+    query, key = torch.randn(2, 3, SIZE), torch.randn(2, 5, SIZE)
+    distant, product = (Attention(score, Softmax(), Everything()) for score in (SquaredDistance(), ScaledDot()))
+    assert not torch.allclose(distant.weights(query, key), product.weights(query, key))
+    key = 3 * key / key.norm(dim=-1, keepdim=True)
+    torch.testing.assert_close(distant.weights(query, key), product.weights(query, key), rtol=0, atol=1e-13)
+    equal_and_longer = torch.cat([query[:, :1], 2 * query[:, :1]], dim=1)
+    assert (distant.weights(query[:, :1], equal_and_longer).argmax(-1) == 0).all()
+    assert (product.weights(query[:, :1], equal_and_longer).argmax(-1) == 1).all()
 
 
 @pytest.mark.spec("A01")
@@ -94,8 +116,9 @@ def test_sharpness_is_a_positive_number(sharpness):
 
 
 def test_unequal_widths_are_refused():
-    with pytest.raises(InputError, match="query 7, key 5"):
-        Similarity()(torch.randn(2, 7), torch.randn(2, 5))
+    for score in (Similarity(), SquaredDistance()):
+        with pytest.raises(InputError, match="query 7, key 5"):
+            score(torch.randn(2, 7), torch.randn(2, 5))
 
 
 @pytest.mark.spec("A16")

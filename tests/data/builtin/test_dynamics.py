@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atento.data.builtin.dynamics import FRAMES, MARGIN, SIDE, draw_frames, film, film_states
-from atento.data.images.films import frame_shape
+from atento.data.images.videos import frame_shape
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -47,5 +47,5 @@ def test_it_is_a_film_of_its_own(drawn):
     np.testing.assert_array_equal(again.series[0].values, drawn.series[0].values)
     other = film(DataRecipe(train="film"), 6)
     assert not np.allclose(other.series[0].values, drawn.series[0].values)
-    with pytest.raises(InputError, match=r"data\.target says nothing about the built-in film"):
+    with pytest.raises(InputError, match=r"data\.target has no meaning for the built-in film"):
         film(DataRecipe(train="film", target="x"), 0)

@@ -17,7 +17,7 @@ def test_a_set_is_one_series_of_three_coordinates(name, step):
     assert BUILTIN[name].task == "forecast"
     assert made.channels == ("x", "y", "z")
     assert series.values.shape == (211, 3)
-    assert series.known.shape == (211, 0)
+    assert series.future_covariates.shape == (211, 0)
     assert f"211 steps of {step}" in made.notes[0]
 
 

@@ -43,5 +43,5 @@ def test_words_are_nouns_here_and_verbs_there_and_some_are_new(parts):
 
 @pytest.mark.parametrize("key", ["source", "target", "label", "length"])
 def test_there_is_nothing_to_choose(key):
-    with pytest.raises(InputError, match=rf"data\.{key} says nothing about the built-in grammar"):
+    with pytest.raises(InputError, match=rf"data\.{key} has no meaning for the built-in grammar"):
         BUILTIN["grammar"].make(DataRecipe(train="grammar", **{key: 5 if key == "length" else "x"}), 0)

@@ -9,8 +9,8 @@ import torch
 from atento.data.builtin.catalogue import BUILTIN
 from atento.data.builtin.probes import COOK_SIZES, DAYS, DISHES, WEATHERS, by_day, by_rain, by_weather, week
 from atento.errors import InputError
-from atento.layers.initialisation import orthogonal
-from atento.recurrent import Elman, Output, Stack
+from atento.layers.initialization import orthogonal
+from atento.recurrent import ElmanCell, OutputLayer, Stack
 from atento.spec import DataRecipe
 
 STEPS = 1200
@@ -50,7 +50,7 @@ def test_every_week_follows_the_rule(parts):
 
 @pytest.mark.parametrize("key", ["source", "target", "length"])
 def test_there_is_nothing_to_choose(key):
-    with pytest.raises(InputError, match=rf"data\.{key} says nothing about the built-in cook"):
+    with pytest.raises(InputError, match=rf"data\.{key} has no meaning for the built-in cook"):
         BUILTIN["cook"].make(DataRecipe(train="cook", **{key: 5 if key == "length" else "de"}), 0)
 
 
@@ -72,7 +72,7 @@ def as_tensors(pairs):
 def test_a_plain_network_learns_the_third_rule(parts):
     """From weeks of at most ten days, given the first dish alone, to every day of longer weeks it never saw."""
     torch.manual_seed(1)
-    stack, say = Stack(partial(Elman, initialise=orthogonal), 5, 32), Output(32, 3)
+    stack, say = Stack(partial(ElmanCell, initializer=orthogonal), 5, 32), OutputLayer(32, 3)
     learner = torch.optim.Adam([*stack.parameters(), *say.parameters()], lr=1e-2, fused=True)
     inputs, truth = as_tensors(parts.train)
     for step in range(STEPS):

@@ -37,7 +37,7 @@ def test_no_scene_is_in_two_parts_and_a_seed_makes_a_set(name):
     assert made(name, seed=1).test != parts.test
     with pytest.raises(InputError, match="at most"):
         made(name, length=9)
-    with pytest.raises(InputError, match=r"data\.source says nothing"):
+    with pytest.raises(InputError, match=r"data\.source has no meaning"):
         made(name, source="es")
 
 

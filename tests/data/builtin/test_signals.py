@@ -37,7 +37,7 @@ def test_one_seed_gives_the_same_and_leads_are_channels(strips, monkeypatch):
     assert all(150 <= len(source.split()) <= 200 for source, _ in once.train)
     with pytest.raises(InputError, match="1 to 3 leads"):
         heartbeats(DataRecipe(train="heartbeats", source="12"), 0)
-    with pytest.raises(InputError, match=r"data\.target says nothing"):
+    with pytest.raises(InputError, match=r"data\.target has no meaning"):
         heartbeats(DataRecipe(train="heartbeats", target="x"), 0)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from atento.data.columns.column import describe
+from atento.data.columns.column import describe_column
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from atento.data.columns.column import describe
     ],
 )
 def test_numbers_dates_and_links_are_no_words(cells, wordless):
-    assert describe("x", cells).is_wordless == wordless
+    assert describe_column("x", cells).is_not_text == wordless
 
 
 def test_facts_by_hand():
-    column = describe("x", ["a b", "", "a b", "c\td"])
+    column = describe_column("x", ["a b", "", "a b", "c\td"])
     assert (column.distinct, column.share_distinct, column.share_empty) == (3, 0.75, 0.25)
     assert (column.mean_characters, column.max_characters, column.mean_words) == (3, 3, 2)
     assert column.share_lists == pytest.approx(1 / 3)
@@ -43,11 +43,11 @@ def test_facts_by_hand():
     ],
 )
 def test_columns_that_only_tell_rows_apart(name, cells, aside):
-    assert describe(name, cells).is_aside == aside
+    assert describe_column(name, cells).is_metadata == aside
 
 
 def test_names_of_one_size():
-    assert describe("x", ["eebbqej", "ed00q6i", "eezlygj"]).one_size
-    assert not describe("x", ["eebbqej", "ed00q6i", "eebbqej"]).one_size
-    assert not describe("x", ["anna1", "bert"]).one_size
-    assert not describe("x", ["anna", "bert"]).one_size, "words of one length have no digits"
+    assert describe_column("x", ["eebbqej", "ed00q6i", "eezlygj"]).is_identifier
+    assert not describe_column("x", ["eebbqej", "ed00q6i", "eebbqej"]).is_identifier
+    assert not describe_column("x", ["anna1", "bert"]).is_identifier
+    assert not describe_column("x", ["anna", "bert"]).is_identifier, "words of one length have no digits"

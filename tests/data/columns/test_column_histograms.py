@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from atento.data.columns.column import Bin, Entry, label_histogram, length_histogram, readable_width
+from atento.data.columns.column import Bin, LabelCount, label_histogram, length_histogram, readable_width
 
 
 @pytest.mark.parametrize("spread", [1, 3, 9, 11, 40, 99, 1000, 20_000])
@@ -36,6 +36,6 @@ def test_widths_read_well(span, most, width):
 
 def test_labels_by_hand():
     rows = [["b"], ["a", "c"], ["b", "b"], [], ["a"], ["b"]]
-    assert label_histogram(rows) == [Entry("b", 3, 0.5), Entry("a", 2, 1 / 3), Entry("c", 1, 1 / 6)]
-    assert label_histogram(rows, most=1) == [Entry("b", 3, 0.5)]
+    assert label_histogram(rows) == [LabelCount("b", 3, 0.5), LabelCount("a", 2, 1 / 3), LabelCount("c", 1, 1 / 6)]
+    assert label_histogram(rows, most=1) == [LabelCount("b", 3, 0.5)]
     assert label_histogram([]) == []

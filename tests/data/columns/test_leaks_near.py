@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from atento.data.columns.leaks import near_key, near_keys, near_rows
+from atento.data.columns.leaks import near_duplicate_key, near_duplicate_keys, near_duplicate_rows
 
 SAME = [
     ("Who was Galileo the man ?", "who was galileo, the man?"),
@@ -25,19 +25,19 @@ OTHER = [
 
 @pytest.mark.parametrize("one, other", SAME)
 def test_case_spaces_and_punctuation_alone_make_a_near_duplicate(one, other):
-    assert near_key(one) == near_key(other) != ""
-    assert near_rows([one], [other]) == [0]
+    assert near_duplicate_key(one) == near_duplicate_key(other) != ""
+    assert near_duplicate_rows([one], [other]) == [0]
 
 
 @pytest.mark.parametrize("one, other", OTHER)
 def test_anything_else_makes_another_text(one, other):
-    assert near_key(one) != near_key(other) or near_key(one) == ""
-    assert near_rows([one], [other]) == []
+    assert near_duplicate_key(one) != near_duplicate_key(other) or near_duplicate_key(one) == ""
+    assert near_duplicate_rows([one], [other]) == []
 
 
 def test_rows_are_found_by_number():
     texts = ["The cat sat down.", "a dog ran off", "the cat SAT down!", "no"]
-    assert near_rows(texts, ["the cat sat down", "no"]) == [0, 2]
-    assert near_rows(texts, []) == []
-    assert near_keys(texts) == {"the cat sat down", "a dog ran off"}
-    assert all(near_rows([one], [other]) == [] for one, other in pairwise(texts))
+    assert near_duplicate_rows(texts, ["the cat sat down", "no"]) == [0, 2]
+    assert near_duplicate_rows(texts, []) == []
+    assert near_duplicate_keys(texts) == {"the cat sat down", "a dog ran off"}
+    assert all(near_duplicate_rows([one], [other]) == [] for one, other in pairwise(texts))

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from atento.data.columns.roles import find_roles
-from atento.data.sources import read_source
+from atento.data.sources.reading import read_source
 
 ROWS = 120
 WORDS = (
@@ -57,7 +57,7 @@ def roles(folder, name, lines):
     assert not table.refused
     found = find_roles(table)._asdict()
     names = {role: table.columns[at] for role, at in found.items() if isinstance(at, int) and at >= 0}
-    return {**names, "switches": [table.columns[at] for at in found["switches"]]}, len(table.rows)
+    return {**names, "indicators": [table.columns[at] for at in found["indicators"]]}, len(table.rows)
 
 
 def rows(make, count=ROWS):
@@ -154,7 +154,7 @@ def test_lists_and_columns_of_yes_and_no(tmp_path):
     assert roles(tmp_path, "l.jsonl", make)[0]["labels"] == "labels"
     make = rows(lambda m, at: f"{at},{m.text()},{m.one_of(0, 1)},{m.one_of(0, 1)},{m.one_of(0, 1)}")
     found, _ = roles(tmp_path, "o.csv", ["id,comment,toxic,rude,threat", *make])
-    assert (found["text"], found["switches"]) == ("comment", ["toxic", "rude", "threat"])
+    assert (found["text"], found["indicators"]) == ("comment", ["toxic", "rude", "threat"])
     assert "label" not in found
 
 

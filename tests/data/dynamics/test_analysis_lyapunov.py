@@ -10,7 +10,7 @@ from atento.errors import InputError
 @pytest.mark.spec("D05")
 def test_of_a_linear_system_it_is_the_largest_eigenvalue():
     matrix = np.array([[-0.3, 1.0], [0.0, -0.7]])
-    found = lyapunov_exponent(lambda time, state: matrix @ state, (1.0, 1.0), time=60.0, settle=20.0, piece=1.0)
+    found = lyapunov_exponent(lambda time, state: matrix @ state, (1.0, 1.0), time=60.0, settle=20.0, interval=1.0)
     assert abs(found - -0.3) < 1e-3
 
 

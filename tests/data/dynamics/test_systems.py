@@ -41,6 +41,6 @@ def test_a_seed_is_a_stretch():
 
 
 def test_other_parameters_another_motion():
-    circle = rossler(400, flow=Rossler(c=2.3))  # one loop, again and again
+    circle = rossler(400, system=Rossler(c=2.3))  # one loop, again and again
     tops = circle[1:-1, 0][(circle[1:-1, 0] > circle[:-2, 0]) & (circle[1:-1, 0] > circle[2:, 0])]
     assert tops.std() < 0.1

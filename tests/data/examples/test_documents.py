@@ -2,8 +2,13 @@
 
 import pytest
 
-from atento.data.examples.documents import read_documents
+from atento.data.examples.documents import DocumentSource, NoTarget
+from atento.data.examples.pairs import read_examples
 from atento.spec import DataRecipe
+
+
+def read_documents(recipe, path):
+    return read_examples(recipe, path, DocumentSource(), NoTarget())
 
 
 def write(folder, name, text):

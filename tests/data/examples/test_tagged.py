@@ -2,9 +2,14 @@
 
 import pytest
 
-from atento.data.examples.tagged import read_tagged
+from atento.data.examples.pairs import read_examples
+from atento.data.examples.tagged import TagTarget, WordSource
 from atento.errors import InputError
 from atento.spec import DataRecipe
+
+
+def read_tagged(recipe, path):
+    return read_examples(recipe, path, WordSource(), TagTarget())
 
 
 def write(folder, name, text):
@@ -46,3 +51,8 @@ def test_counts_that_differ_are_named_by_place(tmp_path):
 def test_texts_without_tags_are_refused(tmp_path):
     with pytest.raises(InputError, match="no column of words has one of tags"):
         read_tagged(DataRecipe(), write(tmp_path, "t.tsv", "a b c\td e\nf g\th i j\n"))
+
+
+def test_tags_that_no_words_go_with_are_refused_though_named(tmp_path):
+    with pytest.raises(InputError, match="no column of words has one of tags"):
+        read_tagged(DataRecipe(label="2"), write(tmp_path, "t.tsv", "a b c\td e\nf g\th i j\n"))

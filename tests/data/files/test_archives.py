@@ -38,15 +38,15 @@ def test_a_name_that_leads_out_is_refused(name):
 def test_a_bomb_is_refused_before_it_is_unpacked():
     with pytest.raises(InputError) as caught:
         list(read_zip(packed({"a": "\0" * 3_000_000}), "bomb.zip"))
-    assert caught.value.problem == "bomb.zip: a says it is 1000 times as large as its packed bytes."
-    assert "3,000,000 unpacked" in caught.value.found
+    assert caught.value.problem == "bomb.zip: a is over 1000 times as large as its compressed bytes."
+    assert "3,000,000 decompressed" in caught.value.found
 
 
 def test_too_much_and_too_many_are_refused(monkeypatch):
-    monkeypatch.setattr(archives, "MOST_FILES", 2)
+    monkeypatch.setattr(archives, "MAX_FILES", 2)
     with pytest.raises(InputError, match="3 files"):
         list(read_zip(packed({"a": "x", "b": "x", "c": "x"}), "z.zip"))
-    monkeypatch.setattr(archives, "MOST_BYTES", 5)
+    monkeypatch.setattr(archives, "MAX_BYTES", 5)
     with pytest.raises(InputError, match="holds more than is read"):
         list(read_zip(packed({"a": "x" * 9}), "z.zip"))
 

@@ -174,11 +174,11 @@ def test_impossible_names(path):
 
 @pytest.mark.parametrize("name, pack", [("bomb.csv.gz", gzip.compress), ("bomb.csv.xz", lzma.compress)])
 def test_more_than_a_machine_can_hold_is_not_unpacked(tmp_path, monkeypatch, name, pack):
-    monkeypatch.setattr("atento.data.files.opening.MOST_BYTES", 1000)
+    monkeypatch.setattr("atento.data.files.opening.MAX_BYTES", 1000)
     (tmp_path / name).write_bytes(pack(b"x" * 1000))
     error = refusal(str(tmp_path / name))
     assert error.problem.endswith("holds more than is read from one archive.")
-    assert "over 1,000 unpacked" in error.found
+    assert "over 1,000 decompressed" in error.found
 
 
 def test_archives_of_several_streams_are_read_whole(tmp_path):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from atento.data.images.drawing import COLOURS, GROUND, KINDS, NOISE, Scene, Shape, draw, parse_scene, shapes_in
+from atento.data.images.drawing import BACKGROUND, COLOURS, KINDS, NOISE, Scene, Shape, draw, parse_scene, shapes_in
 from atento.errors import InputError
 
 TOLD = "drawn:32 red circle 9 20 5; blue square 24 8 6"
@@ -39,13 +39,13 @@ def inside(kind, size, x, y):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pixel_is_as_much_of_the_shape_as_it_covers(kind):
     side, size, fine = 19, 7.0, 4
-    picture = draw(Scene(side, (Shape("yellow", kind, 9.3, 10.1, size),))).astype(float)
+    image = draw(Scene(side, (Shape("yellow", kind, 9.3, 10.1, size),))).astype(float)
     steps = (np.arange(side * fine) + 0.5) / fine
     covered = np.array([[inside(kind, size, x - 9.3, y - 10.1) for x in steps] for y in steps], dtype=float)
     share = covered.reshape(side, fine, side, fine).mean(axis=(1, 3))[..., None]
-    expected = share * np.array(COLOURS["yellow"]) + (1 - share) * np.array(GROUND)
+    expected = share * np.array(COLOURS["yellow"]) + (1 - share) * np.array(BACKGROUND)
     sure = (share == 0) | (share == 1)
-    apart = np.abs(picture - expected)
+    apart = np.abs(image - expected)
     far = apart[np.broadcast_to(sure, apart.shape)] > 6 * NOISE  # more than noise
     assert far.mean() < 0.003  # a pixel or two at the points of a star
     assert apart.mean() < NOISE + 1  # at edges the cover is that of the distance, which differs at corners
@@ -65,16 +65,16 @@ def test_a_scene_is_told_as_it_was_read():
     assert shapes_in("drawn:8 ") == ()
 
 
-def test_what_is_told_later_lies_on_top_and_larger_pictures_show_the_same():
-    picture = draw(parse_scene("drawn:16 red circle 8 8 6; blue square 8 8 3"), side=64)
-    assert picture.shape == (64, 64, 3) and picture.dtype == np.uint8
-    assert picture[32, 32].argmax() == 2 and picture[32, 14].argmax() == 0
-    assert abs(picture[2, 2].astype(int) - np.array(GROUND)).max() < 6 * NOISE
+def test_what_is_told_later_lies_on_top_and_larger_images_show_the_same():
+    image = draw(parse_scene("drawn:16 red circle 8 8 6; blue square 8 8 3"), side=64)
+    assert image.shape == (64, 64, 3) and image.dtype == np.uint8
+    assert image[32, 32].argmax() == 2 and image[32, 14].argmax() == 0
+    assert abs(image[2, 2].astype(int) - np.array(BACKGROUND)).max() < 6 * NOISE
 
 
 def test_a_shape_may_reach_over_the_edge():
-    picture = draw(parse_scene("drawn:16 green circle 0 40 4; green circle 15 0 5"))
-    assert picture[0, 15].argmax() == 1 and picture[10, 2].max() < 80
+    image = draw(parse_scene("drawn:16 green circle 0 40 4; green circle 15 0 5"))
+    assert image[0, 15].argmax() == 1 and image[10, 2].max() < 80
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_a_shape_may_reach_over_the_edge():
         ("drawn:32 red circel 9 20 5", "did you mean circle?"),
         ("drawn:32 rd circle 9 20 5", "did you mean red?"),
         ("drawn:32 red circle 9 20", "a colour, a kind, x, y and a size"),
-        ("drawn:32 red circle 9 20 nan", "a place and a size"),
-        ("drawn:32 red circle 9 20 -1", "a place and a size"),
+        ("drawn:32 red circle 9 20 nan", "a finite position and a size"),
+        ("drawn:32 red circle 9 20 -1", "a finite position and a size"),
         ("drawn:99999 red circle 9 20 5", "8 to 1024 pixels"),
-        ("drawn:x red circle 9 20 5", "no drawn scene"),
-        ("red circle 9 20 5", "no drawn scene"),
-        ("drawn:32 " + "red circle 1 1 1;" * 101, "no drawn scene"),
+        ("drawn:x red circle 9 20 5", "not a drawn scene"),
+        ("red circle 9 20 5", "not a drawn scene"),
+        ("drawn:32 " + "red circle 1 1 1;" * 101, "not a drawn scene"),
     ],
 )
 def test_what_is_no_scene_is_refused_in_words(text, words):

@@ -6,9 +6,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from atento.data.sequences.labelled import cast_sequences, unlisted
+from atento.data.sequences.labelled import unlisted
 from atento.data.tables.number_lists import require_numbers
-from atento.data.tables.table import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.reading.sequences import LABELLED_SEQUENCES, TRANSCRIBED
@@ -119,9 +118,10 @@ def test_texts_beside_sequences_and_files_to_answer(tmp_path):
     (tmp_path / "frames.jsonl").write_text(jsonl([{"frames": [n, 1, 2], "said": f"word {n}"} for n in range(5)]))
     read = TRANSCRIBED.rows(DataRecipe(), str(tmp_path / "frames.jsonl"))
     assert read.pairs[2] == ("2 1 2", "word 2")
-    opened = LABELLED_SEQUENCES.open_file(DataRecipe(), str(tmp_path / "frames.jsonl"), 0)
+    opened = LABELLED_SEQUENCES.read_unlabelled(DataRecipe(), str(tmp_path / "frames.jsonl"), 0)
     assert opened.sources[1] == "1 1 2"
-    assert cast_sequences(read_table(written(tmp_path, "csv"))) == {0: "sequence", 1: "label"}
+    roles = LABELLED_SEQUENCES.rows(DataRecipe(), written(tmp_path, "csv")).roles
+    assert dict(roles) == {"signal": "sequence", "kind": "label"}
 
 
 def test_a_list_in_a_cell():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.sequences.long import Long, find_cases, fold_cases
+from atento.data.sequences.long import LongColumns, find_cases, fold_cases
 from atento.data.tables.table import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
@@ -27,11 +27,11 @@ def file(tmp_path):
 def test_rows_of_a_case_become_a_sequence(file):
     table = read_table(file())
     long = find_cases(table)
-    assert long == Long(case=0, time=1, channels=[2, 3], label=4)
+    assert long == LongColumns(case=0, time=1, channels=[2, 3], label=4)
     folded = fold_cases(table, long, order="stop")
     assert folded.columns == ("sequence", "case_id", "label")
     assert folded.rows[1] == ("1.0,-0 1.1,-1 1.2,-2 1.3,-3", "1", "b")
-    assert folded.inside(5, 2, 1) == ("long.csv", 7, 9)
+    assert folded.locate_number(5, 2, 1) == ("long.csv", 7, 9)
     assert folded.place(1, 2).column == 12
 
 
@@ -79,8 +79,8 @@ def test_a_long_table_in_german_with_decimal_commas(tmp_path):
     ]
     (tmp_path / "long.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     table = read_table(str(tmp_path / "long.csv"))
-    assert find_cases(table) == Long(0, 1, [2], 3)
-    folded = fold_cases(table, Long(0, 1, [2], 3), order="stop")
+    assert find_cases(table) == LongColumns(0, 1, [2], 3)
+    folded = fold_cases(table, LongColumns(0, 1, [2], 3), order="stop")
     assert folded.rows[1] == ("1.002 2.002 3.002 4.002 5.002", "2", "gehen") and len(folded.rows) == 6
     assert any("decimals are written with commas" in note for note in folded.notes)
     assert table.rows[0][1] == "0,1"  # what was read stays as it is written

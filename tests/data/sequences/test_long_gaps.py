@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.data.sequences.long import Fault, Mended, mend, place_of
+from atento.data.sequences.long import FilledSequence, SequenceProblem, fill_missing, offset_of
 from atento.data.tables.number_lists import require_numbers
 
 TIME, CHANNELS = 13, 3
@@ -22,18 +22,18 @@ TIME, CHANNELS = 13, 3
     ],
 )
 def test_a_fault_is_found_where_it_stands(text, at, step, channel, problem):
-    found = mend(text, "stop")
-    assert isinstance(found, Fault)
+    found = fill_missing(text, "stop")
+    assert isinstance(found, SequenceProblem)
     assert (found.problem.at, found.step, found.channel, found.problem.problem) == (at, step, channel, problem)
 
 
 def test_the_refusal_names_the_flag_that_mends():
-    assert "--set data.gaps=linear" in mend("1 nan", "stop").problem.fix
+    assert "--set data.gaps=linear" in fill_missing("1 nan", "stop").problem.fix
 
 
 def test_whole_sequences_stay_as_they_are():
-    assert mend("1.50,2 3e0,4", "stop") == Mended("1.50,2 3e0,4", 0, 2)
-    assert isinstance(mend("1,2 3,4", "linear", channels=3), Fault)
+    assert fill_missing("1.50,2 3e0,4", "stop") == FilledSequence("1.50,2 3e0,4", 0, 2)
+    assert isinstance(fill_missing("1,2 3,4", "linear", channels=3), SequenceProblem)
 
 
 @pytest.mark.parametrize("gaps", ["linear", "previous"])
@@ -45,12 +45,12 @@ def test_filled_as_others_fill(gaps):
     text = " ".join(",".join("nan" if np.isnan(number) else str(number) for number in step) for step in values)
     frame = pandas.DataFrame(values)
     filled = frame.interpolate(limit_direction="both") if gaps == "linear" else frame.ffill().bfill()
-    mended = mend(text, gaps)
+    mended = fill_missing(text, gaps)
     np.testing.assert_allclose(require_numbers(mended.text), filled.to_numpy(), rtol=1e-12)
     assert mended.filled == int(np.isnan(values).sum())
 
 
 def test_a_channel_of_nothing_cannot_be_filled():
-    found = mend("1,nan 2,nan", "linear")
+    found = fill_missing("1,nan 2,nan", "linear")
     assert found.problem.problem == "channel 2 has no number at all."
-    assert place_of("10,20  30,40", 1, 1) == 10
+    assert offset_of("10,20  30,40", 1, 1) == 10

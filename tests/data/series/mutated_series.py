@@ -14,7 +14,7 @@ import numpy as np
 from tests.data.mutated_files import DAMAGE, Choice, limited, require, run_many
 from tests.data.series.series_files import SHAPES, Shape
 
-from atento.data.evidence import gather
+from atento.data.evidence.evidence import gather
 from atento.data.series import SeriesSet
 from atento.data.series.reading import read_series
 from atento.errors import AtentoError
@@ -41,12 +41,12 @@ CELLS = (
 WAYS = {
     "bad_rows": ("stop", "skip"),
     "order": ("stop", "sort"),
-    "twins": ("stop", "first", "last", "mean"),
+    "duplicates": ("stop", "first", "last", "mean"),
     "gaps": ("stop", "linear", "previous"),
-    "zone": ("", "UTC"),
+    "timezone": ("", "UTC"),
     "frequency": ("", "", "", "1h", "1d", "1mo", "7min"),
     "header": ("auto", "auto", "yes", "no"),
-    "known": ("", "", "w", "promo"),
+    "future_covariates": ("", "", "w", "promo"),
 }
 
 
@@ -117,7 +117,7 @@ def plant(shape: Shape, fault: str, chance: random.Random) -> Planted:
     at = chance.choice([*range(12, 55), *range(75, 120)])
     header = lines[0].split(",")
     time, value = header.index(name), header.index(shape.channels[0])
-    column, key = time, "twins"
+    column, key = time, "duplicates"
     if fault == "twin":
         lines.insert(at + 1, lines[at])
         at += 1
@@ -150,15 +150,18 @@ def run_planted(shape: Shape, fault: str, seed: str, folder: Path) -> None:
 def require_whole(found: SeriesSet) -> None:
     """What every set of series must be."""
     require(bool(found.series and found.channels and found.notes), "nothing was read, and nothing was said")
-    require(found.season >= 1, f"a season of {found.season}")
+    require(found.season_length >= 1, f"a season of {found.season_length}")
     require(any(np.ptp(one.values, axis=0).any() for one in found.series if len(one)), "nothing varies")
     for one in found.series:
         require(one.values.shape == (len(one), len(found.channels)), f"values of {one.values.shape}")
         require(bool(np.isfinite(one.values).all()), "a value is no number")
-        require(bool(np.isfinite(one.known).all()), "a covariate is no number")
-        require(one.known.shape[0] >= len(one) and one.known.shape[1] == len(found.covariates), f"{one.known.shape}")
+        require(bool(np.isfinite(one.future_covariates).all()), "a covariate is no number")
+        require(
+            one.future_covariates.shape[0] >= len(one) and one.future_covariates.shape[1] == len(found.covariates),
+            f"{one.future_covariates.shape}",
+        )
         if one.times is not None:
-            require(len(one.times) == len(one.known), "as many times as rows")
+            require(len(one.times) == len(one.future_covariates), "as many times as rows")
             require(bool((np.diff(one.times.astype(np.int64)) > 0).all()), "times that do not rise")
     require(all(one.line > 0 and one.column > 0 and one.fix for one in found.refused), "a refusal has no place")
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.data.series.series_files import DAYS, DRIFT, ROWS, WAVE, table
 
-from atento.data.series.columns import find_cast, told
-from atento.data.series.numbers import Sheet
-from atento.data.series.time_columns import SERIES, TIME, goes_by
+from atento.data.series.columns import describe_guesses, find_columns
+from atento.data.series.time_columns import SERIES_WORDS, TIME_WORDS, has_word
+from atento.data.series.typed_table import TypedTable
 from atento.data.tables.table import read_table
 from atento.spec import DataRecipe
 
@@ -16,8 +16,8 @@ half = ROWS // 2
 def cast_of(folder, text, **keys):
     path = folder / "t.csv"
     path.write_text(text, encoding="utf-8")
-    sheet = Sheet(read_table(str(path)))
-    return sheet, find_cast(sheet, DataRecipe(**keys))
+    sheet = TypedTable(read_table(str(path)))
+    return sheet, find_columns(sheet, DataRecipe(**keys))
 
 
 def named(sheet, columns):
@@ -38,7 +38,7 @@ def test_what_stands_still_in_each_series_is_no_channel(tmp_path):
 def test_a_column_that_counts_rows_is_no_channel(name, tmp_path):
     sheet, cast = cast_of(tmp_path, table(f"{name},date,v", range(5, ROWS + 5), DAYS, WAVE))
     assert named(sheet, cast.channels) == ["v"]
-    assert cast.counters == (0,)
+    assert cast.row_counters == (0,)
     assert cast.unused == ()
     counts = cast_of(tmp_path, table("level,date,v", range(ROWS), DAYS, WAVE))[1]
     assert counts.channels == (0, 2)
@@ -71,25 +71,26 @@ def test_of_several_dates_the_one_named_as_times_are(tmp_path):
 def test_every_guess_is_said_with_its_key(tmp_path):
     text = table("unique_id,ds,y,note", np.repeat(["a", "b"], half), [*DAYS[:half]] * 2, WAVE, ["x"] * ROWS)
     sheet, cast = cast_of(tmp_path, text)
-    said = "\n".join(told(sheet, cast, DataRecipe()))
-    for key in ("time", "series", "target", "known"):
+    said = "\n".join(describe_guesses(sheet, cast, DataRecipe()))
+    for key in ("time", "series", "target", "future_covariates"):
         assert f"--set data.{key}=" in said
-    keys = {"time": "ds", "series": "unique_id", "target": "y", "known": "note"}
-    assert told(*cast_of(tmp_path, text, **keys), DataRecipe(**keys)) == []
+    keys = {"time": "ds", "series": "unique_id", "target": "y", "future_covariates": "note"}
+    assert describe_guesses(*cast_of(tmp_path, text, **keys), DataRecipe(**keys)) == []
 
 
 @pytest.mark.parametrize(
     "name, known",
     [
-        *[(name, TIME) for name in ("Order Date", "fecha", "Zeitstempel", "année", "日期", "timeStamp")],
-        *[(name, SERIES) for name in ("unique_id", "StoreID", "storeId", "Tienda 2", "товар")],
+        *[(name, TIME_WORDS) for name in ("Order Date", "fecha", "Zeitstempel", "année", "日期", "timeStamp")],
+        *[(name, SERIES_WORDS) for name in ("unique_id", "StoreID", "storeId", "Tienda 2", "товар")],
     ],
 )
 def test_names_in_many_languages(name, known):
-    assert goes_by(name, known)
+    assert has_word(name, known)
 
 
 def test_other_names_are_not_mistaken():
     assert not any(
-        goes_by(name, TIME | SERIES) for name in ("x", "HUFL", "Temperature", "sales", "updated", "identity")
+        has_word(name, TIME_WORDS | SERIES_WORDS)
+        for name in ("x", "HUFL", "Temperature", "sales", "updated", "identity")
     )

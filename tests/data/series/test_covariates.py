@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atento.data.series import Series
-from atento.data.series.covariates import Shifted, correlation, shifted_targets
+from atento.data.series.covariates import ShiftedTarget, absolute_correlation, shifted_targets
 
 ROWS, HORIZON = 211, 7
 
@@ -26,7 +26,7 @@ def series_with(walk: np.ndarray, ahead: int, *, scale: float = 1.0, noise: floa
 @pytest.mark.parametrize("ahead", [1 - HORIZON, -3, -1, 0, 1, 5, HORIZON])
 @pytest.mark.parametrize("scale", [1.0, -2.5])
 def test_a_covariate_that_is_the_target_shifted_is_caught(walk, ahead, scale):
-    assert shifted_targets([series_with(walk, ahead, scale=scale)], HORIZON) == [Shifted(0, 0, ahead)]
+    assert shifted_targets([series_with(walk, ahead, scale=scale)], HORIZON) == [ShiftedTarget(0, 0, ahead)]
 
 
 @pytest.mark.spec("X04")
@@ -52,9 +52,9 @@ def test_the_channel_is_named(walk):
     other = np.random.default_rng(11).normal(size=walk.shape)
     known = np.concatenate([other, np.roll(walk, -2)], axis=1)
     found = shifted_targets([Series("", np.concatenate([other[::-1], walk], axis=1)[:ROWS], known[:ROWS])], HORIZON)
-    assert found == [Shifted(1, 1, 2)]
+    assert found == [ShiftedTarget(1, 1, 2)]
 
 
 def test_correlation_is_numpys(walk):
     one, other = walk[:ROWS, 0], walk[40 : ROWS + 40, 0]
-    assert correlation(one, other) == pytest.approx(abs(np.corrcoef(one, other)[0, 1]), rel=1e-12)
+    assert absolute_correlation(one, other) == pytest.approx(abs(np.corrcoef(one, other)[0, 1]), rel=1e-12)

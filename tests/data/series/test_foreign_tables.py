@@ -38,7 +38,7 @@ def test_a_header_whose_names_begin_with_a_sign(name, tmp_path):
     rows = [f"{1949 + month // 12}-{month % 12 + 1:02},{100 + month}" for month in range(40)]
     (tmp_path / "air.csv").write_text(f"Month,{name}\n" + "\n".join(rows) + "\n", encoding="utf-8")
     found = read_series(DataRecipe(), str(tmp_path / "air.csv"))
-    assert found.channels == (name,) and len(found.series[0]) == 40 and found.season == 12
+    assert found.channels == (name,) and len(found.series[0]) == 40 and found.season_length == 12
 
 
 def test_a_file_of_a_header_alone_has_no_rows(tmp_path):
@@ -68,7 +68,7 @@ def test_another_file_is_read_at_the_distance_of_the_first(tmp_path):
     (tmp_path / "hours.csv").write_text("ds,y\n" + "\n".join(hours) + "\n")
     keys = dict(read_series(DataRecipe(), str(tmp_path / "days.csv")).keys)
     assert keys == {"time": "ds", "target": "y", "frequency": "1d"}
-    with pytest.raises(InputError, match=r"hours\.csv:3:1: this time is at another distance") as caught:
+    with pytest.raises(InputError, match=r"hours\.csv:3:1: this time is not at a time step") as caught:
         read_series(DataRecipe(**keys), str(tmp_path / "hours.csv"))
     assert "1d is usual" in caught.value.found and "data.frequency=" in caught.value.fix
 
@@ -85,7 +85,7 @@ def test_signs_and_thousands_are_read_and_said(tmp_path):
     found = read_series(DataRecipe(), str(tmp_path / "shop.csv"))
     np.testing.assert_array_equal(found.series[0].values[[0, 27]], [[920, 1], [1460, 28]])
     said = "; ".join(found.notes)
-    assert "commas part thousands in 'sales'" in said
+    assert "commas separate thousands in 'sales'" in said
     assert "the sign $ of 'sales' is left out; the sign % of 'share' is left out" in said
 
 
@@ -94,4 +94,4 @@ def test_what_could_be_thousands_or_decimals_is_not_guessed(tmp_path):
     (tmp_path / "shop.csv").write_text("date,sales\n" + "\n".join(rows) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="no column holds numbers") as caught:
         read_series(DataRecipe(), str(tmp_path / "shop.csv"))
-    assert caught.value.fix == "in 'sales', write it without marks between thousands: 1001"
+    assert caught.value.fix == "in 'sales', write it without thousands separators: 1001"

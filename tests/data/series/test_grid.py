@@ -46,15 +46,15 @@ def test_numbers_that_count_show_gaps_and_twins(distance, tmp_path):
     lines = whole.splitlines()
     with pytest.raises(InputError, match=r"c\.csv:21:1: 2 rows are missing"):
         read(tmp_path, "\n".join([*lines[:20], *lines[22:]]) + "\n")
-    with pytest.raises(InputError, match=r"c\.csv:22:1: a row of this time"):
+    with pytest.raises(InputError, match=r"c\.csv:22:1: an earlier row has the same timestamp"):
         read(tmp_path, "\n".join([*lines[:21], lines[20], *lines[21:]]) + "\n")
     shifted = [*counts[:30], f"{float(counts[30]) + 0.5 * distance:.3f}", *counts[31:]]
-    with pytest.raises(InputError, match=r"c\.csv:32:1: this time is at another distance"):
+    with pytest.raises(InputError, match=r"c\.csv:32:1: this time is not at a time step"):
         read(tmp_path, table("t,x", shifted, WAVE))
 
 
 def test_times_at_no_equal_distances(tmp_path):
     chance = np.random.default_rng(4).exponential(size=ROWS).cumsum()
-    with pytest.raises(InputError, match="at no equal distances") as caught:
+    with pytest.raises(InputError, match="not at equal time steps") as caught:
         read(tmp_path, table("when,x", (np.datetime64("2020-01-01T00:00:00") + (5000 * chance).astype(int)), WAVE))
     assert "data.frequency" in caught.value.fix

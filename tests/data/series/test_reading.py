@@ -43,10 +43,10 @@ def test_every_shape_is_read_whole(shape, tmp_path):
     found = read_series(DataRecipe(), shape.write(tmp_path))
     assert found.channels == shape.channels
     assert tuple(one.name for one in found.series) == shape.names
-    assert str(found.step) == shape.step
+    assert str(found.frequency) == shape.step
     for one, values in zip(found.series, shape.values, strict=True):
         np.testing.assert_array_equal(one.values, values)
-        assert one.known.shape == (len(values), 0)
+        assert one.future_covariates.shape == (len(values), 0)
         assert (one.times is None) == (not shape.first)
         if one.times is not None:
             assert one.times[0] == np.datetime64(shape.first)
@@ -62,7 +62,7 @@ def test_the_keys_that_were_found_read_the_same(shape, tmp_path):
     if shape.name == "melted.csv":  # whose channels are cells, not columns
         return
     again = read_series(DataRecipe(**dict(found.keys)), path)
-    assert (again.channels, again.keys, again.step) == (found.channels, found.keys, found.step)
+    assert (again.channels, again.keys, again.frequency) == (found.channels, found.keys, found.frequency)
     for one, other in zip(found.series, again.series, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
 
@@ -70,7 +70,7 @@ def test_the_keys_that_were_found_read_the_same(shape, tmp_path):
 def test_columns_that_are_named_go_before_guesses(tmp_path):
     text = table("a,b,c,d", DAYS, WAVE, DRIFT, HOURS)
     found = read(tmp_path, text, time="d", target="c")
-    assert (str(found.step), found.channels) == ("1h", ("c",))
+    assert (str(found.frequency), found.channels) == ("1h", ("c",))
     assert any("'a' and 'b' are not used" in note for note in found.notes)
     assert not any("data.time" in note or "data.target" in note for note in found.notes)
     error = refused(tmp_path, text, time="e")
@@ -96,14 +96,14 @@ FAULTS = {
     "NaN": (with_line(DAILY, 9, "2021-02-01,NaN"), 9, 12, "gaps"),
     "infinity": (with_line(DAILY, 9, "2021-02-01,inf"), 9, 12, "gaps"),
     "a row that is missing": (without(DAILY, 10), 10, 1, "gaps"),
-    "a time that was there": (with_line(DAILY, 11, "2021-02-02,5"), 11, 1, "twins"),
+    "a time that was there": (with_line(DAILY, 11, "2021-02-02,5"), 11, 1, "duplicates"),
     "a time before": (with_line(with_line(DAILY, 12, "2021-02-05,5"), 13, "2021-02-04,6"), 13, 1, "order"),
     "a time between": (with_line(DAILY, 12, "2021-02-04 07:30,5"), 12, 1, "frequency"),
     "another zone": (
         table("ds,y", [f"{h}:00+0{1 + (at > 9)}:00" for at, h in enumerate(HOURS)], WAVE),
         12,
         1,
-        "zone",
+        "timezone",
     ),
 }
 
@@ -137,7 +137,7 @@ def test_a_bad_row_is_left_out_by_what_the_message_says_alone(name, tmp_path):
         ("an empty number", {"gaps": "linear"}),
         ("infinity", {"gaps": "previous"}),
         ("a row that is missing", {"gaps": "linear"}),
-        ("a time that was there", {"twins": "first", "gaps": "linear"}),
+        ("a time that was there", {"duplicates": "first", "gaps": "linear"}),
         ("a time before", {"order": "sort"}),
     ],
 )
@@ -184,7 +184,7 @@ def test_rows_in_are_rows_used_and_rows_listed(name, tmp_path):
 def test_twins_are_used_as_asked(way, expected, tmp_path):
     rows = [*DAYS[:4], DAYS[3], DAYS[3], *DAYS[4:]]
     values = [*WAVE[:3], 2.0, 2.0, 5.0, *WAVE[4:]]
-    found = read(tmp_path, table("date,v", rows, values), twins=way)
+    found = read(tmp_path, table("date,v", rows, values), duplicates=way)
     assert found.series[0].values[3, 0] == expected
     assert len(found.refused) == (0 if way == "mean" else 2)
     assert len(found.series[0]) == ROWS
@@ -192,8 +192,8 @@ def test_twins_are_used_as_asked(way, expected, tmp_path):
 
 def test_twins_far_apart_in_the_file_are_found_once_it_is_sorted(tmp_path):
     text = table("date,v", [*DAYS, DAYS[5], DAYS[2]], [*WAVE, 7.0, 9.0])
-    assert "a row of this time was there before" in str(refused(tmp_path, text, order="sort"))
-    found = read(tmp_path, text, order="sort", twins="last")
+    assert "an earlier row has the same timestamp" in str(refused(tmp_path, text, order="sort"))
+    found = read(tmp_path, text, order="sort", duplicates="last")
     np.testing.assert_array_equal(found.series[0].values[[2, 5], 0], [9.0, 7.0])
     assert sorted(one.line for one in found.refused) == [4, 7]
 
@@ -202,25 +202,25 @@ def test_an_hour_that_comes_twice_when_clocks_are_set_back(tmp_path):
     night = np.datetime64("2021-10-30T20") + np.arange(ROWS)
     local = np.concatenate([night[:7], night[6:-1]])  # 2:00 on Sunday 31 October again
     error = refused(tmp_path, table("date,v", local, WAVE))
-    assert error.problem == "file.csv:9:1: this hour comes twice, as when clocks are set back."
-    assert "--set data.twins=mean" in error.fix
-    assert len(read(tmp_path, table("date,v", local, WAVE), twins="mean").series[0]) == ROWS - 1
+    assert error.problem == "file.csv:9:1: this hour is there twice, as when clocks are set back."
+    assert "--set data.duplicates=mean" in error.fix
+    assert len(read(tmp_path, table("date,v", local, WAVE), duplicates="mean").series[0]) == ROWS - 1
 
 
 def test_zones_come_together_in_utc(tmp_path):
     text, *_ = FAULTS["another zone"]
     local = HOURS - np.where(np.arange(ROWS) > 9, 2, 1)
     with_gap = np.delete(np.arange(ROWS), 10)  # 11:00+02:00 is 9:00 in UTC, as 10:00+01:00 before it
-    error = refused(tmp_path, text, zone="UTC")
-    assert "a row of this time was there before" in str(error)
+    error = refused(tmp_path, text, timezone="UTC")
+    assert "an earlier row has the same timestamp" in str(error)
     stamps = [f"{hour}:00+0{1 + (at > 9)}:00" for at, hour in enumerate(HOURS)]
-    found = read(tmp_path, table("ds,y", np.array(stamps)[with_gap], WAVE[with_gap]), zone="UTC")
+    found = read(tmp_path, table("ds,y", np.array(stamps)[with_gap], WAVE[with_gap]), timezone="UTC")
     np.testing.assert_array_equal(found.series[0].times, local[with_gap].astype("datetime64[us]"))
 
 
 def test_days_written_with_zones_stay_days(tmp_path):
     stamps = [f"{day}T00:00:00+0{1 + (at > 50)}:00" for at, day in enumerate(DAYS)]
-    found = read(tmp_path, table("ds,y", stamps, WAVE), zone="UTC")
+    found = read(tmp_path, table("ds,y", stamps, WAVE), timezone="UTC")
     np.testing.assert_array_equal(found.series[0].times, DAYS.astype("datetime64[us]"))
     assert any("they are days" in note for note in found.notes)
 
@@ -228,7 +228,7 @@ def test_days_written_with_zones_stay_days(tmp_path):
 def test_dates_that_could_be_read_either_way_are_refused(tmp_path):
     either = ["01/02/2020", "02/01/2020", "05/06/2020", "06/05/2020"]
     error = refused(tmp_path, table("date,v", either, WAVE[:4]))
-    assert error.problem.startswith("file.csv:2:1: nothing in this column tells whether")
+    assert error.problem.startswith("file.csv:2:1: nothing in this column shows whether")
     assert "2016-07-31" in error.fix
 
 
@@ -237,56 +237,58 @@ def test_what_is_known_beforehand_reaches_into_times_to_come(tmp_path):
     promo = ["yes" if at % 7 == 0 else "no" for at in range(ROWS)]
     sales = [*WAVE[:-known], *[""] * known]
     text = table("date,sales,promo,price", DAYS, sales, promo, DRIFT)
-    found = read(tmp_path, text, target="sales", known="price,promo")
+    found = read(tmp_path, text, target="sales", future_covariates="price,promo")
     (one,) = found.series
     assert found.covariates == ("price", "promo=no", "promo=yes")
     assert one.values.shape == (ROWS - known, 1)
-    assert one.known.shape == (ROWS, 3)
-    np.testing.assert_array_equal(one.known[:, 0], DRIFT)
-    np.testing.assert_array_equal(one.known[:, 2], np.arange(ROWS) % 7 == 0)
+    assert one.future_covariates.shape == (ROWS, 3)
+    np.testing.assert_array_equal(one.future_covariates[:, 0], DRIFT)
+    np.testing.assert_array_equal(one.future_covariates[:, 2], np.arange(ROWS) % 7 == 0)
     assert len(one.times) == ROWS
-    assert any("times to come" in note for note in found.notes)
+    assert any("future rows" in note for note in found.notes)
     hidden = text.replace("yes", "maybe", 1)
-    error = refused(tmp_path, hidden, target="sales", known="price,promo=no,promo=yes")
+    error = refused(tmp_path, hidden, target="sales", future_covariates="price,promo=no,promo=yes")
     assert error.problem.startswith("file.csv:2:")
     assert "'no' and 'yes'" in error.fix
-    other = read(tmp_path, text.replace("yes", "no"), target="sales", known=dict(found.keys)["known"])
+    other = read(
+        tmp_path, text.replace("yes", "no"), target="sales", future_covariates=dict(found.keys)["future_covariates"]
+    )
     assert other.covariates == found.covariates
-    assert not other.series[0].known[:, 2].any()
+    assert not other.series[0].future_covariates[:, 2].any()
 
 
 def test_what_is_known_must_be_known_of_times_to_come(tmp_path):
     text = table("date,sales,price", DAYS, [*WAVE[:-3], "", "", ""], [*DRIFT[:-2], "", ""])
-    error = refused(tmp_path, text, known="price")
+    error = refused(tmp_path, text, future_covariates="price")
     assert error.problem == f"file.csv:{ROWS}:13: the column 'price' holds no number here."
     assert "--set data.gaps" in error.fix
-    found = read(tmp_path, text, known="price", gaps="previous")
-    np.testing.assert_array_equal(found.series[0].known[-3:, 0], [DRIFT[-3]] * 3)
+    found = read(tmp_path, text, future_covariates="price", gaps="previous")
+    np.testing.assert_array_equal(found.series[0].future_covariates[-3:, 0], [DRIFT[-3]] * 3)
 
 
 def test_nothing_is_a_covariate_by_guess(tmp_path):
     found = read(tmp_path, table("date,v,weekday", DAYS, WAVE, ["Mo", "Di"] * (ROWS // 2)))
     assert found.covariates == ()
-    assert any("'weekday' is not used; --set data.known=" in note for note in found.notes)
+    assert any("'weekday' is not used; --set data.future_covariates=" in note for note in found.notes)
 
 
 def test_what_is_forecast_is_not_known_beforehand(tmp_path):
-    error = refused(tmp_path, WIDE, target="v,w", known="w")
-    assert error.problem == "file.csv:1: the column 'w' cannot be both data.target and data.known."
-    assert error.fix == "leave it out of data.known"
+    error = refused(tmp_path, WIDE, target="v,w", future_covariates="w")
+    assert error.problem == "file.csv:1: the column 'w' cannot be both data.target and data.future_covariates."
+    assert error.fix == "leave it out of data.future_covariates"
 
 
 def test_what_never_varies(tmp_path):
     found = read(tmp_path, table("date,v,w", DAYS, WAVE, [4] * ROWS))
-    assert "warning: 'w' never varies" in found.notes
+    assert "warning: 'w' is constant" in found.notes
     error = refused(tmp_path, table("date,w", DAYS, [4] * ROWS))
-    assert "nothing varies" in error.problem
+    assert "all values are constant" in error.problem
     assert "'w' is 4 in every row" in error.found
 
 
 def test_a_frequency_that_is_named_makes_gaps(tmp_path):
     even = without(DAILY, *range(3, ROWS + 2, 2))
-    assert str(read(tmp_path, even).step) == "2d"
+    assert str(read(tmp_path, even).frequency) == "2d"
     assert "1 row is missing" in str(refused(tmp_path, even, frequency="1d"))
     found = read(tmp_path, even, frequency="1d", gaps="linear")
     assert len(found.series[0]) == ROWS - 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atento.data.series.reading import read_series
-from atento.data.sources import read_source
+from atento.data.sources.reading import read_source
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -37,11 +37,11 @@ def test_every_shape(array, expected, tmp_path):
 
 def test_several_arrays_and_chosen_channels(tmp_path):
     path = saved(tmp_path, {"one": VALUES[0], "two": VALUES[1, :40]}, "several.npz")
-    found = read_series(DataRecipe(target="3,1", known="2"), path)
+    found = read_series(DataRecipe(target="3,1", future_covariates="2"), path)
     assert [one.name for one in found.series] == ["one", "two"]
     np.testing.assert_array_equal(found.series[1].values, VALUES[1, :40, [2, 0]].T)
-    np.testing.assert_array_equal(found.series[1].known, VALUES[1, :40, 1:2])
-    assert found.keys == (("target", "3,1"), ("known", "2"))
+    np.testing.assert_array_equal(found.series[1].future_covariates, VALUES[1, :40, 1:2])
+    assert found.keys == (("target", "3,1"), ("future_covariates", "2"))
     with pytest.raises(InputError, match="there is no channel '4'"):
         read_series(DataRecipe(target="4"), path)
 

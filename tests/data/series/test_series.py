@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.data.series import Past, Series, Step
+from atento.data.series import Frequency, Past, Series
 
 ROWS, AHEAD = 29, 5
 VALUES = np.arange(2.0 * ROWS).reshape(ROWS, 2)
@@ -15,11 +15,11 @@ def test_a_part_is_a_view_that_knows_where_it_was():
     whole = Series("a", VALUES, KNOWN, HOURS)
     part = whole.cut(7, 13).cut(2, 4)
     np.testing.assert_array_equal(part.values, VALUES[9:11])
-    np.testing.assert_array_equal(part.known, KNOWN[9:])
+    np.testing.assert_array_equal(part.future_covariates, KNOWN[9:])
     np.testing.assert_array_equal(part.times, HOURS[9:])
     assert part.start == 9
     assert part.values.base is VALUES.base
-    assert part.when(0) == whole.when(9)
+    assert part.timestamp(0) == whole.timestamp(9)
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_a_part_is_a_view_that_knows_where_it_was():
 )
 def test_times_in_words(time, said):
     series = Series("", VALUES[:1], KNOWN[:1], np.array([time], dtype="datetime64[us]"))
-    assert series.when(0) == said
-    assert Series("", VALUES, KNOWN, start=3).when(4) == "row 7"
+    assert series.timestamp(0) == said
+    assert Series("", VALUES, KNOWN, start=3).timestamp(4) == "row 7"
 
 
 def test_what_a_past_and_a_step_say():
     assert str(Past("a", "2021-03-04", VALUES, KNOWN)) == "a until 2021-03-04"
     assert str(Past("", "row 7", VALUES, KNOWN)) == "until row 7"
-    assert [str(Step(15, "min")), str(Step(1, ""))] == ["15min", "1 row"]
+    assert [str(Frequency(15, "min")), str(Frequency(1, ""))] == ["15min", "1 row"]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from atento.data.series.timestamps import MONTHS, NO_ZONE, are_stamps, read_stamps
+from atento.data.series.timestamps import MONTHS, NO_ZONE, are_timestamps, parse_timestamps
 
 COUNT = 211
 MOMENTS = [datetime(1952, 2, 28, 23, 7, 9) + timedelta(days=97 * at, minutes=1013 * at) for at in range(COUNT)]
@@ -32,50 +32,50 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_the_time_that_python_wrote(form):
-    found = read_stamps([moment.strftime(form) for moment in MOMENTS])
+    found = parse_timestamps([moment.strftime(form) for moment in MOMENTS])
     exact = np.array(MOMENTS, dtype="datetime64[us]")
     if FORMS[form] == "W":
         monday = [moment.date() - timedelta(days=moment.weekday()) for moment in MOMENTS]
         exact = np.array(monday, dtype="datetime64[us]")
     else:
         exact = exact.astype(f"datetime64[{FORMS[form]}]").astype("datetime64[us]")
-    assert found.good.all()
-    np.testing.assert_array_equal(found.local.astype("datetime64[us]"), exact)
+    assert found.valid.all()
+    np.testing.assert_array_equal(found.day_first.astype("datetime64[us]"), exact)
     assert (found.offset == NO_ZONE).all()
 
 
 @pytest.mark.parametrize("form", ["%d/%m/%Y", "%d-%m-%y", "%d/%m/%Y %H:%M:%S"])
 def test_days_and_months_are_read_both_ways(form):
     since = [moment for moment in MOMENTS if moment.year >= 1970]
-    found = read_stamps([moment.strftime(form) for moment in since])
-    other = read_stamps(
+    found = parse_timestamps([moment.strftime(form) for moment in since])
+    other = parse_timestamps(
         [moment.strftime(form.replace("%d", "%x").replace("%m", "%d").replace("%x", "%m")) for moment in since]
     )
-    assert found.slashed.all()
-    np.testing.assert_array_equal(found.local, other.other)
+    assert found.ambiguous.all()
+    np.testing.assert_array_equal(found.day_first, other.month_first)
     days = np.array(since, dtype="datetime64[D]")
-    np.testing.assert_array_equal(found.local.astype("datetime64[us]").astype("datetime64[D]"), days)
-    assert (found.other_good == [moment.day <= 12 for moment in since]).all()
-    assert found.short == ("%y" in form)
+    np.testing.assert_array_equal(found.day_first.astype("datetime64[us]").astype("datetime64[D]"), days)
+    assert (found.month_first_valid == [moment.day <= 12 for moment in since]).all()
+    assert found.two_digit_years == ("%y" in form)
 
 
 @pytest.mark.parametrize("minutes", [0, 120, -330, 845])
 def test_zones(minutes):
     zone = timezone(timedelta(minutes=minutes))
     written = [moment.replace(tzinfo=zone).isoformat() for moment in MOMENTS]
-    found = read_stamps(written)
+    found = parse_timestamps(written)
     assert (found.offset == minutes).all()
     instants = [int(moment.replace(tzinfo=zone).timestamp()) for moment in MOMENTS]
-    np.testing.assert_array_equal(found.local // 10**6 - 60 * found.offset, instants)
-    assert (read_stamps([moment.isoformat() + "Z" for moment in MOMENTS]).offset == 0).all()
+    np.testing.assert_array_equal(found.day_first // 10**6 - 60 * found.offset, instants)
+    assert (parse_timestamps([moment.isoformat() + "Z" for moment in MOMENTS]).offset == 0).all()
 
 
 def test_fractions_quarters_and_midnight_at_the_end_of_a_day():
-    found = read_stamps(
+    found = parse_timestamps(
         ["2020-01-01 00:00:00.5", "2020-01-01T00:00:00,000123999", "2020Q3", "Q4 2020", "2020-03-31 24:00"]
     )
     expected = ["2020-01-01T00:00:00.5", "2020-01-01T00:00:00.000123", "2020-07-01", "2020-10-01", "2020-04-01"]
-    np.testing.assert_array_equal(found.local.astype("datetime64[us]"), np.array(expected, dtype="datetime64[us]"))
+    np.testing.assert_array_equal(found.day_first.astype("datetime64[us]"), np.array(expected, dtype="datetime64[us]"))
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,17 @@ def test_fractions_quarters_and_midnight_at_the_end_of_a_day():
     ],
 )
 def test_what_is_no_time(cell):
-    found = read_stamps(["2020-01-01", cell])
-    assert found.good.tolist() == [True, False]
-    assert not are_stamps([cell], 0.5)
+    found = parse_timestamps(["2020-01-01", cell])
+    assert found.valid.tolist() == [True, False]
+    assert not are_timestamps([cell], 0.5)
 
 
 def test_many_forms_in_one_column_each_by_itself():
     cells = ["2020-01-02", "3 Feb 2020", "no", "2020-03-04 05:06", "2020Q2", "maybe", "20200405T060708"]
-    found = read_stamps(cells)
-    alone = [read_stamps([cell]) for cell in cells]
-    assert found.good.tolist() == [one.good[0] for one in alone]
-    np.testing.assert_array_equal(found.local[found.good], [one.local[0] for one in alone if one.good[0]])
+    found = parse_timestamps(cells)
+    alone = [parse_timestamps([cell]) for cell in cells]
+    assert found.valid.tolist() == [one.valid[0] for one in alone]
+    np.testing.assert_array_equal(found.day_first[found.valid], [one.day_first[0] for one in alone if one.valid[0]])
 
 
 def test_names_of_months():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.data.tables.arrays import read_arrays
+from atento.data.tables.arrays import read_case_arrays
 from atento.data.tables.number_lists import require_numbers
 from atento.data.tables.table import read_table
 from atento.errors import InputError
@@ -28,7 +28,7 @@ def test_time_is_the_longer_axis_and_every_number_comes_back(tmp_path, channels_
     np.testing.assert_array_equal([require_numbers(row[0]) for row in table.rows], VALUES)
     axis = 2 if channels_first else 1
     assert f"7 steps of 3 channels (axis {axis} is time; --set data.time={3 - axis} takes the other)" in table.notes[0]
-    other = read_arrays(path.read_bytes(), "set.npz", time=str(3 - axis))
+    other = read_case_arrays(path.read_bytes(), "set.npz", time=str(3 - axis))
     assert require_numbers(other.rows[0][0]).shape == (CHANNELS, STEPS)
 
 
@@ -74,4 +74,4 @@ def test_broken_files_and_wrong_axes(tmp_path):
     with pytest.raises(InputError, match="cannot be read as arrays"):
         read_table(str(tmp_path / "broken.npz"))
     with pytest.raises(InputError, match=r"data\.time is the axis of time"):
-        read_arrays(save(tmp_path, X=VALUES, y=LABELS).read_bytes(), "set.npz", time="date")
+        read_case_arrays(save(tmp_path, X=VALUES, y=LABELS).read_bytes(), "set.npz", time="date")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.cells import cells_of_labels
+from atento.data.tables.cells import label_format
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from atento.data.tables.cells import cells_of_labels
     ],
 )
 def test_separators(cells, separator):
-    found = cells_of_labels(cells)
+    found = label_format(cells)
     assert (found.separator if found else None) == separator
 
 
 def test_labels_are_kept_once_and_in_order():
-    assert cells_of_labels(["b, a,,b "], ",").labels("b, a,,b ") == ["b", "a"]
-    assert cells_of_labels(["x/y"], "/").labels("007/NA") == ["007", "NA"]
-    assert cells_of_labels(["x/y"], "/").labels("") == []
+    assert label_format(["b, a,,b "], ",").labels("b, a,,b ") == ["b", "a"]
+    assert label_format(["x/y"], "/").labels("007/NA") == ["007", "NA"]
+    assert label_format(["x/y"], "/").labels("") == []

@@ -6,15 +6,15 @@ import lzma
 import pytest
 
 from atento.data.tables import chunks
-from atento.data.tables.chunks import chunks_of, head_of, is_large
+from atento.data.tables.chunks import chunks_of, first_chunk, is_large
 
 ROWS = [f"row {number},{'word ' * (number % 7)}".strip() for number in range(211)]
 
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 97)
-    monkeypatch.setattr(chunks, "LARGE", 1000)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 97)
+    monkeypatch.setattr(chunks, "LARGE_FILE", 1000)
 
 
 def pieces(path, *, header=False):
@@ -72,7 +72,7 @@ def test_large_by_size_and_kind(tmp_path):
 def test_the_head_alone(tmp_path):
     path = tmp_path / "rows.tsv"
     path.write_text("\n".join(ROWS))
-    with head_of(str(path)) as head, open(head, encoding="utf-8") as file:
+    with first_chunk(str(path)) as head, open(head, encoding="utf-8") as file:
         assert path.read_text().startswith(file.read())
 
 
@@ -80,7 +80,7 @@ def test_parquet_by_rows(tmp_path, monkeypatch):
     import pyarrow as arrow
     import pyarrow.parquet as arrow_parquet
 
-    monkeypatch.setattr(chunks, "ROWS", 13)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 13)
     path = tmp_path / "rows.parquet"
     arrow_parquet.write_table(arrow.table({"text": ROWS}), path)
     found = [

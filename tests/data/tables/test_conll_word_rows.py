@@ -2,10 +2,10 @@
 
 import pytest
 
-from atento.data.examples.tagged import read_tagged
 from atento.data.tables.table import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
+from atento.tasks.reading.text import TAGGED
 
 
 def write(folder, name, lines):
@@ -19,16 +19,16 @@ SECOND = ["Sentence: 2,They,PRP,O", ",marched,VBD,O"]
 
 
 def test_a_sentence_named_at_its_first_word(tmp_path):
-    read = read_tagged(DataRecipe(), write(tmp_path, "ner.csv", [*FIRST, *SECOND]))
+    read = TAGGED.rows(DataRecipe(), write(tmp_path, "ner.csv", [*FIRST, *SECOND]))
     assert read.pairs == (("Thousands\tof\tLondoners", "O\tO\tB-gpe"), ("They\tmarched", "O\tO"))
     assert (read.table.kind, read.lines) == ("conll", (2, 5))
-    assert "each row is a word; column 'Sentence #' parts 2 sentences" in read.notes
-    assert read_tagged(DataRecipe(label="POS"), write(tmp_path, "ner.csv", FIRST)).pairs[0][1] == "NNS\tIN\tNNS"
+    assert "each row is a word; column 'Sentence #' separates 2 sentences" in read.notes
+    assert TAGGED.rows(DataRecipe(label="POS"), write(tmp_path, "ner.csv", FIRST)).pairs[0][1] == "NNS\tIN\tNNS"
 
 
 def test_a_sentence_named_at_every_word(tmp_path):
     lines = ["sentence_id\ttoken\ttag", "7\tNA\tX", "7\t007\tY", "8\tLa\tX", "8\tcasa\tY"]
-    assert read_tagged(DataRecipe(), write(tmp_path, "t.tsv", lines)).pairs == (
+    assert TAGGED.rows(DataRecipe(), write(tmp_path, "t.tsv", lines)).pairs == (
         ("NA\t007", "X\tY"),
         ("La\tcasa", "X\tY"),
     )
@@ -37,8 +37,8 @@ def test_a_sentence_named_at_every_word(tmp_path):
 def test_a_missing_word_is_named_by_place(tmp_path):
     path = write(tmp_path, "ner.csv", [*FIRST, "Sentence: 2,They,PRP,O", ",,VBD,O"])
     with pytest.raises(InputError, match=r"ner\.csv:6:2: there is no word here"):
-        read_tagged(DataRecipe(), path)
-    read = read_tagged(DataRecipe(bad_rows="skip"), path)
+        TAGGED.rows(DataRecipe(), path)
+    read = TAGGED.rows(DataRecipe(bad_rows="skip"), path)
     assert (len(read.pairs), len(read.refused)) == (1, 1)
 
 

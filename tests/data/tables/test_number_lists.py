@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from atento.data.tables.number_lists import (
-    Problem,
-    as_number,
+    ParseProblem,
     is_missing,
     is_sequence,
+    parse_number,
+    read_fast,
     read_numbers,
-    read_quickly,
     read_steps,
     require_numbers,
     require_steps,
@@ -52,7 +52,7 @@ def test_numbers_are_read(text, steps):
 )
 def test_what_is_no_number_is_found_where_it_stands(text, at, problem):
     found = read_steps(text)
-    assert isinstance(found, Problem)
+    assert isinstance(found, ParseProblem)
     assert (found.at, found.problem) == (at, problem)
     with pytest.raises(InputError, match=f"column {at + 1}: "):
         require_steps(text)
@@ -67,7 +67,7 @@ def test_one_number_is_no_sequence():
     assert is_sequence("1 2")
     assert not is_sequence("1,2")
     assert not is_sequence("one two")
-    assert as_number("1,5") is None
+    assert parse_number("1,5") is None
 
 
 def test_all_at_once_is_number_by_number():
@@ -80,11 +80,11 @@ def test_all_at_once_is_number_by_number():
         text = chance.choice([" ", "  ", "\t"]).join(steps)
         for channels in (0, width):
             slow, fast = read_steps(text, channels=channels), read_numbers(text, channels=channels)
-            assert (slow if isinstance(slow, Problem) else np.array(slow).tolist()) == (
-                fast if isinstance(fast, Problem) else fast.tolist()
+            assert (slow if isinstance(slow, ParseProblem) else np.array(slow).tolist()) == (
+                fast if isinstance(fast, ParseProblem) else fast.tolist()
             )
-    assert read_quickly("1 x") is None
-    assert read_quickly("1,2 3 4,5,6") is None, "as many numbers as three steps of two, but not two each"
+    assert read_fast("1 x") is None
+    assert read_fast("1,2 3 4,5,6") is None, "as many numbers as three steps of two, but not two each"
     np.testing.assert_array_equal(require_numbers("0.53,0 0.91,1"), [[0.53, 0.0], [0.91, 1.0]])
     with pytest.raises(InputError, match="column 3: step 2 is not a number"):
         require_numbers("1 x")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.sniffing import line_kind
+from atento.data.tables.sniffing import line_format
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from atento.data.tables.sniffing import line_kind
     ],
 )
 def test_kinds(text, kind):
-    assert line_kind(text.split("\n")) == kind
+    assert line_format(text.split("\n")) == kind

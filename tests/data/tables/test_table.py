@@ -375,8 +375,8 @@ def test_equal_content_is_parsed_once_within_a_context(tmp_path):
 
 def test_few_tables_are_kept(tmp_path):
     with tables.parsed_once():
-        for number in range(2 * tables.MOST_PARSED):
+        for number in range(2 * tables.MAX_PARSED):
             (tmp_path / "a.csv").write_text(f"a,b\n{number},2\n", encoding="utf-8")
             tables.read_table(str(tmp_path / "a.csv"))
-        assert len(tables.PARSED.get()) == tables.MOST_PARSED
-    assert tables.PARSED.get() is None
+        assert len(tables.PARSED_TABLES.get()) == tables.MAX_PARSED
+    assert tables.PARSED_TABLES.get() is None

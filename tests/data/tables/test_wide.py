@@ -3,7 +3,7 @@
 import pytest
 
 from atento.data.tables.table import read_table
-from atento.data.tables.wide import COUNTED, is_label
+from atento.data.tables.wide import NUMBERED_NAME, is_label
 from atento.errors import InputError
 
 
@@ -30,7 +30,7 @@ def test_the_archive_s_own_tables(tmp_path):
         "11 columns are the steps of 1 channel beside label",
         "1 row with missing numbers at the end: read as shorter sequences",
     )
-    assert table.inside(2, 3, 0) == ("Waves_TRAIN.tsv", 2, 15)
+    assert table.locate_number(2, 3, 0) == ("Waves_TRAIN.tsv", 2, 15)
     assert table.place(1, 1).column == 1
 
 
@@ -40,7 +40,7 @@ def test_names_that_count_are_steps_and_channels(tmp_path):
     table = table_of(tmp_path, "wide.csv", [",".join([*names, "gesture"]), *rows])
     assert table.columns == ("sequence", "gesture")
     assert table.rows[1][0].split()[:2] == ["10,18", "11,19"]
-    assert table.inside(2, 1, 1).column == table.inside(2, 0, 1).column + 3
+    assert table.locate_number(2, 1, 1).column == table.locate_number(2, 0, 1).column + 3
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_labels_are_few_and_whole():
     assert not is_label(["1.5", "2", "1.5", "2"])
     assert not is_label(["a", "a", "a", "a"])
     assert not is_label(["a", "b", "c", "d"])
-    assert COUNTED.fullmatch("att12")[1] == "att"
+    assert NUMBERED_NAME.fullmatch("att12")[1] == "att"
 
 
 def test_rows_of_another_width_are_refused(tmp_path):

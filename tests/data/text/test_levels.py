@@ -32,7 +32,7 @@ def test_few_words_used_seldom_are_not_taken_for_a_closed_vocabulary():
 def test_one_text_at_three_levels(level):
     text = "otitis crónica"
     vocabulary = learn_vocabulary(level, [text] * 3, size=100, least_count=1)
-    pieces = vocabulary.pieces(vocabulary.encode(text))
+    pieces = vocabulary.tokens(vocabulary.encode(text))
     assert vocabulary.level == level
     assert vocabulary.decode(vocabulary.encode(text)) == text
     assert len(pieces) == {"char": 14, "word": 2, "subword": 2}[level]

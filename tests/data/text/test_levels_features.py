@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from atento.data.text.levels import Featured, count_features, divide, learn_source, load_vocabulary
-from atento.data.text.vocabulary import MARKS, UNKNOWN, Characters
+from atento.data.text.levels import FeaturedVocabulary, common_features, learn_source, load_vocabulary, split_features
+from atento.data.text.vocabulary import SPECIAL_TOKENS, UNKNOWN, Characters
 from atento.errors import InputError
 
 TEXTS = ["manducar\tV.PTCP;PST;MASC;SG", "ser\tV;COND;3;SG", "casa\tN|PL", "rojo\tADJ, FEM  PL"]
@@ -21,10 +21,10 @@ def test_the_lemma_by_letters_the_features_whole():
     numbers = vocabulary.encode("ser\tV;COND;3;SG")
     assert level == "char"
     assert "11 of them are features" in reason  # V.PTCP PST MASC SG V COND 3 N PL ADJ FEM
-    assert vocabulary.pieces(numbers) == ["s", "e", "r", "V", "COND", "3", "SG"]
-    assert all(len(MARKS) <= number < len(vocabulary) for number in numbers)
+    assert vocabulary.tokens(numbers) == ["s", "e", "r", "V", "COND", "3", "SG"]
+    assert all(len(SPECIAL_TOKENS) <= number < len(vocabulary) for number in numbers)
     assert vocabulary.decode(numbers) == "ser\tV;COND;3;SG"
-    assert len(vocabulary) == len(MARKS) + len(set("manducarsercasarojo")) + 11
+    assert len(vocabulary) == len(SPECIAL_TOKENS) + len(set("manducarsercasarojo")) + 11
 
 
 def test_a_letter_and_a_feature_of_the_same_name_differ():
@@ -42,7 +42,7 @@ def test_what_was_never_seen_is_unknown():
 @pytest.mark.parametrize("text", TEXTS)
 def test_offsets_point_at_tokens_and_features(text):
     vocabulary = learned().vocabulary
-    assert [text[start:end] for start, end in vocabulary.offsets(text)] == vocabulary.pieces(vocabulary.encode(text))
+    assert [text[start:end] for start, end in vocabulary.offsets(text)] == vocabulary.tokens(vocabulary.encode(text))
 
 
 def test_a_saved_vocabulary_is_the_same():
@@ -57,14 +57,16 @@ def test_a_broken_one_is_refused(broken):
     with pytest.raises(InputError, match="not a vocabulary"):
         load_vocabulary({**learned().vocabulary.to_json(), **broken})
     with pytest.raises(InputError, match="twice"):
-        Featured(Characters("a"), ["PL", "PL"])
+        FeaturedVocabulary(Characters("a"), ["PL", "PL"])
 
 
 def test_few_tabs_make_no_features():
     assert learn_source("char", ["a\tb", "c", "d"], size=100, least_count=1).level == "char"
-    assert not isinstance(learn_source("char", ["a\tb", "c", "d"], size=100, least_count=1).vocabulary, Featured)
+    assert not isinstance(
+        learn_source("char", ["a\tb", "c", "d"], size=100, least_count=1).vocabulary, FeaturedVocabulary
+    )
 
 
 def test_the_commonest_feature_first_and_rare_ones_left_out():
-    assert divide("rojo\tADJ, FEM  PL") == ("rojo", ["ADJ", "FEM", "PL"])
-    assert count_features(["a\tX;Y", "b\tY;Z", "c\tY;Z;W"], least_count=2) == ["Y", "Z"]
+    assert split_features("rojo\tADJ, FEM  PL") == ("rojo", ["ADJ", "FEM", "PL"])
+    assert common_features(["a\tX;Y", "b\tY;Z", "c\tY;Z;W"], least_count=2) == ["Y", "Z"]

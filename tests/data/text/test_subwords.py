@@ -1,34 +1,34 @@
 import pytest
 
-from atento.data.text.subwords import SPACE, Subwords
-from atento.data.text.vocabulary import MARKS
+from atento.data.text.subwords import SPACE_SIGN, Subwords
+from atento.data.text.vocabulary import SPECIAL_TOKENS
 from atento.errors import InputError
 
 TEXTS = ["low lower lowest", "new newer newest", "wide wider widest"] * 7
 
 
 def learn(most):
-    return Subwords.learn(TEXTS, most=most, least_count=1)
+    return Subwords.learn(TEXTS, size=most, least_count=1)
 
 
 def test_frequent_pieces_grow_with_the_vocabulary():
     small, large = learn(17), learn(200)
     assert len(small) == 17
     assert len(small.encode("lowest newer")) > len(large.encode("lowest newer"))
-    assert large.pieces(large.encode("low new")) == [f"{SPACE}low", f"{SPACE}new"]
+    assert large.tokens(large.encode("low new")) == [f"{SPACE_SIGN}low", f"{SPACE_SIGN}new"]
 
 
 def test_a_new_word_is_made_of_known_pieces():
     vocabulary = learn(60)
     numbers = vocabulary.encode("newst widew")
-    assert min(numbers) >= len(MARKS)
+    assert min(numbers) >= len(SPECIAL_TOKENS)
     assert vocabulary.decode(numbers) == "newst widew"
-    assert "".join(vocabulary.pieces(numbers)) == f"{SPACE}newst{SPACE}widew"
+    assert "".join(vocabulary.tokens(numbers)) == f"{SPACE_SIGN}newst{SPACE_SIGN}widew"
 
 
 def test_the_marks_come_first():
     vocabulary = learn(60)
-    assert vocabulary.pieces(range(len(MARKS))) == list(MARKS)
+    assert vocabulary.tokens(range(len(SPECIAL_TOKENS))) == list(SPECIAL_TOKENS)
 
 
 def test_spaces_within_a_text_are_kept():

@@ -68,7 +68,7 @@ FAULTS = [
     ("king 0.5 1\nqueen 1 1_0\n", "vectors.txt:2:9: '1_0' is no number."),
     ("king 0.5 1\n 0.5 1\n", "vectors.txt:2:1: there is no word"),
     ("king 0.5 1\nduke 1 2\nking 0.5 1\n", "vectors.txt:3:1: the word 'king' is named twice."),
-    ("3 2\nking 0.5 1\nduke 1 2\n", "vectors.txt:1:1: the first line says otherwise"),
+    ("3 2\nking 0.5 1\nduke 1 2\n", "vectors.txt:1:1: the first line does not agree"),
     ("2 3\nking 0.5 1\nduke 1 2\n", "vectors.txt:2:11: the vector is too short."),
     ("\n\n", "vectors.txt:1:1: there are no vectors."),
     (b"king 0.5 1\nqu\xe9 1 2\n", "vectors.txt:2:3: this is not UTF-8"),

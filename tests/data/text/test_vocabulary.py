@@ -1,6 +1,6 @@
 import pytest
 
-from atento.data.text.vocabulary import JOIN, MARKS, UNKNOWN, Characters, Words
+from atento.data.text.vocabulary import JOINER, SPECIAL_TOKENS, UNKNOWN, Characters, Words
 from atento.errors import InputError
 
 
@@ -19,38 +19,38 @@ from atento.errors import InputError
 )
 def test_words_remember_where_no_space_was(text, tokens):
     words = Words([])
-    assert words.cut(text) == tokens
-    assert words.join(tokens) == text
+    assert words.tokenize(text) == tokens
+    assert words.detokenize(tokens) == text
 
 
 def test_white_space_becomes_one_space():
     words = Words([])
-    assert words.join(words.cut("  a \t b\n\nc ")) == "a b c"
+    assert words.detokenize(words.tokenize("  a \t b\n\nc ")) == "a b c"
 
 
 def test_a_join_sign_with_nothing_beside_it_is_not_written():
-    assert Words([]).join(["￭.", "a", "¿￭"]) == ". a ¿"
+    assert Words([]).detokenize(["￭.", "a", "¿￭"]) == ". a ¿"
 
 
 def test_the_commonest_tokens_are_kept_ties_in_alphabetical_order():
     texts = ["b b b a a c", "d a c"]
-    assert Words.learn(texts, most=3, least_count=1).tokens[len(MARKS) :] == ("a", "b", "c")
-    assert Words.learn(texts, most=100, least_count=2).tokens[len(MARKS) :] == ("a", "b", "c")
-    rare = Words.learn(texts, most=100, least_count=3)
-    assert rare.encode("a c d") == [len(MARKS), UNKNOWN, UNKNOWN]
+    assert Words.learn(texts, size=3, least_count=1).id_to_token[len(SPECIAL_TOKENS) :] == ("a", "b", "c")
+    assert Words.learn(texts, size=100, least_count=2).id_to_token[len(SPECIAL_TOKENS) :] == ("a", "b", "c")
+    rare = Words.learn(texts, size=100, least_count=3)
+    assert rare.encode("a c d") == [len(SPECIAL_TOKENS), UNKNOWN, UNKNOWN]
 
 
 def test_characters_are_characters():
-    characters = Characters.learn(["ab￭"], most=100, least_count=1)
+    characters = Characters.learn(["ab￭"], size=100, least_count=1)
     numbers = characters.encode("b￭a")
-    assert characters.pieces(numbers) == ["b", JOIN, "a"]
+    assert characters.tokens(numbers) == ["b", JOINER, "a"]
     assert characters.decode(numbers) == "b￭a"
 
 
 def test_pieces_are_what_a_person_reads():
-    words = Words.learn(["forty-three ￭ ."], most=100, least_count=1)
-    assert words.pieces(words.encode("forty-three ￭")) == ["forty", "-", "three", JOIN]
-    assert words.pieces([0, 1, 2, 3]) == list(MARKS)
+    words = Words.learn(["forty-three ￭ ."], size=100, least_count=1)
+    assert words.tokens(words.encode("forty-three ￭")) == ["forty", "-", "three", JOINER]
+    assert words.tokens([0, 1, 2, 3]) == list(SPECIAL_TOKENS)
 
 
 def test_a_token_twice_is_refused():

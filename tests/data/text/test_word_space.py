@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 
-from atento.data.text.word_space import WordSpace, terms_of
+from atento.data.text.word_space import WordSpace, parse_terms
 from atento.errors import InputError
 
 WORDS, SIZE = 13, 7
@@ -54,7 +54,7 @@ def test_a_parallelogram_is_found():
 def test_the_map_is_the_two_principal_components(space):
     lengths = np.linalg.norm(space.vectors, axis=1, keepdims=True)
     wanted = PCA(n_components=2).fit_transform(space.vectors / lengths)
-    found = space.map()
+    found = space.project()
     np.testing.assert_allclose(np.abs(found), np.abs(wanted), atol=1e-9)
     largest = np.abs(found).argmax(axis=0)
     assert (found[largest, [0, 1]] > 0).all()
@@ -65,7 +65,7 @@ def test_t_sne_keeps_groups_together():
     chance = np.random.default_rng(0)
     centres = np.repeat(chance.standard_normal((3, 11)) * 5, 5, axis=0)
     space = WordSpace([str(number) for number in range(15)], centres + 0.1 * chance.standard_normal((15, 11)))
-    flat = space.map("tsne")
+    flat = space.project("tsne")
     assert flat.shape == (15, 2)
     apart = np.linalg.norm(flat[:, None] - flat[None], axis=-1)
     same = np.repeat(np.arange(3), 5)[:, None] == np.repeat(np.arange(3), 5)[None]
@@ -73,9 +73,9 @@ def test_t_sne_keeps_groups_together():
 
 
 def test_few_words_and_few_numbers_have_a_map_too():
-    assert WordSpace(["a"], [[1.0, 2.0]]).map().tolist() == [[0.0, 0.0]]
-    np.testing.assert_allclose(WordSpace(["a", "b"], [[1.0], [-1.0]]).map(), [[1.0, 0.0], [-1.0, 0.0]])
-    assert WordSpace(["a", "b"], [[1.0, 0.0], [0.0, 1.0]]).map("tsne").shape == (2, 2)
+    assert WordSpace(["a"], [[1.0, 2.0]]).project().tolist() == [[0.0, 0.0]]
+    np.testing.assert_allclose(WordSpace(["a", "b"], [[1.0], [-1.0]]).project(), [[1.0, 0.0], [-1.0, 0.0]])
+    assert WordSpace(["a", "b"], [[1.0, 0.0], [0.0, 1.0]]).project("tsne").shape == (2, 2)
 
 
 def test_a_word_of_zeros_is_near_to_nothing():
@@ -95,13 +95,13 @@ def test_a_word_of_zeros_is_near_to_nothing():
     ],
 )
 def test_how_a_sum_is_written(asked, terms):
-    assert terms_of(asked, {"a - b"}) == terms
+    assert parse_terms(asked, {"a - b"}) == terms
 
 
 @pytest.mark.parametrize("asked", ["", " ", "+", "a - - b", "a +"])
 def test_a_sum_that_is_none_is_refused(asked):
     with pytest.raises(InputError, match="king - man"):
-        terms_of(asked, {})
+        parse_terms(asked, {})
 
 
 def test_an_unknown_word_names_its_neighbour(space):

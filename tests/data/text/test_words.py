@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.text.words import words_of
+from atento.data.text.words import split_words
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from atento.data.text.words import words_of
     ],
 )
 def test_text_without_tabs_is_cut(source, words):
-    assert words_of(source) == words
+    assert split_words(source) == words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.text.words import sentences
+from atento.data.text.words import split_sentences
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from atento.data.text.words import sentences
     ],
 )
 def test_where_sentences_end(text, expected):
-    assert sentences(text) == expected
+    assert split_sentences(text) == expected

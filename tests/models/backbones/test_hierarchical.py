@@ -5,8 +5,8 @@ import torch
 
 from atento.blocks.pooling import AttentionPooling
 from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.hierarchical import LONGEST_SENTENCE, cut_at
-from atento.models.build.classifier import END, build_classifier
+from atento.models.backbones.hierarchical import MAX_SENTENCE_WORDS, split_sentences
+from atento.models.builders.classifier import END, build_classifier
 from atento.models.classifier import LabelledBatch
 from atento.models.heads import LabelHead
 from atento.spec import ModelRecipe
@@ -46,13 +46,13 @@ def by_hand(tokens, valid, longest):
     return cut
 
 
-@pytest.mark.parametrize("longest", [2, 3, LONGEST_SENTENCE])
+@pytest.mark.parametrize("longest", [2, 3, MAX_SENTENCE_WORDS])
 def test_sentences_end_at_marks_and_where_they_are_long(longest):
     torch.manual_seed(3)
     tokens = torch.randint(2, 7, (13, 29))
     valid = torch.rand(13, 29) < 0.8
     valid[0] = False
-    sentence, place = cut_at(tokens, valid, end=END, longest=longest)
+    sentence, place = split_sentences(tokens, valid, end=END, longest=longest)
     found = [[] for _ in range(13)]
     for row in range(13):
         for number, at, token in zip(sentence[row].tolist(), place[row].tolist(), tokens[row].tolist(), strict=True):
@@ -71,12 +71,12 @@ def test_it_reads_sentence_by_sentence(name):
     model, batch = build(name), some_batch()
     levels, embedding = model.encoder.levels, model.encoder.embedding
     expected = []
-    for row in by_hand(batch.source, batch.valid, LONGEST_SENTENCE):
+    for row in by_hand(batch.source, batch.valid, MAX_SENTENCE_WORDS):
         vectors = []
         for sentence in row:
-            read = levels.word_reader(embedding(torch.tensor([sentence])), valid=None)
+            read = levels.word_encoder(embedding(torch.tensor([sentence])), valid=None)
             vectors.append(pooled_by_hand(levels.word_pooling, read[0]))
-        states = levels.sentence_reader(torch.stack(vectors).unsqueeze(0), valid=None)
+        states = levels.sentence_encoder(torch.stack(vectors).unsqueeze(0), valid=None)
         expected.append(pooled_by_hand(levels.sentence_pooling, states[0]))
     torch.testing.assert_close(model(batch), model.head(torch.stack(expected)))
 

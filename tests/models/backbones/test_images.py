@@ -1,4 +1,4 @@
-"""Picture encoders: by a float64 loop over regions, around any torch module, and held to their places."""
+"""Image encoders: by a float64 loop over regions, around any torch module, and held to their places."""
 
 import math
 
@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.backbones.images import PictureEncoder, small_convolutions
+from atento.models.backbones.images import ImageEncoder, small_convolutions
 
 BATCH, SIDE, CHANNELS, SIZE = 2, 13, 5, 7
 
@@ -33,7 +33,7 @@ BODIES = {
 
 
 def encoder_around(body, **choices):
-    return PictureEncoder(body, channels=CHANNELS, size=SIZE, **choices).eval()
+    return ImageEncoder(body, channels=CHANNELS, size=SIZE, **choices).eval()
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -123,6 +123,6 @@ def test_a_body_without_a_grid(body, found):
 
 def test_sizes_that_make_no_encoder():
     with pytest.raises(InputError, match="channels must be positive"):
-        PictureEncoder(nn.Identity(), channels=0, size=3)
+        ImageEncoder(nn.Identity(), channels=0, size=3)
     with pytest.raises(InputError, match="halvings must be positive"):
         small_convolutions(8, halvings=0)

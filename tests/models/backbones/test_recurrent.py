@@ -9,7 +9,7 @@ from atento.layers.masking import masked_mean
 from atento.models.backbones.recurrent import RecurrentEncoder, as_both, as_input, as_state
 from atento.models.backbones.recurrent_decoders import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
 from atento.models.summaries import end_states, last_state
-from atento.recurrent import GRU, LSTM, Stack
+from atento.recurrent import GRUCell, LSTMCell, Stack
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11
 
@@ -17,7 +17,7 @@ VALID = torch.tensor([[True] * 7, [True] * 4 + [False] * 3])
 
 
 def encoder(summarise, *, both=True):
-    stack = Stack(GRU, 5, SOURCE_SIZE // 2 if both else SOURCE_SIZE, bidirectional=both)
+    stack = Stack(GRUCell, 5, SOURCE_SIZE // 2 if both else SOURCE_SIZE, bidirectional=both)
     return RecurrentEncoder(TokenEmbedding(TOKENS, 5), stack, summarise)
 
 
@@ -25,7 +25,7 @@ def decoder(kind, hand_over, *, layers=1):
     """Each kind over the same source, all weights well away from where they start."""
     handover = hand_over(SOURCE_SIZE, SIZE * layers)
     context = SOURCE_SIZE if kind is BahdanauDecoder else 0
-    stack = Stack(LSTM, SIZE + handover.feed.added + context, SIZE, layers=layers)
+    stack = Stack(LSTMCell, SIZE + handover.feed.added + context, SIZE, layers=layers)
     parts = [TokenEmbedding(TOKENS, SIZE), stack, handover]
     if kind is FixedVectorDecoder:
         made = kind(*parts)
@@ -119,14 +119,13 @@ def test_a_summary_given_as_input_only_leaves_the_first_state_empty(kind, encode
 
 @every_kind
 @every_handover
-def test_stretches_of_a_known_target_go_on_from_each_other(kind, hand_over, encoded):
+def test_chunks_of_a_known_target_resume_from_each_other(kind, hand_over, encoded):
     model, previous = decoder(kind, hand_over, layers=2), torch.randint(1, TOKENS, (BATCH, TARGET))
     whole = model.features(previous, encoded)
     state, found = model.start(encoded), []
     for here in (slice(0, 2), slice(2, 3), slice(3, TARGET)):
-        walked = model.resume(previous[:, here], state)
-        found.append(walked.features)
-        state = walked.state
+        features, state = model.resume(previous[:, here], state)
+        found.append(features)
     torch.testing.assert_close(torch.cat(found, dim=1), whole, rtol=0, atol=1e-13)
     assert state.at.tolist() == [TARGET] * BATCH
     logits = model.step(torch.tensor([3, 4]), state).logits

@@ -11,7 +11,7 @@ from atento.layers.embeddings import TokenEmbedding
 from atento.models.backbones.recurrent import as_both, as_state
 from atento.models.backbones.recurrent_decoders import BahdanauDecoder
 from atento.models.protocols import Encoded
-from atento.recurrent import GRU, LSTM, Elman, Stack
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11
 
@@ -51,7 +51,7 @@ def by_hand(model, look, previous, states, summary, *, fed):
 
 
 @pytest.mark.spec("E04", "E05")
-@pytest.mark.parametrize("kind", [GRU, LSTM, Elman])
+@pytest.mark.parametrize("kind", [GRUCell, LSTMCell, ElmanCell])
 @pytest.mark.parametrize("hand_over, layers", [(as_state, 1), (as_both, 2)])
 def test_a_decoded_sentence_by_hand(kind, hand_over, layers, attention):
     attention, look = attention
@@ -71,7 +71,7 @@ def test_a_decoded_sentence_by_hand(kind, hand_over, layers, attention):
 def test_each_step_looks_from_its_own_place():
     """With a window of one, step t sees the keys t − 1, t and t + 1, in a walk, in steps and in its weights."""
     attention = Attention(General(SIZE, SOURCE_SIZE), Softmax(), Window(1))
-    model = decoder(GRU, attention, as_state)
+    model = decoder(GRUCell, attention, as_state)
     states, summary = torch.randn(BATCH, SOURCE, SOURCE_SIZE), torch.randn(BATCH, SOURCE_SIZE)
     encoded = Encoded(states.masked_fill(~VALID.unsqueeze(-1), torch.nan), VALID, summary)
     previous, step = torch.randint(1, TOKENS, (BATCH, TARGET)), itertools.count()
@@ -96,7 +96,7 @@ def test_each_step_looks_from_its_own_place():
 @pytest.mark.parametrize("length", [7, 13])
 def test_the_products_of_known_tokens_are_taken_once(monkeypatch, length):
     attention = Attention(Additive(SIZE, SOURCE_SIZE, hidden_size=13), Softmax(), Everything())
-    model = decoder(LSTM, attention, as_state)
+    model = decoder(LSTMCell, attention, as_state)
     encoded = Encoded(torch.randn(BATCH, SOURCE, SOURCE_SIZE), VALID, torch.randn(BATCH, SOURCE_SIZE))
     plain, shapes = torch.nn.functional.linear, []
 
@@ -114,8 +114,8 @@ def test_the_products_of_known_tokens_are_taken_once(monkeypatch, length):
 
 def test_a_stack_without_room_for_the_context_is_refused():
     attention = Attention(Additive(SIZE, SOURCE_SIZE, hidden_size=13), Softmax(), Everything())
-    parts = TokenEmbedding(TOKENS, SIZE), Stack(GRU, SIZE, SIZE), as_state(SOURCE_SIZE, SIZE), attention
-    with pytest.raises(InputError, match="beside a context") as caught:
+    parts = TokenEmbedding(TOKENS, SIZE), Stack(GRUCell, SIZE, SIZE), as_state(SOURCE_SIZE, SIZE), attention
+    with pytest.raises(InputError, match="concatenated with the context") as caught:
         BahdanauDecoder(*parts, source_size=SOURCE_SIZE)
-    assert caught.value.found == "a stack that reads 3 features"
+    assert caught.value.found == "a stack of input_size=3"
     assert "3 of the input and 10 of the context" in caught.value.fix

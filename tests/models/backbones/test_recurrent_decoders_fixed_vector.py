@@ -7,13 +7,13 @@ from atento.layers.embeddings import TokenEmbedding
 from atento.models.backbones.recurrent import as_both, as_input, as_state
 from atento.models.backbones.recurrent_decoders import FixedVectorDecoder
 from atento.models.protocols import Encoded
-from atento.recurrent import GRU, LSTM, Stack
+from atento.recurrent import GRUCell, LSTMCell, Stack
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11
 
 
 @pytest.mark.spec("E01")
-@pytest.mark.parametrize("kind", [GRU, LSTM])
+@pytest.mark.parametrize("kind", [GRUCell, LSTMCell])
 @pytest.mark.parametrize("hand_over", [as_state, as_input, as_both])
 def test_a_decoded_sentence_by_hand(kind, hand_over):
     """s_0 = tanh(V c) or 0; s_t = f(s_{t−1}, y_{t−1}) or f(s_{t−1}, [y_{t−1}; c]); the embedding predicts from s_t."""

@@ -7,7 +7,7 @@ from atento.layers.embeddings import TokenEmbedding
 from atento.models.backbones.recurrent import as_state
 from atento.models.backbones.recurrent_decoders import LuongDecoder
 from atento.models.protocols import Encoded
-from atento.recurrent import GRU, LSTM, Stack
+from atento.recurrent import GRUCell, LSTMCell, Stack
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11
 
@@ -15,7 +15,7 @@ VALID = torch.tensor([[True] * 7, [True] * 4 + [False] * 3])
 
 
 @pytest.mark.spec("E04", "E05")
-@pytest.mark.parametrize("kind", [GRU, LSTM])
+@pytest.mark.parametrize("kind", [GRUCell, LSTMCell])
 def test_a_decoded_sentence_by_hand(kind, attention):
     """s_t = f(s_{t−1}, y_{t−1}); c_t = Σ p(a(h_i, s_t)) h_i; tanh(W [c_t; s_t]) predicts."""
     attention, look = attention

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from atento.blocks.torch_layers import decoder_layer_to_torch, encoder_layer_to_torch
 from atento.models.backbones.transformer import TransformerDecoder
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, SIZE, LAYERS = 2, 7, 19, 10, 2
@@ -48,7 +47,7 @@ def test_the_whole_model_with_torch_s_layers(norm):
     made, (source, previous) = model(norm), tokens()
     values = embedded(made.encoder.embedding, source)
     for layer in made.encoder.stack.layers:
-        values = encoder_layer_to_torch(layer)(values, src_key_padding_mask=~VALID)
+        values = layer.to_torch()(values, src_key_padding_mask=~VALID)
     states = made.encoder.stack.norm(values)
     encoded = made.encode(source, VALID)
     torch.testing.assert_close(encoded.states[VALID], states[VALID], rtol=0, atol=1e-11)
@@ -57,7 +56,7 @@ def test_the_whole_model_with_torch_s_layers(norm):
     values = embedded(made.decoder.embedding, previous)
     future = nn.Transformer.generate_square_subsequent_mask(TARGET).isinf()
     for layer in made.decoder.layers:
-        values = decoder_layer_to_torch(layer)(values, states, tgt_mask=future, memory_key_padding_mask=~VALID)
+        values = layer.to_torch()(values, states, tgt_mask=future, memory_key_padding_mask=~VALID)
     table = made.decoder.embedding.tokens.table.weight  # the embedding also predicts
     logits = made.decoder.norm(values) @ table.mT + made.decoder.bias
     torch.testing.assert_close(made.decoder(previous, encoded), logits, rtol=0, atol=1e-10)
@@ -105,7 +104,7 @@ def test_weights_of_every_layer_and_head_by_hand():
     values = embedded(made.decoder.embedding, previous)
     future = nn.Transformer.generate_square_subsequent_mask(TARGET).isinf()
     for index, layer in enumerate(made.decoder.layers):
-        theirs = decoder_layer_to_torch(layer)
+        theirs = layer.to_torch()
         own = theirs.self_attn(values, values, values, attn_mask=future)[0]
         asked = theirs.norm1(values + own)
         _, expected = theirs.multihead_attn(

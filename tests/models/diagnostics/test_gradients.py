@@ -10,14 +10,14 @@ from torch import nn
 
 from atento.errors import InputError
 from atento.layers.activations import IDENTITY
-from atento.models.build.encoder_decoder import Vocabularies, build_translator
-from atento.models.build.language_model import build_language_model
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.language_model import build_language_model
 from atento.models.diagnostics.gradients import gradient_flow
 from atento.models.language_model import TextBatch
 from atento.models.names import FAMILIES
 from atento.models.translator import TranslationBatch
-from atento.recurrent import GRU, LSTM, Elman, Stack
-from atento.recurrent.gradient_flow import flow_through, take_apart
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack
+from atento.recurrent.gradient_flow import cell_flow, record_steps
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, INPUT, HIDDEN = 3, 11, 7, 2, 6
@@ -38,7 +38,7 @@ def make_batch(rows=BATCH, source=SOURCE):
 
 def rotating(factor, **choices):
     """A stack of linear cells, each a rotation times a number."""
-    stack = Stack(partial(Elman, activation=IDENTITY), INPUT, HIDDEN, **choices)
+    stack = Stack(partial(ElmanCell, activation=IDENTITY), INPUT, HIDDEN, **choices)
     for cell in stack.cells:
         cell.recur.weight.data.copy_(factor * torch.linalg.qr(torch.randn(HIDDEN, HIDDEN)).Q)
     return stack
@@ -62,24 +62,24 @@ def test_every_layer_and_direction_by_itself(factor, verdict):
 def test_the_gravest_part_speaks():
     stack = rotating(1.0, layers=3)
     stack.cells[1].recur.weight.data.mul_(0.9)
-    assert gradient_flow(stack, torch.randn(BATCH, 41, INPUT)).gravest.part == "layer 2"
+    assert gradient_flow(stack, torch.randn(BATCH, 41, INPUT)).worst.part == "layer 2"
     stack.cells[2].recur.weight.data.mul_(1.02)
     flow = gradient_flow(stack, torch.randn(BATCH, 41, INPUT))
-    assert (flow.gravest.part, flow.verdict) == ("layer 3", "explodes")
+    assert (flow.worst.part, flow.verdict) == ("layer 3", "explodes")
 
 
 @pytest.mark.spec("R13")
-@pytest.mark.parametrize("kind", [Elman, GRU, LSTM])
+@pytest.mark.parametrize("kind", [ElmanCell, GRUCell, LSTMCell])
 def test_a_stack_s_parts_are_its_cells_on_what_they_read(kind):
     stack, inputs = Stack(kind, INPUT, HIDDEN, layers=2, dropout=0.5), torch.randn(BATCH, SOURCE, INPUT)
     valid = torch.ones(BATCH, SOURCE, dtype=torch.bool)
     valid[2, 5:] = False
     flow = gradient_flow(stack, {"inputs": inputs, "valid": valid})
-    lower = flow_through(stack.cell(0), [take_apart(stack.cell(0), inputs, valid=valid)], part="layer 1")
+    lower = cell_flow(stack.cell(0), [record_steps(stack.cell(0), inputs, valid=valid)], part="layer 1")
     below = Stack(kind, INPUT, HIDDEN)
     below.cells[0].load_state_dict(stack.cells[0].state_dict())
     middle = below(inputs, valid=valid).outputs
-    upper = flow_through(stack.cell(1), [take_apart(stack.cell(1), middle, valid=valid)], part="layer 2")
+    upper = cell_flow(stack.cell(1), [record_steps(stack.cell(1), middle, valid=valid)], part="layer 2")
     for found, expected in zip(flow.parts, (lower, upper), strict=True):
         assert found.part == expected.part
         assert found.curve.median == pytest.approx(expected.curve.median, rel=1e-9)
@@ -100,11 +100,11 @@ def test_every_family_has_something_to_say(family):
     assert document["words"] == flow.words and document["remedy"] == flow.remedy
 
 
-@pytest.mark.parametrize("attend", ["current", "previous"])
+@pytest.mark.parametrize("attend", ["luong", "bahdanau"])
 def test_decoders_that_look_after_and_before_each_step(attend):
     flow = gradient_flow(build("lstm+additive", attend=attend), make_batch())
     decoders = [part for part in flow.parts if part.part.startswith("decoder")]
-    assert [part.kind for part in decoders] == ["LSTM"]
+    assert [part.kind for part in decoders] == ["LSTMCell"]
     assert decoders[0].curve.lags[-1] == TARGET
     assert flow.attends
     assert not gradient_flow(build("lstm"), make_batch()).attends
@@ -130,9 +130,9 @@ def test_several_batches_are_one_flow():
 
 
 def test_a_bare_cell_is_walked():
-    cell, inputs = GRU(INPUT, HIDDEN), torch.randn(BATCH, SOURCE, INPUT)
+    cell, inputs = GRUCell(INPUT, HIDDEN), torch.randn(BATCH, SOURCE, INPUT)
     flow = gradient_flow(cell, inputs)
-    assert flow.parts == (flow_through(cell, [take_apart(cell, inputs)], part="GRU"),)
+    assert flow.parts == (cell_flow(cell, [record_steps(cell, inputs)], part="GRUCell"),)
 
 
 def test_a_model_without_time_is_refused():
@@ -144,7 +144,7 @@ def test_a_part_that_takes_one_step_is_left_out():
     flow = gradient_flow(build("gru"), make_batch(source=1))
     assert [part.part for part in flow.parts] == ["decoder.stack"]
     with pytest.raises(InputError, match="two steps or more"):
-        gradient_flow(Stack(GRU, INPUT, HIDDEN), torch.randn(BATCH, 1, INPUT))
+        gradient_flow(Stack(GRUCell, INPUT, HIDDEN), torch.randn(BATCH, 1, INPUT))
     with pytest.raises(InputError, match="two steps or more"):
         gradient_flow(build("transformer").encoder.stack, torch.randn(BATCH, 1, HIDDEN))
 

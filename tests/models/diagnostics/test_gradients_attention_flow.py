@@ -7,10 +7,10 @@ import torch
 
 from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Window
 from atento.attention.heads import MultiHead
-from atento.blocks.transformer import EncoderLayer, TransformerStack
+from atento.blocks.transformer import TransformerEncoderLayer, TransformerStack
 from atento.layers.feed_forward import FeedForward
 from atento.models.diagnostics.gradients import PROBES, gradient_flow, norms_from, paths_back
-from atento.models.diagnostics.recording import Passed, watch
+from atento.models.diagnostics.recording import AttentionPass, record_activations
 
 BATCH, STEPS, SIZE = 3, 7, 6
 
@@ -18,16 +18,18 @@ BATCH, STEPS, SIZE = 3, 7, 6
 def make(extent, size=SIZE, layers=2):
     return TransformerStack(
         [
-            EncoderLayer(MultiHead(size, 2, Attention(ScaledDot(), Softmax(), extent)), FeedForward(size, 11))
+            TransformerEncoderLayer(
+                MultiHead(size, 2, Attention(ScaledDot(), Softmax(), extent)), FeedForward(size, 11)
+            )
             for _ in range(layers)
         ]
     ).eval()
 
 
 def seen(stack, inputs, valid=None):
-    with watch(stack) as found:
+    with record_activations(stack) as found:
         stack(inputs, valid=valid)
-    (passed,) = found.passed[""]
+    (passed,) = found.attention_passes[""]
     return passed
 
 
@@ -65,7 +67,7 @@ def test_a_window_is_where_the_gradient_ends():
     assert all(number > 1e-6 for number in curve.median[:5])
     assert all(number < 1e-20 for number in curve.median[5:])
     assert flow.verdict == "vanishes"
-    assert "model.reach" in flow.remedy
+    assert "model.window" in flow.remedy
 
 
 @pytest.mark.spec("R13")
@@ -79,7 +81,7 @@ def test_attention_reaches_every_step_alike():
 def test_some_probes_stand_for_a_large_output():
     torch.manual_seed(3)
     stack, inputs = make(Everything(), size=62, layers=1), torch.randn(1, STEPS, 62)
-    passed: Passed = seen(stack, inputs)
+    passed: AttentionPass = seen(stack, inputs)
     found = norms_from(passed, {0: 4})
     assert PROBES < 62
     for place in range(STEPS):

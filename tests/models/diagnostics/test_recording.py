@@ -1,56 +1,82 @@
-"""The stages of a text are those the model itself passes through."""
+"""What is seen is what the parts were given, and nothing is left behind."""
 
-import pytest
 import torch
 
-from atento.errors import InputError
-from atento.models.build.encoder_decoder import build_encoder
-from atento.models.build.language_model import build_language_model
-from atento.models.diagnostics.recording import stages
-from atento.models.embedder import NextWord
-from atento.models.names import ModelPart
+from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.diagnostics.recording import record_activations
+from atento.models.translator import TranslationBatch
+from atento.recurrent import Cell, ElmanCell, GRUCell, Stack
 from atento.spec import ModelRecipe
 
-VOCABULARY, SIZE = 11, 6
-TOKENS = torch.tensor([4, 9, 5, 10, 7])
+BATCH, SOURCE, TARGET = 3, 7, 5
 
 
-def encoder(name, **choices):
-    recipe = ModelRecipe(name=name, hidden=SIZE, heads=2, layers=3, dropout=0.0, **choices)
-    return build_encoder(ModelPart.parse(name), recipe, VOCABULARY).eval()
+def build(name, **choices):
+    return build_translator(ModelRecipe(name=name, hidden=6, heads=2, **choices), Vocabularies(13, 11)).eval()
 
 
-@pytest.mark.spec("S04")
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_transformer_has_one_a_layer_and_ends_where_it_ends(norm):
-    model = encoder("transformer", norm=norm)
-    found = stages(model, TOKENS)
-    assert [stage.name for stage in found] == ["embedding", "layer 1", "layer 2", "layer 3"]
-    torch.testing.assert_close(found[0].vectors, model.embedding.tokens.table.weight[TOKENS], rtol=0, atol=0)
-    valid = torch.ones(1, 5, dtype=torch.bool)
-    torch.testing.assert_close(found[-1].vectors, model.encode(TOKENS[None], valid).states[0].detach())
-    placed = model.embedding.whole(TOKENS[None], valid)
-    torch.testing.assert_close(found[1].vectors, model.stack.layers[0](placed, valid=valid)[0].detach())
+def make_batch():
+    real = torch.ones(BATCH, SOURCE, dtype=torch.bool)
+    real[1, 4:] = False
+    tokens = torch.randint(1, 11, (BATCH, TARGET))
+    return TranslationBatch(
+        torch.randint(1, 13, (BATCH, SOURCE)), real, tokens, tokens, torch.ones_like(tokens, dtype=torch.bool)
+    )
 
 
-def test_a_recurrent_encoder_has_its_states():
-    model = encoder("gru")
-    found = stages(model, TOKENS)
-    assert [stage.name for stage in found] == ["embedding", "states"]
-    states = model.encode(TOKENS[None], torch.ones(1, 5, dtype=torch.bool)).states[0]
-    torch.testing.assert_close(found[1].vectors, states.detach())
+def test_a_walk_is_seen_whole():
+    stack, inputs = Stack(GRUCell, 2, 3, layers=2), torch.randn(BATCH, SOURCE, 2)
+    start, valid = stack.start(inputs[:, 0]), torch.ones(BATCH, SOURCE, dtype=torch.bool)
+    with record_activations(stack) as seen:
+        stack(inputs)
+        stack(inputs[:, :2], start, valid=valid[:, :2])
+    first, second = seen.stack_inputs[""]
+    assert torch.equal(first.inputs, inputs) and first.start is None and first.valid is None
+    assert second.start is start and torch.equal(second.valid, valid[:, :2])
+    assert not any(seen.cell_steps.values())
 
 
-@pytest.mark.parametrize("name", ["transformer", "lstm"])
-def test_a_language_model_sees_the_past_alone(name):
-    recipe = ModelRecipe(name=name, hidden=SIZE, heads=2, layers=2, dropout=0.0)
-    model = build_language_model(recipe, VOCABULARY).eval()
-    one, other = stages(model, TOKENS), stages(model, TOKENS.clone().index_fill(0, torch.tensor([4]), 8))
-    for first, second in zip(one, other, strict=True):
-        torch.testing.assert_close(first.vectors[:4], second.vectors[:4])
-        assert not torch.equal(first.vectors[4], second.vectors[4])
+def test_steps_of_a_cell_that_no_stack_walks_are_seen():
+    """Elman with an activation of its own goes step by step inside a walk; those are the walk's."""
+    stack, inputs = Stack(ElmanCell, 2, 3), torch.randn(BATCH, SOURCE, 2)
+    with record_activations(stack) as seen:
+        state = stack.start(inputs[:, 0])
+        for time in range(SOURCE):
+            _, state = stack.step(inputs[:, time], state)
+    steps = seen.cell_steps["cells.0"]
+    assert len(steps) == SOURCE
+    torch.testing.assert_close(steps[2].read, stack.cell(0).read(inputs[:, 2]))
+    assert (steps[0].state.hidden == 0).all()
 
 
-def test_a_model_without_layers_is_refused():
-    with pytest.raises(InputError, match="no layers"):
-        stages(NextWord(VOCABULARY, SIZE, window=2), TOKENS)
+def test_a_decoder_that_looks_before_each_step_is_seen_stepping():
+    model, batch = build("gru+additive", attend="bahdanau"), make_batch()
+    with record_activations(model) as seen:
+        model(batch)
+    assert len(seen.stack_inputs["encoder.stack"]) == 1
+    assert not seen.stack_inputs["decoder.stack"]
+    assert len(seen.cell_steps["decoder.stack.cells.0"]) == TARGET
+
+
+def test_attention_is_cut_off_from_what_lies_below():
+    model, batch = build("transformer", layers=2), make_batch()
+    with record_activations(model) as seen:
+        model(batch)
+    assert set(seen.attention_passes) == {"encoder.stack", "decoder.layers"}
+    for (passed,) in seen.attention_passes.values():
+        assert passed.inputs.is_leaf and passed.inputs.requires_grad
+        (gradient,) = torch.autograd.grad(passed.outputs.sum(), passed.inputs)
+        assert gradient.shape == passed.inputs.shape
+    assert torch.equal(seen.attention_passes["encoder.stack"][0].valid, batch.source_valid)
+
+
+def test_a_watched_model_says_the_same_and_is_left_as_it_was():
+    for name in ("gru-before+dot", "jordan", "transformer/lstm+general", "lstm/transformer"):
+        model, batch = build(name), make_batch()
+        before = {part: dict(part.__dict__) for part in model.modules() if isinstance(part, Cell)}
+        expected = model(batch)
+        with record_activations(model):
+            torch.testing.assert_close(model(batch), expected, rtol=0, atol=1e-13)
+        assert torch.equal(model(batch), expected)
+        assert all(part.__dict__.keys() == kept.keys() for part, kept in before.items())
+        assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())

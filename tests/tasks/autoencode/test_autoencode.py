@@ -11,7 +11,7 @@ from atento.data.builtin.dynamics import film_states
 from atento.data.dynamics import rossler
 from atento.data.series import Past
 from atento.errors import InputError, RunError
-from atento.metrics.latents import next_step_r2, smooth_map_r2, smooth_map_shares
+from atento.metrics.latents import next_step_r2, smooth_map_r2, smooth_map_r2_each
 from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.autoencode.autoencode import AUTOENCODE
@@ -59,7 +59,7 @@ def path_of(run, file):
     bundle = run.predictor.bundle
     recipe = bundle.recipe.data
     if file == "film":
-        reading = bundle.task.read(recipe, 0)
+        reading = bundle.task.reading.read(recipe, 0)
         whole = (
             reading.train[0][0].values,
             *(np.concatenate([q.source.values for q in part]) for part in (reading.valid, reading.test)),
@@ -67,7 +67,7 @@ def path_of(run, file):
         rows = np.concatenate(whole)
         pasts = [Past("", "", rows[at : at + 1], np.zeros((1, 0)), origin=at + 1) for at in range(len(rows))]
     else:
-        pasts = bundle.task.open(recipe, str(file), 0).sources
+        pasts = bundle.task.reading.read_unlabelled(recipe, str(file), 0).sources
     return latent_path(run.module, bundle.codec, pasts)
 
 
@@ -75,7 +75,7 @@ def path_of(run, file):
 def test_the_latents_of_frames_recreate_the_flow(film_run):
     latents = path_of(film_run, "film")
     assert latents.shape == (FRAMES, 3)
-    assert smooth_map_shares(latents, film_states(0)).min() > 0.95
+    assert smooth_map_r2_each(latents, film_states(0)).min() > 0.95
     assert next_step_r2(latents) > 0.95
     assert film_run.metrics["scores"]["r2"][0] > 0.9
 
@@ -83,7 +83,7 @@ def test_the_latents_of_frames_recreate_the_flow(film_run):
 @pytest.mark.spec("D07")
 def test_three_principal_components_of_the_frames_do_not(film_run):
     """What the film is made for: no three sums of pixels say all of the state."""
-    reading = AUTOENCODE.read(DataRecipe(train="film", split="70/15/15"), 0)
+    reading = AUTOENCODE.reading.read(DataRecipe(train="film", split="70/15/15"), 0)
     frames, states = reading.train[0][0].values, film_states(0)[:4200]
     centred = frames - frames.mean(axis=0)
     components = np.linalg.eigh(centred.T @ centred)[1][:, -3:]
@@ -94,7 +94,7 @@ def test_three_principal_components_of_the_frames_do_not(film_run):
 def test_the_latents_of_windows_of_one_coordinate_recreate_the_flow(window_run, series, states):
     latents, seen = path_of(window_run, series), states[ROWS - 1 :]
     assert latents.shape == (FRAMES - ROWS + 1, 3)
-    assert smooth_map_shares(latents, seen).min() > 0.95, "y and z too, which were never shown"
+    assert smooth_map_r2_each(latents, seen).min() > 0.95, "y and z too, which were never shown"
     assert next_step_r2(latents) > 0.95
     assert smooth_map_r2(latents[np.random.default_rng(0).permutation(len(latents))], seen) < 0.1
 
@@ -103,26 +103,26 @@ def test_the_latents_of_windows_of_one_coordinate_recreate_the_flow(window_run, 
 def test_the_state_of_a_forecasting_network_recreates_the_flow(series, states, tmp_path):
     settings = {**QUICK, "train.steps": 200, "train.lr": 0.01, "data.look_back": ROWS, "data.horizon": 1}
     settings |= {"model.hidden": 5, "model.dropout": 0.0, "model.strategy": "recursive", "model.anchor": "none"}
-    settings |= {"model.highway": False, "train.batch_tokens": 128 * ROWS, "data.split": "70/15/15"}
+    settings |= {"model.linear_skip": False, "train.batch_tokens": 128 * ROWS, "data.split": "70/15/15"}
     run = atento.fit(series, task="forecast", model="rnn", settings=settings, device="cpu", out=tmp_path / "run")
     recipe = run.recipe.data.model_copy(update={"horizon": 0})
     pasts = open_windows(recipe, str(series), 0).sources[:-1]  # there is no next step after the last
-    pasts = [Past(past.series, past.at, past.values, np.zeros((ROWS + 1, 0)), past.origin) for past in pasts]
+    pasts = [Past(past.series, past.until, past.values, np.zeros((ROWS + 1, 0)), past.origin) for past in pasts]
     latents, seen = latent_path(run.module, run.predictor.bundle.codec, pasts), states[ROWS - 1 : -1]
     assert latents.shape == (FRAMES - ROWS, 5)
-    assert smooth_map_shares(latents, seen).min() > 0.95
+    assert smooth_map_r2_each(latents, seen).min() > 0.95
     assert next_step_r2(latents) > 0.95
 
 
 def test_answers_are_windows_and_latents(window_run, series):
     bundle = window_run.predictor.bundle
-    pasts = bundle.task.open(bundle.recipe.data, str(series), 0).sources[:5]
+    pasts = bundle.task.reading.read_unlabelled(bundle.recipe.data, str(series), 0).sources[:5]
     answers = window_run.predictor.answer(pasts)
     codec, module = bundle.codec, window_run.module
     for past, answer in zip(pasts, answers, strict=True):
-        scaled = torch.tensor((past.values - codec.mean) / codec.spread, dtype=torch.float32)[None]
+        scaled = torch.tensor((past.values - codec.mean) / codec.std, dtype=torch.float32)[None]
         latent = module.encode(scaled)
-        expected = module.decode(latent)[0].detach().numpy() * codec.spread + codec.mean
+        expected = module.decode(latent)[0].detach().numpy() * codec.std + codec.mean
         np.testing.assert_allclose(answer.value[:ROWS].reshape(ROWS, 1), expected, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(answer.value[ROWS:], latent[0].detach().numpy(), rtol=1e-4, atol=1e-5)
         assert answer.text == " ".join(f"{number:.4g}" for number in latent[0].tolist())
@@ -133,20 +133,20 @@ def test_answers_are_windows_and_latents(window_run, series):
 
 def test_the_metrics_by_hand(window_run, series):
     bundle = window_run.predictor.bundle
-    questions = bundle.task.ask(bundle.recipe.data, str(series), 0).questions[:200]
+    questions = bundle.task.reading.read_labelled(bundle.recipe.data, str(series), 0).questions[:200]
     answers = [answer.value for answer in window_run.predictor.answer([question.source for question in questions])]
-    metrics = {metric.name: metric for metric in AUTOENCODE.metrics(bundle.codec)}
+    metrics = {metric.name: metric for metric in AUTOENCODE.judging.metrics(bundle.codec)}
     sources, references = [question.source for question in questions], [question.references for question in questions]
-    spread, mean = bundle.codec.spread[0], bundle.codec.mean[0]
+    std, mean = bundle.codec.std[0], bundle.codec.mean[0]
     truth = np.stack([source.values[:, 0] for source in sources])
-    errors = (np.stack([answer[:ROWS] for answer in answers]) - truth) / spread
-    found = {name: metric.on(sources).value(answers, references) for name, metric in metrics.items()}
+    errors = (np.stack([answer[:ROWS] for answer in answers]) - truth) / std
+    found = {name: metric.for_sources(sources).value(answers, references) for name, metric in metrics.items()}
     assert found["mse"] == pytest.approx(np.square(errors).mean())
-    assert found["r2"] == pytest.approx(1 - np.square(errors).sum() / np.square((truth - mean) / spread).sum())
+    assert found["r2"] == pytest.approx(1 - np.square(errors).sum() / np.square((truth - mean) / std).sum())
     latents = np.stack([answer[ROWS:] for answer in answers])
     assert found["next_step"] == pytest.approx(next_step_r2(latents))
-    twice = metrics["next_step"].on(sources).statistics(answers * 2, references * 2)
-    once = metrics["next_step"].on(sources).statistics(answers, references)
+    twice = metrics["next_step"].for_sources(sources).statistics(answers * 2, references * 2)
+    once = metrics["next_step"].for_sources(sources).statistics(answers, references)
     np.testing.assert_allclose(twice, np.concatenate([once, once]))
     assert list(window_run.metrics["scores"]) == ["mse", "r2", "next_step"]
 
@@ -169,8 +169,8 @@ def test_the_scale_knows_the_training_part_alone(series):
     reading = read_windows(recipe, 0)
     codec = WindowCodec.learn(TokensRecipe(), reading.train)
     values = reading.train[0][0].values
-    np.testing.assert_allclose((codec.mean, codec.spread), (values.mean(axis=0), values.std(axis=0)))
-    from atento.checks.leaks import require_no_leak
+    np.testing.assert_allclose((codec.mean, codec.std), (values.mean(axis=0), values.std(axis=0)))
+    require_no_leak = AUTOENCODE.learning.require_no_leak
 
     require_no_leak(codec, reading)
     whole = read_windows(recipe.model_copy(update={"split": "98/1/1"}), 0)
@@ -182,11 +182,11 @@ def test_the_scale_knows_the_training_part_alone(series):
 
 
 def test_pixels_share_one_spread():
-    reading = AUTOENCODE.read(DataRecipe(train="film", split="70/15/15"), 0)
+    reading = AUTOENCODE.reading.read(DataRecipe(train="film", split="70/15/15"), 0)
     codec = WindowCodec.learn(TokensRecipe(), reading.train)
     values = reading.train[0][0].values
-    assert np.ptp(codec.spread) == 0
-    assert codec.spread[0] == pytest.approx(np.sqrt(values.var(axis=0).mean()))
+    assert np.ptp(codec.std) == 0
+    assert codec.std[0] == pytest.approx(np.sqrt(values.var(axis=0).mean()))
     assert (codec.frame.look_back, codec.sizes.frame) == (1, (24, 24))
 
 
@@ -194,8 +194,8 @@ def test_a_codec_comes_back_from_what_it_wrote(window_run):
     codec = window_run.predictor.bundle.codec
     again = WindowCodec.load(json.loads(json.dumps(codec.to_json())))
     assert (again.frame, again.noise) == (codec.frame, codec.noise)
-    np.testing.assert_array_equal((again.mean, again.spread), (codec.mean, codec.spread))
-    for damage in ({"spread": [0.0]}, {"mean": []}, {"look_back": 0}, {"channels": 3}):
+    np.testing.assert_array_equal((again.mean, again.std), (codec.mean, codec.std))
+    for damage in ({"std": [0.0]}, {"mean": []}, {"look_back": 0}, {"channels": 3}):
         with pytest.raises(InputError, match="no scale of windows"):
             WindowCodec.load({**codec.to_json(), **damage})
     with pytest.raises(InputError, match="no scale of windows"):
@@ -203,9 +203,11 @@ def test_a_codec_comes_back_from_what_it_wrote(window_run):
 
 
 def test_noise_reaches_the_model():
-    codec = WindowCodec.learn(TokensRecipe(), AUTOENCODE.read(DataRecipe(train="film", split="70/15/15"), 0).train)
-    told = AUTOENCODE.suit(codec, Recipe().with_values({"train.noise": 0.3}))
-    assert AUTOENCODE.build(ModelRecipe(name="mlp", latent=2), told).noise == 0.3
+    codec = WindowCodec.learn(
+        TokensRecipe(), AUTOENCODE.reading.read(DataRecipe(train="film", split="70/15/15"), 0).train
+    )
+    told = AUTOENCODE.learning.bind(codec, Recipe().with_values({"train.noise": 0.3}))
+    assert AUTOENCODE.learning.build(ModelRecipe(name="mlp", latent=2), told).noise == 0.3
 
 
 def test_simple_models_answer_in_the_same_form(series):
@@ -213,43 +215,45 @@ def test_simple_models_answer_in_the_same_form(series):
     codec = WindowCodec.learn(TokensRecipe(), reading.train)
     sources, references = zip(*((question.source, question.references) for question in reading.test), strict=True)
     found = {}
-    for make in AUTOENCODE.baselines:
+    for make in AUTOENCODE.judging.baselines:
         model = make().fit([one for one, _ in reading.train], [frame for _, frame in reading.train])
         outputs = model.predict(sources)
-        metrics = [metric.on(sources) for metric in AUTOENCODE.metrics(codec)]
+        metrics = [metric.for_sources(sources) for metric in AUTOENCODE.judging.metrics(codec)]
         found[model.name] = {metric.name: metric.value(outputs, references) for metric in metrics}
     assert abs(found["mean"]["r2"]) < 0.01
     assert found["mean"]["next_step"] == 0, "a latent of nothing goes nowhere"
     windows = np.lib.stride_tricks.sliding_window_view(reading.train[0][0].values[:, 0], ROWS)
-    windows = (windows - codec.mean) / codec.spread
+    windows = (windows - codec.mean) / codec.std
     components = np.linalg.svd(windows - windows.mean(axis=0), full_matrices=False)[2][:3]
-    tested = (np.stack([source.values[:, 0] for source in sources]) - codec.mean) / codec.spread - windows.mean(axis=0)
+    tested = (np.stack([source.values[:, 0] for source in sources]) - codec.mean) / codec.std - windows.mean(axis=0)
     expected = np.square(tested - tested @ components.T @ components).mean()
     assert found["pca-3"]["mse"] == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_look_and_the_steps_of_a_pass(window_run, series):
     bundle = window_run.predictor.bundle
-    past = bundle.task.open(bundle.recipe.data, str(series), 0).sources[7]
+    past = bundle.task.reading.read_unlabelled(bundle.recipe.data, str(series), 0).sources[7]
     look = window_run.predictor.look(past)
     assert len(look.source) == ROWS and look.weights.numel() == 0
-    steps = AUTOENCODE.steps(window_run.module, bundle.codec, past, DecodeRecipe())
-    assert [step["title"] for step in steps] == ["window", "latent", "recreated"]
-    assert steps[1]["columns"] == ["z1", "z2", "z3"]
+    steps = AUTOENCODE.answering.trace(window_run.module, bundle.codec, past, DecodeRecipe())
+    assert [step.title for step in steps] == ["window", "latent", "recreated"]
+    assert steps[1].columns == ["z1", "z2", "z3"]
     torch.manual_seed(0)
     codec = bundle.codec
-    transformer = AUTOENCODE.build(ModelRecipe(name="transformer", hidden=8, heads=2, latent=2, dropout=0.0), codec)
-    look = AUTOENCODE.look(transformer.eval(), codec, past, DecodeRecipe())
+    transformer = AUTOENCODE.learning.build(
+        ModelRecipe(name="transformer", hidden=8, heads=2, latent=2, dropout=0.0), codec
+    )
+    look = AUTOENCODE.answering.look(transformer.eval(), codec, past, DecodeRecipe())
     assert look.weights.shape == (1, 2, ROWS, ROWS)
     torch.testing.assert_close(look.weights.sum(-1), torch.ones(1, 2, ROWS))
 
 
 def test_a_path_as_a_table(window_run, series):
     bundle = window_run.predictor.bundle
-    opened = bundle.task.open(bundle.recipe.data, str(series), 0)
+    opened = bundle.task.reading.read_unlabelled(bundle.recipe.data, str(series), 0)
     opened = opened._replace(sources=opened.sources[:9])
     answers = window_run.predictor.answer(opened.sources)
-    table = AUTOENCODE.tabulate(opened, answers)
+    table = AUTOENCODE.answering.tabulate(opened, answers)
     assert list(table) == ["ds", "z1", "z2", "z3"]
     assert table["ds"][0] == str(ROWS - 1)
     assert [table[f"z{at + 1}"][4] for at in range(3)] == pytest.approx(answers[4].value[ROWS:].tolist())
@@ -269,10 +273,10 @@ def test_what_is_refused(changes, message, series):
 
 
 def test_it_is_a_task_that_nothing_asks_for_by_itself(series):
-    from atento.tasks.catalogue import find_task
+    from atento.tasks.finding import find_task
 
     assert TASKS["autoencode"] is AUTOENCODE
     assert find_task("auto", DataRecipe(train="film")) == (AUTOENCODE, "")
     assert find_task("auto", DataRecipe(train=str(series)))[0].name == "forecast"
     with pytest.raises(InputError, match="there is no autoencoder"):
-        AUTOENCODE.names(ModelName.parse("lineal"))
+        AUTOENCODE.learning.check_name(ModelName.parse("lineal"))

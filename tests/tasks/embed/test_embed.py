@@ -6,14 +6,14 @@ import torch
 
 from atento.data.text.vocabulary import Words
 from atento.errors import InputError
-from atento.metrics.language_model import PREFERRED
-from atento.models.build.language_model import EMBEDDERS, require_embedder
-from atento.models.embedder import noise_of
+from atento.metrics.language_model import PREFERENCE
+from atento.models.builders.language_model import EMBEDDERS, require_embedder
+from atento.models.embedder import noise_distribution
 from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
 from atento.tasks.embed.codec import WordCodec
-from atento.tasks.embed.embed import EMBED, NextWordCounts, foreseen, told_apart
+from atento.tasks.embed.embed import EMBED, NextWordCounts, next_word_preference, preferred_share
 from atento.tasks.reading.text import passages, read_passages
 
 TEXTS = ["the cat sees the dog", "the dog sees the cat", "a bird sings", "the bird sees a cat"] * 3
@@ -26,7 +26,7 @@ def codec():
 
 def build(codec, name="skip-gram", **choices):
     torch.manual_seed(0)
-    module = EMBED.build(ModelRecipe(name=name, hidden=5, reach=2, **choices), codec).eval()
+    module = EMBED.learning.build(ModelRecipe(name=name, hidden=5, window=2, **choices), codec).eval()
     for parameter in module.parameters():
         torch.nn.init.normal_(parameter.detach())
     return module
@@ -35,20 +35,20 @@ def build(codec, name="skip-gram", **choices):
 def test_a_true_word_is_preferred_to_the_noise_below_it():
     scores = torch.tensor([[[5.0, 1.0, 2.0, 2.0, 7.0]]])
     noise = torch.tensor([0.0, 0.1, 0.2, 0.3, 0.4])
-    assert told_apart(scores, torch.tensor([[2]]), noise).item() == pytest.approx(0.1 + (0.2 + 0.3) / 2)
-    assert told_apart(scores, torch.tensor([[4]]), noise).item() == pytest.approx(0.1 + 0.2 + 0.3 + 0.4 / 2)
+    assert preferred_share(scores, torch.tensor([[2]]), noise).item() == pytest.approx(0.1 + (0.2 + 0.3) / 2)
+    assert preferred_share(scores, torch.tensor([[4]]), noise).item() == pytest.approx(0.1 + 0.2 + 0.3 + 0.4 / 2)
 
 
 @pytest.mark.parametrize("name", EMBEDDERS)
 def test_what_is_judged_word_by_word(codec, name):
-    module, noise = build(codec, name), noise_of(codec.counts)
+    module, noise = build(codec, name), noise_distribution(codec.counts)
     texts = ["the cat sees a bird", "sees", "", "the unheard dog", "xyz"]
-    for text, (preferred, asked) in zip(texts, foreseen(module, codec, texts, DecodeRecipe()), strict=True):
+    for text, (preferred, asked) in zip(texts, next_word_preference(module, codec, texts, DecodeRecipe()), strict=True):
         row = codec.read(text)
         wanted, words = 0.0, 0
         for at, word in enumerate(row):
             if at and word >= 4:
-                scores = module.foresee(torch.tensor([row]))[0, at]
+                scores = module.predict(torch.tensor([row]))[0, at]
                 wanted += sum(
                     float(noise[other])
                     * (1.0 if scores[word] > scores[other] else 0.5 * (scores[word] == scores[other]))
@@ -60,7 +60,7 @@ def test_what_is_judged_word_by_word(codec, name):
 
 
 def test_the_metric_is_the_mean_over_all_words():
-    assert PREFERRED.value([[1.5, 2.0], [0.5, 3.0], [0.0, 0.0]], [("",)] * 3) == pytest.approx(0.4)
+    assert PREFERENCE.value([[1.5, 2.0], [0.5, 3.0], [0.0, 0.0]], [("",)] * 3) == pytest.approx(0.4)
 
 
 def test_a_simple_model_counts_which_word_follows_which():
@@ -78,11 +78,15 @@ def test_a_simple_model_counts_which_word_follows_which():
 
 
 def test_words_are_counted_in_the_training_part(codec):
-    counts = dict(zip(codec.source.tokens, codec.counts, strict=True))
+    counts = dict(zip(codec.vocabulary.id_to_token, codec.counts, strict=True))
     assert counts["the"] == 15 and counts["bird"] == 6 and counts["<unknown>"] == 0
     again = WordCodec.load(codec.to_json())
-    assert (again.counts, again.source.tokens, again.lower) == (codec.counts, codec.source.tokens, False)
-    lower = WordCodec.learn(TokensRecipe(lower=True), [("The THE cat", "")])
+    assert (again.counts, again.vocabulary.id_to_token, again.lower) == (
+        codec.counts,
+        codec.vocabulary.id_to_token,
+        False,
+    )
+    lower = WordCodec.learn(TokensRecipe(lowercase=True), [("The THE cat", "")])
     assert lower.read("the The CAT") == [4, 4, 5]
 
 
@@ -109,7 +113,8 @@ def test_documents_are_read_passage_by_passage(tmp_path):
 def test_answers_are_neighbours(codec):
     module = build(codec)
     answers = [
-        answer.text for answer in EMBED.answer(module, codec, ["cat", "cat - dog", "the cat", "", "zz"], DecodeRecipe())
+        answer.text
+        for answer in EMBED.answering.answer(module, codec, ["cat", "cat - dog", "the cat", "", "zz"], DecodeRecipe())
     ]
     assert all(len(answer.split(", ")) == 5 for answer in answers[:3])
     assert "cat" not in answers[0].split(", ")
@@ -118,18 +123,18 @@ def test_answers_are_neighbours(codec):
 
 def test_steps_show_vectors_and_scores(codec):
     for name in EMBEDDERS:
-        vectors, scores = EMBED.steps(build(codec, name), codec, "the cat", DecodeRecipe())
-        assert vectors["rows"] == ["the", "cat"] and vectors["shape"] == [2, 5]
-        assert np.shape(scores["matrix"]) == (2, 5) and not {"<pad>", "<unknown>"} & set(scores["columns"])
+        vectors, scores = EMBED.answering.trace(build(codec, name), codec, "the cat", DecodeRecipe())
+        assert vectors.rows == ["the", "cat"] and vectors.shape == [2, 5]
+        assert np.shape(scores.matrix) == (2, 5) and not {"<pad>", "<unknown>"} & set(scores.columns)
 
 
 def test_it_is_never_guessed_and_has_names_of_its_own():
-    assert TASKS["embed"].recognise(None).likelihood == 0.0
+    assert TASKS["embed"].reading.recognise(None).likelihood == 0.0
     with pytest.raises(InputError, match="did you mean 'skip-gram'"):
         require_embedder(ModelName.parse("skipgram"))
 
 
 def test_words_at_another_level():
     codec = WordCodec.learn(TokensRecipe(source="char"), [("abc", ""), ("cab", "")])
-    assert codec.source.level == "char" and sum(codec.counts) == 6
-    assert isinstance(WordCodec.learn(TokensRecipe(), [("a b", "")]).source, Words)
+    assert codec.vocabulary.level == "char" and sum(codec.counts) == 6
+    assert isinstance(WordCodec.learn(TokensRecipe(), [("a b", "")]).vocabulary, Words)

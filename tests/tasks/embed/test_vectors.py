@@ -6,7 +6,7 @@ import torch
 
 import atento
 from atento.data.text.vectors import write_vectors
-from atento.data.text.vocabulary import MARKS
+from atento.data.text.vocabulary import SPECIAL_TOKENS
 from atento.errors import InputError
 from atento.spec import Recipe
 from atento.tasks.catalogue import TASKS
@@ -34,9 +34,9 @@ def recipe_of(folder, **values):
 def build(recipe, task="translate", name="gru"):
     chosen = TASKS[task]
     pairs = PAIRS if task == "translate" else [(source, str(place % 2)) for place, (source, _) in enumerate(PAIRS)]
-    codec = chosen.learn(recipe.tokens, pairs)
+    codec = chosen.learning.learn(recipe.tokens, pairs)
     torch.manual_seed(0)
-    return chosen.build(recipe.model.model_copy(update={"name": name}), codec), codec
+    return chosen.learning.build(recipe.model.model_copy(update={"name": name}), codec), codec
 
 
 @pytest.mark.spec("S03")
@@ -51,13 +51,13 @@ def test_each_word_gets_its_vector_and_the_others_keep_theirs(folder, task, name
     lines = (folder / "v.txt").read_text().splitlines()[1:]
     file = {word: np.array(numbers, dtype=float) for word, *numbers in (line.split() for line in lines)}
     scale = 1 / np.mean([np.linalg.norm(file[word]) for word in ("one", "two", "four", "five", "seven")])
-    for place, word in enumerate(words_of(codec)[0], start=len(MARKS)):
+    for place, word in enumerate(words_of(codec)[0], start=len(SPECIAL_TOKENS)):
         wanted = file.get(word, file.get(word.lower()))
         if wanted is None:
             assert torch.equal(table[place], before[place])
         else:
             np.testing.assert_allclose(table[place].numpy(), scale * wanted, rtol=1e-5)
-    assert torch.equal(table[: len(MARKS)], before[: len(MARKS)])
+    assert torch.equal(table[: len(SPECIAL_TOKENS)], before[: len(SPECIAL_TOKENS)])
 
 
 @pytest.mark.spec("S03")
@@ -79,7 +79,7 @@ def test_frozen_vectors_stay_bit_for_bit_and_the_others_learn(folder, tmp_path, 
     )  # fmt: skip
     recipe = run.recipe
     torch.manual_seed(recipe.train.seed)
-    fresh = TASKS["translate"].build(recipe.model, run.predictor.bundle.codec)
+    fresh = TASKS["translate"].learning.build(recipe.model, run.predictor.bundle.codec)
     start_words(fresh, run.predictor.bundle.codec, recipe, started=False)
     first = table_of(fresh, run.predictor.bundle.codec).table.weight
     last = table_of(run.module, run.predictor.bundle.codec).table.weight

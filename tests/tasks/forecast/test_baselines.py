@@ -6,7 +6,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.linear_model import Ridge
 from tests.tasks.hand_series import series
 
-from atento.data.series import Past, Step
+from atento.data.series import Frequency, Past
 from atento.errors import InputError
 from atento.tasks.forecast import baselines
 from atento.tasks.forecast.baselines import (
@@ -21,9 +21,9 @@ from atento.tasks.forecast.baselines import (
     ridge,
     seasonal,
 )
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
-FRAME = Frame(4, 3, ("a", "b"), (), Step(1, "h"), 2)
+FRAME = WindowSpec(4, 3, ("a", "b"), (), Frequency(1, "h"), 2)
 
 
 def past(values, name=""):
@@ -94,7 +94,7 @@ def test_weights_are_scikit_learn_s(monkeypatch, anchored, joint):
 
 def test_a_sine_is_forecast_by_weighted_sums():
     values = 5 + np.sin(0.3 * np.arange(300))[:, None]
-    frame = Frame(8, 20, ("a",), (), Step(1, "h"), 1)
+    frame = WindowSpec(8, 20, ("a",), (), Frequency(1, "h"), 1)
     for make in (ridge, autoregression):
         model = make().fit([series(values[:200])], [frame])
         (found,) = model.predict([Past("", "", values[240:248], np.zeros((28, 0)))])
@@ -106,7 +106,7 @@ def test_series_of_any_scale_teach_one_another():
     chance = np.random.default_rng(0)
     quiet = np.sin(0.4 * np.arange(60)) + 0.01 * chance.normal(size=60)
     loud = 1000 * np.sin(0.4 * np.arange(60) + 1) + 7
-    frame = Frame(6, 3, ("a",), (), Step(1, "h"), 1)
+    frame = WindowSpec(6, 3, ("a",), (), Frequency(1, "h"), 1)
     model = ridge().fit([series(quiet, "q"), series(loud, "l")], [frame, frame])
     for name, truth in (("q", quiet), ("l", loud)):
         (found,) = model.predict([Past(name, "", truth[30:36, None], np.zeros((9, 0)))])
@@ -117,7 +117,7 @@ def test_channels_are_read_together_where_one_tells_the_other():
     chance = np.random.default_rng(0)
     leader = chance.normal(size=401)
     follower = np.roll(leader, 1)
-    frame = Frame(4, 1, ("a", "b"), (), Step(1, "h"), 1)
+    frame = WindowSpec(4, 1, ("a", "b"), (), Frequency(1, "h"), 1)
     assert likelier_channels([(series(np.stack([leader, follower], axis=1)[1:]), frame)]) == "joint"
     apart = chance.normal(size=(60, 2)).cumsum(axis=0)
     assert likelier_channels([(series(apart), frame)]) == "each"

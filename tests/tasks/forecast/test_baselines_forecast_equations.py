@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from atento.data.dynamics import lorenz
-from atento.data.series import Past, Series, Step
+from atento.data.series import Frequency, Past, Series
 from atento.spec import TokensRecipe
-from atento.tasks.forecast.baselines import Equations, monomials
+from atento.tasks.forecast.baselines import PolynomialBaseline, monomials
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.forecast import FORECAST
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 from atento.tasks.task import baselines_of
 
-FRAME = Frame(1, 40, ("x", "y", "z"), (), Step(1, ""), 1)
+FRAME = WindowSpec(1, 40, ("x", "y", "z"), (), Frequency(1, ""), 1)
 
 
 def series(rows):
@@ -24,7 +24,7 @@ def series(rows):
 @pytest.mark.spec("D05")
 def test_it_foresees_a_flow_in_the_units_of_the_series():
     rows = lorenz(1500)
-    model = Equations().fit([series(rows[:1300])], [FRAME])
+    model = PolynomialBaseline().fit([series(rows[:1300])], [FRAME])
     assert model.model.degree > 2
     pasts = [Past("", "", rows[at : at + 1], np.zeros((41, 0))) for at in (1300, 1350)]
     for at, found in zip((1301, 1351), model.predict(pasts), strict=True):
@@ -33,7 +33,7 @@ def test_it_foresees_a_flow_in_the_units_of_the_series():
 
 
 def test_no_run_goes_to_infinity():
-    model = Equations().fit([series(lorenz(400))], [FRAME])
+    model = PolynomialBaseline().fit([series(lorenz(400))], [FRAME])
     (far,) = model.predict([Past("", "", np.full((1, 3), 1e4), np.zeros((41, 0)))])
     assert np.isfinite(far).all()
 
@@ -43,4 +43,4 @@ def test_it_stands_in_comparisons_of_flows_only():
     for look_back, there in ((1, True), (2, False)):
         frame = FRAME._replace(look_back=look_back)
         codec = SeriesCodec.learn(TokensRecipe(), [(series(lorenz(300)), frame)])
-        assert (Equations in baselines_of(FORECAST, codec)) is there
+        assert (PolynomialBaseline in baselines_of(FORECAST, codec)) is there

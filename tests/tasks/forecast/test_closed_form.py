@@ -6,20 +6,20 @@ import torch
 from sklearn.linear_model import Ridge
 
 import atento.tasks.forecast.closed_form as readout
-from atento.data.series import Series, Step
+from atento.data.series import Frequency, Series
 from atento.metrics.dynamics import valid_times
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.forecast import FORECAST, build
-from atento.tasks.forecast.rollout import free_run
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.rollout import rollout
+from atento.tasks.forecast.windows import WindowSpec
 
 ROWS, HORIZON, UNITS = 997, 31, 67
 FLOW = {
     "model.strategy": "recursive",
     "model.channels": "joint",
     "model.anchor": "change",
-    "model.highway": False,
+    "model.linear_skip": False,
     "model.dropout": 0.0,
 }
 
@@ -37,7 +37,7 @@ def swings(rows, place=(1.0, 0.0)):
 
 @pytest.fixture(scope="module")
 def pairs():
-    frame = Frame(1, HORIZON, ("x", "v"), (), Step(1, "row"), 1)
+    frame = WindowSpec(1, HORIZON, ("x", "v"), (), Frequency(1, "row"), 1)
     return [(Series("", swings(ROWS) * np.array([3.0, 0.2]) + 5.0, np.zeros((ROWS, 0))), frame)]
 
 
@@ -56,7 +56,7 @@ def states_of(module, codec, pairs):
     said = stack(scaled[:-1, None]).outputs[:, -1]
     module.float()
     change = scaled.diff(dim=0)
-    return said.detach().numpy(), (change / module.pace.double()).numpy()
+    return said.detach().numpy(), (change / module.step_scale.double()).numpy()
 
 
 @pytest.mark.spec("D04")
@@ -65,7 +65,7 @@ def test_the_product_is_the_one_of_scikit_learn(name, pairs, monkeypatch):
     """Whatever units were drawn, the product is ridge regression on what they say, of the strength that runs best."""
     monkeypatch.setattr(readout, "RIDGES", (1e-7, 1e3))
     module, codec = built(name, pairs)
-    assert "67 units begins as ridge regression" in FORECAST.start(module, codec, pairs)
+    assert "67 units begins as ridge regression" in FORECAST.learning.closed_form(module, codec, pairs)
     states, changes = states_of(module, codec, pairs)
     alpha = 1e-7 * np.square(states - states.mean(axis=0)).sum() / UNITS
     theirs = Ridge(alpha=alpha, solver="svd").fit(states, changes)
@@ -77,11 +77,11 @@ def test_the_product_is_the_one_of_scikit_learn(name, pairs, monkeypatch):
 @pytest.mark.spec("D04", "D05")
 def test_it_foresees_an_oscillator_it_has_not_seen(pairs):
     module, codec = built("rnn", pairs)
-    FORECAST.start(module, codec, pairs)
+    FORECAST.learning.closed_form(module, codec, pairs)
     truth = swings(400, place=(0.3, -1.1)) * np.array([3.0, 0.2]) + 5.0
     scales = codec.scales_of([pairs[0][0]])
     given = torch.tensor(scales.to(truth[None])[:, :1], dtype=torch.float32)
-    said = scales.back(free_run(module, codec, given, 399).double().numpy())[..., 0]
+    said = scales.back(rollout(module, codec, given, 399).double().numpy())[..., 0]
     variance = pairs[0][0].values.var(axis=0)
     assert valid_times(said, truth[None, 1:], variance, step=0.05, exponent=1.0).median > 0.99 * 399 * 0.05
 
@@ -99,7 +99,7 @@ def test_draws_that_run_away_are_not_taken(pairs, monkeypatch):
     monkeypatch.setattr(readout, "draw_units", draw)
     monkeypatch.setattr(readout, "free_error", lambda *given: next(errors))
     module, codec = built("rnn", pairs)
-    FORECAST.start(module, codec, pairs)
+    FORECAST.learning.closed_form(module, codec, pairs)
     kept = module.network.stack.state_dict()
     assert [all(torch.equal(kept[name], one[name]) for name in kept) for one in drawn] == [False, False, True, False]
 
@@ -117,7 +117,7 @@ def test_held_out_rows_choose_and_are_then_learned_from(pairs, monkeypatch):
 
     monkeypatch.setattr(readout, "rows_of", rows_of)
     monkeypatch.setattr(readout, "free_error", free_error)
-    FORECAST.start(*built("rnn", pairs), pairs)
+    FORECAST.learning.closed_form(*built("rnn", pairs), pairs)
     assert [len(past) for past in asked] == [round(0.8 * (ROWS - 1))] * readout.DRAWS + [ROWS - 1]
     seen = {tuple(row) for row in asked[0].flatten(1).tolist()}
     assert not seen & {tuple(row) for row in ran[0].flatten(1).tolist()}
@@ -135,7 +135,7 @@ def test_one_window_is_enough(pairs, monkeypatch):
     ((series, frame),) = pairs
     short = [(Series("", series.values[: HORIZON + 1], np.zeros((HORIZON + 1, 0))), frame)]
     module, codec = built("rnn", short)
-    assert "ridge regression" in FORECAST.start(module, codec, short)
+    assert "ridge regression" in FORECAST.learning.closed_form(module, codec, short)
     assert set(ran) == {1}
 
 
@@ -156,10 +156,10 @@ def test_a_run_to_infinity_is_the_worst_error(pairs):
         {"model.quantiles": "0.1,0.5,0.9"},
         {"model.channels": "each"},
         {"model.anchor": "last"},
-        {"model.highway": True},
+        {"model.linear_skip": True},
         {"model.name": "transformer", "model.heads": 1},
     ],
 )
 def test_other_nets_begin_as_before(choices, pairs):
     module, codec = built("rnn", pairs, **choices)
-    assert "units" not in FORECAST.start(module, codec, pairs)
+    assert "units" not in FORECAST.learning.closed_form(module, codec, pairs)

@@ -5,13 +5,13 @@ import pytest
 import torch
 from sklearn.linear_model import Ridge
 
-from atento.data.series import Series, Step
+from atento.data.series import Frequency, Series
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.forecast.baselines import RIDGES
 from atento.tasks.forecast.closed_form import MOST, start_at_ridge
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.forecast import build
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
 ROWS, PAST, HORIZON, CHANNELS = 190, 11, 5, 3
 
@@ -19,7 +19,7 @@ ROWS, PAST, HORIZON, CHANNELS = 190, 11, 5, 3
 @pytest.fixture(scope="module")
 def pairs():
     chance = np.random.default_rng(0)
-    frame = Frame(PAST, HORIZON, ("a", "b", "c"), (), Step(1, "h"), 7)
+    frame = WindowSpec(PAST, HORIZON, ("a", "b", "c"), (), Frequency(1, "h"), 7)
     values = np.sin(np.arange(ROWS)[:, None] / np.array([2.0, 3.0, 5.0])) + 0.1 * chance.normal(size=(ROWS, CHANNELS))
     return [(Series("", values * np.array([1.0, 10.0, 0.1]) + 4.0, np.zeros((ROWS, 0))), frame)]
 
@@ -59,13 +59,13 @@ def test_the_first_forecast_is_the_one_of_scikit_learn(name, channels, pairs):
     expected = theirs.reshape(len(windows), HORIZON, CHANNELS) if expected is None else expected
     given = torch.tensor(windows[:, :PAST].copy(), dtype=torch.float32)
     with torch.no_grad():
-        found = module.eval().point(module(given, torch.zeros(len(given), PAST + HORIZON, 0)))
+        found = module.eval().point_forecast(module(given, torch.zeros(len(given), PAST + HORIZON, 0)))
     np.testing.assert_allclose(found.numpy(), expected + windows[:, PAST - 1 : PAST], atol=2e-4)
 
 
 @pytest.mark.parametrize(
     "name, choices",
-    [("gru", {"model.highway": False}), ("linear", {"model.anchor": "mean"}), ("linear", {"model.anchor": "none"})],
+    [("gru", {"model.linear_skip": False}), ("linear", {"model.anchor": "mean"}), ("linear", {"model.anchor": "none"})],
 )
 def test_what_has_no_such_sums_begins_as_it_was_built(name, choices, pairs):
     module, codec = built(name, pairs, **choices)

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from tests.tasks.hand_series import series
 
-from atento.data.series import Past, Step
+from atento.data.series import Frequency, Past
 from atento.errors import InputError
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
 CHANCE = np.random.default_rng(0)
-FRAME = Frame(5, 3, ("a", "b"), ("k",), Step(1, "h"), 7)
+FRAME = WindowSpec(5, 3, ("a", "b"), ("k",), Frequency(1, "h"), 7)
 
 
 def parts():
     scales = [(3.0, 0.5), (1000.0, 70.0)]
     return [
-        (series(mean + spread * CHANCE.normal(size=(40, 2)), f"s{at}", CHANCE.normal(size=43), extra=3), FRAME)
-        for at, (mean, spread) in enumerate(scales)
+        (series(mean + std * CHANCE.normal(size=(40, 2)), f"s{at}", CHANCE.normal(size=43), extra=3), FRAME)
+        for at, (mean, std) in enumerate(scales)
     ]
 
 
@@ -37,12 +37,14 @@ def codec(pairs):
 def test_each_series_and_channel_has_its_own_scale(codec, pairs):
     for at, (one, _) in enumerate(pairs):
         np.testing.assert_allclose(codec.scales.mean[at], one.values.mean(axis=0))
-        np.testing.assert_allclose(codec.scales.spread[at], one.values.std(axis=0))
+        np.testing.assert_allclose(codec.scales.std[at], one.values.std(axis=0))
         np.testing.assert_allclose(codec.scales.naive[at], np.abs(one.values[7:] - one.values[:-7]).mean(axis=0))
         scaled = codec.encode((one, FRAME)).values
         np.testing.assert_allclose(scaled.mean(dim=0), 0, atol=1e-6)
         np.testing.assert_allclose(scaled.std(dim=0, correction=0), 1, atol=1e-6)
-    known = np.concatenate([one.known[:40] for one, _ in pairs])  # what is known of later rows takes no part
+    known = np.concatenate(
+        [one.future_covariates[:40] for one, _ in pairs]
+    )  # what is known of later rows takes no part
     np.testing.assert_allclose(codec.covariates, [known.mean(axis=0), known.std(axis=0)])
     assert codec.encode(pairs[0]).known.shape == (40, 1)
 
@@ -58,7 +60,7 @@ def test_what_comes_after_the_training_part_changes_nothing(pairs, codec):
 
 
 def test_there_and_back(codec, pairs):
-    pasts = [Past(one.name, "", one.values[:5], one.known[:8]) for one, _ in pairs]
+    pasts = [Past(one.name, "", one.values[:5], one.future_covariates[:8]) for one, _ in pairs]
     pasts.append(Past("never seen", "", np.array([[1.0, 5], [2, 5], [3, 5], [4, 5], [5, 5]]), np.zeros((8, 1))))
     scales = codec.scales_of(pasts)
     values = np.stack([past.values for past in pasts])
@@ -96,9 +98,9 @@ def test_ten_thousand_series_make_a_small_file():
         {"names": ["s0"]},
         {"channels": []},
         {"mean": [[0, float("nan")], [0, 0]]},
-        {"spread": [[1, 0], [1, 1]]},
+        {"std": [[1, 0], [1, 1]]},
         {"naive": [[1, -1], [1, 1]]},
-        {"spread": [[1, 1]]},
+        {"std": [[1, 1]]},
         {"known": [[0], [0]]},
         {"step": [1]},
         {"levels": [0.9, 0.1]},

@@ -5,17 +5,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from atento.data.series import Series, Step
-from atento.models.build.forecaster import SeriesSizes, build_forecaster
+from atento.data.series import Frequency, Series
+from atento.models.builders.forecaster import build_forecaster
+from atento.models.forecaster import SeriesSizes
 from atento.models.names import ModelName
 from atento.spec import Recipe
 from atento.tasks.forecast.defaults import LARGEST, MODELS, SMALLEST, defaults, sized
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
 
 def noisy(rows, look_back=36, horizon=12, series=1):
     chance = np.random.default_rng(0)
-    frame = Frame(look_back, horizon, ("y",), (), Step(1, "h"), 12)
+    frame = WindowSpec(look_back, horizon, ("y",), (), Frequency(1, "h"), 12)
     return [(Series(str(at), chance.normal(size=(rows, 1)), np.zeros((rows, 0))), frame) for at in range(series)]
 
 

@@ -3,42 +3,47 @@
 import numpy as np
 import pytest
 
-from atento.data.series import Step
-from atento.tasks.forecast.reading import SeriesEnd, tabulate
-from atento.tasks.task import Answer, Opened
+from atento.data.examples.pairs import UnlabelledFile
+from atento.data.series import Frequency
+from atento.tasks.forecast.reading import ForecastOrigin, tabulate
+from atento.tasks.task import Answer
 
 
 def end(name, last, step, channels=("y",)):
     when = None if last is None else np.datetime64(last, "us")
-    return SeriesEnd(name, "", np.zeros((2, len(channels))), np.zeros((2, 0)), 40, when, step, channels)
+    return ForecastOrigin(name, "", np.zeros((2, len(channels))), np.zeros((2, 0)), 40, when, step, channels)
 
 
 @pytest.mark.parametrize(
     "last, step, expected",
     [
-        ("2024-02-28T22:00", Step(1, "h"), ["2024-02-28 23:00:00", "2024-02-29 00:00:00", "2024-02-29 01:00:00"]),
-        ("2024-12-31T00:00", Step(1, "d"), ["2025-01-01", "2025-01-02", "2025-01-03"]),
-        ("2023-12-31T00:00", Step(1, "mo"), ["2024-01-31", "2024-02-29", "2024-03-31"]),
-        ("2023-11-01T00:00", Step(1, "mo"), ["2023-12-01", "2024-01-01", "2024-02-01"]),
-        ("2020-01-01T00:00", Step(3, "mo"), ["2020-04-01", "2020-07-01", "2020-10-01"]),
-        ("1999-01-01T00:00", Step(1, "y"), ["2000-01-01", "2001-01-01", "2002-01-01"]),
-        ("2024-01-01T00:00", Step(15, "min"), ["2024-01-01 00:15:00", "2024-01-01 00:30:00", "2024-01-01 00:45:00"]),
-        (None, Step(1, ""), [40, 41, 42]),
+        ("2024-02-28T22:00", Frequency(1, "h"), ["2024-02-28 23:00:00", "2024-02-29 00:00:00", "2024-02-29 01:00:00"]),
+        ("2024-12-31T00:00", Frequency(1, "d"), ["2025-01-01", "2025-01-02", "2025-01-03"]),
+        ("2023-12-31T00:00", Frequency(1, "mo"), ["2024-01-31", "2024-02-29", "2024-03-31"]),
+        ("2023-11-01T00:00", Frequency(1, "mo"), ["2023-12-01", "2024-01-01", "2024-02-01"]),
+        ("2020-01-01T00:00", Frequency(3, "mo"), ["2020-04-01", "2020-07-01", "2020-10-01"]),
+        ("1999-01-01T00:00", Frequency(1, "y"), ["2000-01-01", "2001-01-01", "2002-01-01"]),
+        (
+            "2024-01-01T00:00",
+            Frequency(15, "min"),
+            ["2024-01-01 00:15:00", "2024-01-01 00:30:00", "2024-01-01 00:45:00"],
+        ),
+        (None, Frequency(1, ""), [40, 41, 42]),
     ],
 )
 def test_times_go_on_by_the_calendar(last, step, expected):
     answer = Answer("", None, value=np.array([1.5, 2, 3]).reshape(3, 1, 1))
-    table = tabulate(Opened({}, [end("", last, step)], ()), [answer])
+    table = tabulate(UnlabelledFile({}, [end("", last, step)], ()), [answer])
     assert table == {"ds": expected, "y_hat": [1.5, 2.0, 3.0]}
 
 
 def test_many_series_channels_and_quantiles_in_one_long_table():
     value = np.arange(12.0).reshape(2, 2, 3)
-    ends = [end(name, "2024-01-01", Step(1, "d"), ("y", "load")) for name in ("a", "b")]
+    ends = [end(name, "2024-01-01", Frequency(1, "d"), ("y", "load")) for name in ("a", "b")]
     answers = [
-        Answer("", None, value=value + shift, chances={"0.1": 0.1, "0.5": 0.5, "0.9": 0.9}) for shift in (0, 100)
+        Answer("", None, value=value + shift, probabilities={"0.1": 0.1, "0.5": 0.5, "0.9": 0.9}) for shift in (0, 100)
     ]
-    table = tabulate(Opened({}, ends, ()), answers)
+    table = tabulate(UnlabelledFile({}, ends, ()), answers)
     assert table["unique_id"] == ["a", "a", "b", "b"]
     assert table["ds"] == ["2024-01-02", "2024-01-03"] * 2
     assert table["y_hat"] == [1, 7, 101, 107] == table["y-0.5"]
@@ -60,4 +65,4 @@ def test_many_series_channels_and_quantiles_in_one_long_table():
 
 
 def test_nothing_asked_is_an_empty_table():
-    assert tabulate(Opened({}, [], ()), []) == {"ds": []}
+    assert tabulate(UnlabelledFile({}, [], ()), []) == {"ds": []}

@@ -61,7 +61,7 @@ def test_the_fingerprint_knows_every_number_and_the_frame(tmp_path):
 def test_a_file_that_goes_on_where_the_training_file_ends(tmp_path):
     """As many test sets come: the test file holds one horizon, and its past is the training file."""
     train, test = write(tmp_path / "a.csv", np.arange(40.0)), write(tmp_path / "b.csv", np.arange(40.0, 43), first=40)
-    reading = read_forecasts(recipe(train, test=test, beside="no"), 0)
+    reading = read_forecasts(recipe(train, test=test, siblings="no"), 0)
     (question,) = reading.test
     assert question.source.values[:, 0].tolist() == [35, 36, 37, 38, 39]
     assert question.references[0][:, 0].tolist() == [40, 41, 42]
@@ -69,13 +69,13 @@ def test_a_file_that_goes_on_where_the_training_file_ends(tmp_path):
     assert len(reading.train[0][0]) == 35  # 70 of 80 shares
 
     apart = write(tmp_path / "c.csv", np.arange(60.0, 72), first=60)  # a gap between: only what is inside
-    reading = read_forecasts(recipe(train, test=apart, beside="no"), 0)
+    reading = read_forecasts(recipe(train, test=apart, siblings="no"), 0)
     assert [question.source.values[0, 0] for question in reading.test] == [60, 61, 62, 63, 64]
     with pytest.raises(InputError, match="no series is long enough"):
-        read_forecasts(recipe(train, test=write(tmp_path / "d.csv", np.arange(3.0), first=60), beside="no"), 0)
+        read_forecasts(recipe(train, test=write(tmp_path / "d.csv", np.arange(3.0), first=60), siblings="no"), 0)
     two = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(InputError, match="no column 'y'"):
-        read_forecasts(recipe(train, test=write(tmp_path / "e.csv", two, names=("x", "z")), beside="no"), 0)
+        read_forecasts(recipe(train, test=write(tmp_path / "e.csv", two, names=("x", "z")), siblings="no"), 0)
 
 
 def test_asked_of_another_file(tmp_path):
@@ -88,12 +88,12 @@ def test_asked_of_another_file(tmp_path):
 
 def test_the_end_of_a_series_with_what_is_known_of_later_rows(tmp_path):
     file = write(tmp_path / "a.csv", np.arange(20.0) ** 2, known=np.arange(23) % 2, blank=3)
-    (end,) = open_series(recipe("somewhere.csv", known="promo"), file, 0).sources
+    (end,) = open_series(recipe("somewhere.csv", future_covariates="promo"), file, 0).sources
     assert end.values[:, 0].tolist() == [225, 256, 289, 324, 361]
-    assert end.known[:, 0].tolist() == [1, 0, 1, 0, 1, 0, 1, 0]
+    assert end.future_covariates[:, 0].tolist() == [1, 0, 1, 0, 1, 0, 1, 0]
     assert (str(end.last), end.origin, end.channels) == ("2024-01-01T19:00:00.000000", 20, ("y",))
     with pytest.raises(InputError, match="too short to forecast from"):
-        open_series(recipe("somewhere.csv", look_back=21, known="promo"), file, 0)
+        open_series(recipe("somewhere.csv", look_back=21, future_covariates="promo"), file, 0)
 
 
 def test_a_built_in_set_is_split_by_time_too():

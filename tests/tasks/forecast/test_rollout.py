@@ -7,21 +7,21 @@ import pytest
 import torch
 from tests.tasks.hand_series import series
 
-from atento.data.series import Past, Step
+from atento.data.series import Frequency, Past
 from atento.errors import InputError
-from atento.models.build.forecaster import build_forecaster
+from atento.models.builders.forecaster import build_forecaster
 from atento.models.forecaster import SeriesSizes
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.rollout import forecasts, free_run
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.rollout import forecasts, rollout
+from atento.tasks.forecast.windows import WindowSpec
 
 STEP, LOOK_BACK = 0.3, 5
 SINE = np.sin(STEP * np.arange(200))
 
 
 def codec_for(horizon, *, channels=1, covariates=0, look_back=LOOK_BACK):
-    frame = Frame(look_back, horizon, tuple("abc"[:channels]), tuple("kl"[:covariates]), Step(1, "h"), 1)
+    frame = WindowSpec(look_back, horizon, tuple("abc"[:channels]), tuple("kl"[:covariates]), Frequency(1, "h"), 1)
     chance = np.random.default_rng(0)
     values = np.stack([SINE] * channels, axis=1) + np.arange(channels)
     return SeriesCodec.learn(TokensRecipe(), [(series(values, "", chance.normal(size=(200, covariates))), frame)])
@@ -35,8 +35,8 @@ def sine_law(horizon):
         weights[ahead - 1, -1] = math.sin((ahead + 1) * STEP) / math.sin(STEP)
         weights[ahead - 1, -2] = -math.sin(ahead * STEP) / math.sin(STEP)
     with torch.no_grad():
-        model.network.sums.weight.copy_(weights)
-        model.network.sums.bias.zero_()
+        model.network.linear.weight.copy_(weights)
+        model.network.linear.bias.zero_()
     return model
 
 
@@ -47,7 +47,7 @@ def test_a_sine_goes_on_by_its_own_law(horizon):
     model, codec = sine_law(horizon), codec_for(horizon)
     pasts = torch.stack([torch.from_numpy(SINE[at : at + LOOK_BACK]) for at in (0, 11, 31)]).unsqueeze(-1)
     for steps in (1, horizon, 100):
-        found = free_run(model, codec, pasts, steps)
+        found = rollout(model, codec, pasts, steps)
         assert found.shape == (3, steps, 1, 1)
         expected = [SINE[at + LOOK_BACK : at + LOOK_BACK + steps] for at in (0, 11, 31)]
         np.testing.assert_allclose(found[..., 0, 0], expected, atol=1e-9)
@@ -75,25 +75,25 @@ def test_equal_to_a_loop_that_is_plain_to_see(steps, quantiles, levels):
             found += list(new.unbind(dim=1))
             path = torch.cat([path, new[..., levels // 2]], dim=1)
     expected = torch.stack(found[:steps], dim=1)
-    torch.testing.assert_close(free_run(model, codec, past, steps, known=known), expected)
+    torch.testing.assert_close(rollout(model, codec, past, steps, known=known), expected)
     if steps >= 3:
-        torch.testing.assert_close(model.extend(past, known, steps), expected)  # what training walks is the same
+        torch.testing.assert_close(model.rollout(past, known, steps), expected)  # what training walks is the same
 
 
 def test_less_than_a_pass_needs_no_covariates_beyond():
     torch.manual_seed(0)
     codec = codec_for(3, covariates=1)
     model = build_forecaster(ModelRecipe(name="linear"), codec.sizes)
-    torch.nn.init.normal_(model.network.sums.weight)
+    torch.nn.init.normal_(model.network.linear.weight)
     past, known = torch.randn(2, LOOK_BACK, 1), torch.randn(2, LOOK_BACK + 3, 1)
-    whole = free_run(model, codec, past, 3, known=known)
-    assert torch.equal(free_run(model, codec, past, 2, known=known[:, :-1])[:, :2], whole[:, :2])
+    whole = rollout(model, codec, past, 3, known=known)
+    assert torch.equal(rollout(model, codec, past, 2, known=known[:, :-1])[:, :2], whole[:, :2])
 
 
 def test_forecasts_come_in_the_units_of_each_series():
     model, codec = sine_law(7), codec_for(7)
     scale = codec.scales
-    loud = 1000 * (SINE[3 : 3 + LOOK_BACK] - scale.mean[0, 0]) / scale.spread[0, 0]
+    loud = 1000 * (SINE[3 : 3 + LOOK_BACK] - scale.mean[0, 0]) / scale.std[0, 0]
     past = Past("", "", SINE[3 : 3 + LOOK_BACK, None], np.zeros((LOOK_BACK + 7, 0)))
     strange = Past("another", "", loud[:, None], np.zeros((LOOK_BACK + 7, 0)))
     one, other = forecasts(model, codec, [past, strange], 7)

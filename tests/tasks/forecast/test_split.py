@@ -5,13 +5,13 @@ import re
 import pytest
 from tests.tasks.hand_series import series
 
-from atento.data.series import Step
+from atento.data.series import Frequency
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.forecast.split import borders_of, divide, parse_sharing
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
-FRAME = Frame(5, 3, ("a",), (), Step(1, "h"), 1)
+FRAME = WindowSpec(5, 3, ("a",), (), Frequency(1, "h"), 1)
 
 
 def sharing(text, **own):

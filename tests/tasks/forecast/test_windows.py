@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from atento.data.dynamics import Lorenz, lorenz, rossler, trajectory
-from atento.tasks.forecast.windows import is_flow, unexplained
+from atento.tasks.forecast.windows import is_dynamical_system, unexplained
 
 
 def one(values):
@@ -24,7 +24,7 @@ def season():
 
 @pytest.mark.parametrize("values", [lorenz(1200), rossler(1200), 100 + 1e-3 * lorenz(1200, seed=1)], ids=range(3))
 def test_the_whole_state_of_a_system_is_a_flow(values):
-    assert is_flow(one(values))
+    assert is_dynamical_system(one(values))
     assert unexplained(values) < 0.01
 
 
@@ -40,19 +40,19 @@ def test_the_whole_state_of_a_system_is_a_flow(values):
     ids=["a random walk", "a season in noise", "one coordinate", "much noise", "too few rows"],
 )
 def test_other_series_are_not(values):
-    assert not is_flow(one(values))
+    assert not is_dynamical_system(one(values))
 
 
 def test_what_never_changes_is_not_and_every_series_must_be():
-    assert not is_flow(one(np.ones((1200, 2))))
-    assert not is_flow([])
-    assert not is_flow([*one(lorenz(1200)), *one(walk())])
+    assert not is_dynamical_system(one(np.ones((1200, 2))))
+    assert not is_dynamical_system([])
+    assert not is_dynamical_system([*one(lorenz(1200)), *one(walk())])
 
 
 def test_the_second_half_says_nothing():
     values = lorenz(1200)
     values[700:] = np.random.default_rng(0).normal(size=(500, 3))
-    assert is_flow(one(values))
+    assert is_dynamical_system(one(values))
 
 
 def test_another_system_of_equations_is_one():
@@ -60,5 +60,5 @@ def test_another_system_of_equations_is_one():
         hares, foxes = state
         return 1.1 * hares - 0.4 * hares * foxes, 0.1 * hares * foxes - 0.4 * foxes
 
-    assert is_flow(one(trajectory(hunters, (10.0, 5.0), step=0.1, steps=1000)))
-    assert is_flow(one(trajectory(Lorenz(rho=99.0), (1.0, 1.0, 50.0), step=0.01, steps=1200, settle=5.0)))
+    assert is_dynamical_system(one(trajectory(hunters, (10.0, 5.0), step=0.1, steps=1000)))
+    assert is_dynamical_system(one(trajectory(Lorenz(rho=99.0), (1.0, 1.0, 50.0), step=0.01, steps=1200, settle=5.0)))

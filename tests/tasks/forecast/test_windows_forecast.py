@@ -5,10 +5,17 @@ import pytest
 import torch
 from tests.tasks.hand_series import series
 
-from atento.data.series import Step
-from atento.tasks.forecast.windows import EncodedSeries, Frame, Origins, ShuffledWindows, TrainingWindows, stack_windows
+from atento.data.series import Frequency
+from atento.tasks.forecast.windows import (
+    EncodedSeries,
+    Origins,
+    ShuffledWindows,
+    TrainingWindows,
+    WindowSpec,
+    stack_windows,
+)
 
-FRAME = Frame(5, 3, ("a", "b"), ("k",), Step(1, "h"), 1)
+FRAME = WindowSpec(5, 3, ("a", "b"), ("k",), Frequency(1, "h"), 1)
 CHANCE = np.random.default_rng(0)
 
 
@@ -41,10 +48,10 @@ def test_questions_are_views_too():
     for at, question in enumerate(origins):
         past, (future,) = question
         assert np.shares_memory(past.values, whole.values) and np.shares_memory(future, whole.values)
-        assert np.shares_memory(past.known, whole.known)
+        assert np.shares_memory(past.future_covariates, whole.future_covariates)
         np.testing.assert_array_equal(past.values, whole.values[15 + at : 20 + at])
         np.testing.assert_array_equal(future, whole.values[20 + at : 23 + at])
-        assert past.known.shape == (8, 1) and past.origin == 20 + at
+        assert past.future_covariates.shape == (8, 1) and past.origin == 20 + at
     assert str(origins[0].source) == "until 2024-01-01 19:00"
 
 

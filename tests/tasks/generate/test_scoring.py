@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.models.build.language_model import build_language_model, build_masked_model
+from atento.models.builders.language_model import build_language_model, build_masked_model
 from atento.spec import ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import MASK, TextCodec
 from atento.tasks.generate.scoring import fill, has_blank
@@ -13,7 +13,9 @@ TEXT = " ".join(WORDS) + "."
 
 
 def make(level, objective):
-    codec = TextCodec.learn(TokensRecipe(source=level, size=40), [(TEXT, "")]).suited(TrainRecipe(objective=objective))
+    codec = TextCodec.learn(TokensRecipe(source=level, vocab_size=40), [(TEXT, "")]).suited(
+        TrainRecipe(objective=objective)
+    )
     build = build_masked_model if objective == "masked" else build_language_model
     torch.manual_seed(1)
     name = "lstm" if objective == "next" else "transformer"
@@ -37,7 +39,7 @@ def test_a_model_that_writes_keeps_what_makes_the_text_likeliest(level):
     scores = {}
     for word in WORDS:
         row = codec.row(f"one {word} three.")
-        logits = model.decoder(row[None, :-1], model.begin(1))[0].log_softmax(-1)
+        logits = model.decoder(row[None, :-1], model.empty_source(1))[0].log_softmax(-1)
         scores[word] = logits[torch.arange(len(row) - 1), row[1:]].sum().item()
     best = max(scores, key=scores.get)
     answer = fill(model, codec, "one ___ three.")

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from atento.models.build.language_model import build_language_model, build_masked_model
+from atento.models.builders.language_model import build_language_model, build_masked_model
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import MASK, TextCodec
 from atento.tasks.generate.scoring import FRESH, judge_texts, log_probabilities, slide
@@ -16,7 +16,7 @@ TEXT = "to be, or not to be: that is the question. whether 'tis nobler in the mi
 def make(name, *, documents=False, window=12, objective="next", level="char"):
     pairs = [(f"{TEXT} {number}", "") for number in range(25)] if documents else [(TEXT, "")]
     codec = TextCodec.learn(TokensRecipe(source=level), pairs)
-    codec = codec.suited(TrainRecipe(window=window, objective=objective))
+    codec = codec.suited(TrainRecipe(sequence_length=window, objective=objective))
     build = build_masked_model if objective == "masked" else build_language_model
     torch.manual_seed(0)
     recipe = ModelRecipe(name=name, hidden=14, layers=2, heads=2, dropout=0.0)
@@ -25,7 +25,7 @@ def make(name, *, documents=False, window=12, objective="next", level="char"):
 
 @torch.no_grad()
 def step_by_step(model, row):
-    state, chances = model.decoder.start(model.begin(1)), []
+    state, chances = model.decoder.start(model.empty_source(1)), []
     for token, following in itertools.pairwise(row):
         logits, state = model.decoder.step(token[None], state)
         chances.append(logits[0].log_softmax(-1)[following].item())
@@ -53,7 +53,7 @@ def test_a_context_slides_along():
     expected = []
     for segment in slide(0, len(row) - 1, codec.window, codec.window // FRESH):
         for at in range(segment.fresh, segment.end):
-            logits = model.decoder(row[None, segment.begin : at + 1], model.begin(1))[0, -1]
+            logits = model.decoder(row[None, segment.begin : at + 1], model.empty_source(1))[0, -1]
             expected.append(logits.log_softmax(-1)[row[at + 1]].item())
     assert found[0].tolist() == pytest.approx(expected, abs=1e-9)
     assert found[1].tolist() == pytest.approx(step_by_step(model, codec.row("to be")), abs=1e-9)

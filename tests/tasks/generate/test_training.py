@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from atento.data.text.vocabulary import END, PAD
-from atento.models.build.language_model import build_language_model, build_masked_model
+from atento.models.builders.language_model import build_language_model, build_masked_model
 from atento.models.language_model import MaskedBatch, TextBatch
 from atento.spec import ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import TextCodec
-from atento.tasks.generate.training import STRETCHES, WindowBatch, batch_rows, cut_windows, text_loss
+from atento.tasks.generate.training import TRUNCATED_BPTT, WindowBatch, batch_rows, cut_windows, text_loss
 
 TEXT = "a rose is a rose is a rose; and so on"
 
@@ -28,8 +28,8 @@ def documents():
 
 @pytest.mark.spec("K06")
 def test_documents_are_learned_whole_and_long_ones_in_parts():
-    recipe = TrainRecipe(window=11, carry=True)
-    codec = codec_of(documents(), window=11)
+    recipe = TrainRecipe(sequence_length=11, stateful=True)
+    codec = codec_of(documents(), sequence_length=11)
     rows = [codec.row(text) for text, _ in documents()]
     windows = cut_windows(rows, recipe, codec)
     assert not windows.carried  # documents begin anew
@@ -48,13 +48,13 @@ def test_documents_are_learned_whole_and_long_ones_in_parts():
 def test_the_loss_is_that_of_every_token_once(name):
     codec = codec_of([(TEXT, "")])
     model, row = model_of(codec, name), codec.row(TEXT)
-    whole = batch_rows([row[:9], row[9:18]])
-    ragged = batch_rows([row[:9], row[9:15]])
+    whole = batch_rows(None, [row[:9], row[9:18]])
+    ragged = batch_rows(None, [row[:9], row[9:15]])
     assert isinstance(whole, WindowBatch) and isinstance(ragged, TextBatch)
     for batch, parts in ((whole, [row[:9], row[9:18]]), (ragged, [row[:9], row[9:15]])):
         expected = 0.0
         for part in parts:
-            logits = model.decoder(part[None, :-1], model.begin(1))[0].log_softmax(-1)
+            logits = model.decoder(part[None, :-1], model.empty_source(1))[0].log_softmax(-1)
             expected -= logits[torch.arange(len(part) - 1), part[1:]].sum()
         loss = text_loss(model, batch, 0.0)
         assert loss.items == sum(len(part) - 1 for part in parts)
@@ -65,29 +65,29 @@ def test_stretches_add_up_to_the_whole():
     codec = codec_of(documents())
     model = model_of(codec)
     for rows in ([codec.row(TEXT[:9]), codec.row(TEXT[2:11])], [codec.row(TEXT[:9]), codec.row(TEXT[2:7])]):
-        batch = batch_rows(rows)
-        state, total, items = STRETCHES.start(model, batch), 0.0, 0
-        for stretch in STRETCHES.cut(batch, 4):
-            loss, state = STRETCHES.loss(model, stretch, state, 0.0)
+        batch = batch_rows(None, rows)
+        state, total, items = TRUNCATED_BPTT.start(model, batch), 0.0, 0
+        for stretch in TRUNCATED_BPTT.cut(batch, 4):
+            loss, state = TRUNCATED_BPTT.loss(model, stretch, state, 0.0)
             total, items = total + loss.total, items + loss.items
         whole = text_loss(model, batch, 0.0)
-        assert items == whole.items == STRETCHES.items(batch)
+        assert items == whole.items == TRUNCATED_BPTT.items(batch)
         torch.testing.assert_close(total, whole.total, rtol=0, atol=1e-10)
 
 
 @pytest.mark.spec("T10")
 @pytest.mark.parametrize("pairs", [documents(), [(TEXT * 3, "")]])
 def test_no_mark_is_hidden_and_others_are_each_time(pairs):
-    codec = codec_of(pairs, objective="masked", masked=0.4, window=12)
-    recipe = TrainRecipe(objective="masked", masked=0.4, window=12, carry=True)
+    codec = codec_of(pairs, objective="masked", mask_probability=0.4, sequence_length=12)
+    recipe = TrainRecipe(objective="masked", mask_probability=0.4, sequence_length=12, stateful=True)
     windows = cut_windows([codec.row(text) for text, _ in pairs], recipe, codec)
     assert not windows.carried
     chosen = [windows.examples[index] for index in windows.order.epoch(0)[0]]
-    first, second = batch_rows(chosen), batch_rows(chosen)
+    first, second = batch_rows(None, chosen), batch_rows(None, chosen)
     assert isinstance(first, MaskedBatch)
-    assert torch.equal(first.target, second.target) and not torch.equal(first.judged, second.judged)
-    assert not (first.judged & ((first.target == END) | (first.target == PAD))).any()
-    share = first.judged.sum().item() / (first.valid & (first.target != END)).sum().item()
+    assert torch.equal(first.target, second.target) and not torch.equal(first.selected, second.selected)
+    assert not (first.selected & ((first.target == END) | (first.target == PAD))).any()
+    share = first.selected.sum().item() / (first.valid & (first.target != END)).sum().item()
     assert 0.2 < share < 0.6
     model = model_of(codec, "transformer", build_masked_model)
-    assert text_loss(model, first, 0.0).items == first.judged.sum().item()
+    assert text_loss(model, first, 0.0).items == first.selected.sum().item()

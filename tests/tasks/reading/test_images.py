@@ -3,12 +3,19 @@
 import shutil
 
 import pytest
-from tests.data.images.picture_files import SCENES, captioned, labelled, save, write_table
+from tests.data.images.image_files import SCENES, captioned, labelled, save, write_table
 
-from atento.data.images.gallery import from_anywhere
+from atento.data.images.finding import any_path_allowed
 from atento.errors import InputError
 from atento.spec import DataRecipe
-from atento.tasks.reading.images import CAPTIONED, LABELLED_PICTURES, PICTURE_QUESTIONS, digest_of
+from atento.tasks.reading.images import (
+    CAPTIONED,
+    IMAGE_ESTIMATES,
+    IMAGE_QUESTIONS,
+    LABEL_SET_IMAGES,
+    LABELLED_IMAGES,
+    digest_of,
+)
 
 HALVES = "60/20/20"
 
@@ -33,7 +40,7 @@ def test_the_same_bytes_under_two_names_are_one_picture(tmp_path):
         shutil.copy(tmp_path / kind / f"{number}.png", tmp_path / kind / f"copy{number}.png")
     for seed in range(5):
         recipe = DataRecipe(train=str(tmp_path), split=HALVES)
-        parts = parts_of(LABELLED_PICTURES.read(recipe, seed))
+        parts = parts_of(LABELLED_IMAGES.read(recipe, seed))
         digests = [{digest_of(source, recipe) for source in part} for part in parts]
         assert sum(map(len, digests)) == 9 and sum(map(len, parts)) == 18
 
@@ -47,9 +54,9 @@ def test_a_held_out_picture_is_left_out_of_training_and_counted(tmp_path):
     assert len(reading.test) == 2
     held = digest_of(str(tmp_path / "test/other.png"), recipe)
     assert held not in {digest_of(source, recipe) for source, _ in reading.train}
-    left = [note for note in reading.notes if "the same picture is in validation or test" in note]
+    left = [note for note in reading.notes if "the same image is in validation or test" in note]
     in_valid = any(digest_of(question.source, recipe) == held for question in reading.valid)
-    assert in_valid or left == ["2 training rows left out: the same picture is in validation or test"]
+    assert in_valid or left == ["2 training rows left out: the same image is in validation or test"]
 
 
 def test_the_fingerprint_is_of_the_pictures_too(tmp_path):
@@ -64,29 +71,42 @@ def test_parts_in_sub_folders_and_pictures_to_be_answered(tmp_path):
     for part in ("train", "val", "test"):
         labelled(tmp_path / part)
     recipe = DataRecipe(train=str(tmp_path / "train"), valid=str(tmp_path / "val"))
-    asked = LABELLED_PICTURES.ask(recipe, str(tmp_path / "test"), 0)
+    asked = LABELLED_IMAGES.read_labelled(recipe, str(tmp_path / "test"), 0)
     assert len(asked.questions) == 9
-    opened = LABELLED_PICTURES.open_file(recipe.model_copy(update={"source": "path"}), str(tmp_path / "test/star"), 0)
+    opened = LABELLED_IMAGES.read_unlabelled(
+        recipe.model_copy(update={"source": "path"}), str(tmp_path / "test/star"), 0
+    )
     assert opened.sources == [str(tmp_path / "test/star" / f"{number}.png") for number in (2, 5, 8)]
-    alone = CAPTIONED.open_file(recipe, str(tmp_path / "test/star/5.png"), 0)
-    assert alone.sources == [str(tmp_path / "test/star/5.png")] and alone.columns == {"picture": ["5.png"]}
+    alone = CAPTIONED.read_unlabelled(recipe, str(tmp_path / "test/star/5.png"), 0)
+    assert alone.sources == [str(tmp_path / "test/star/5.png")] and alone.columns == {"image": ["5.png"]}
 
 
 def test_questions_to_be_answered_need_no_answers(tmp_path):
     save(tmp_path / "a.png")
     write_table(tmp_path / "q.csv", [("picture", "question"), ("a.png", "is it red?"), ("b.png", "is it blue?")])
-    with pytest.raises(InputError, match=r"q\.csv:3:1: there is no picture 'b\.png'"):
-        PICTURE_QUESTIONS.open_file(DataRecipe(), str(tmp_path / "q.csv"), 0)
-    opened = PICTURE_QUESTIONS.open_file(DataRecipe(bad_rows="skip"), str(tmp_path / "q.csv"), 0)
+    with pytest.raises(InputError, match=r"q\.csv:3:1: there is no image 'b\.png'"):
+        IMAGE_QUESTIONS.read_unlabelled(DataRecipe(), str(tmp_path / "q.csv"), 0)
+    opened = IMAGE_QUESTIONS.read_unlabelled(DataRecipe(bad_rows="skip"), str(tmp_path / "q.csv"), 0)
     assert opened.sources == [f"{tmp_path / 'a.png'}\tis it red?"] and len(opened.refused) == 1
-    built_in = PICTURE_QUESTIONS.open_file(DataRecipe(length=1), "scenes-questions", 0)
-    assert set(built_in.columns) == {"picture", "answer"} and "\t" in built_in.sources[0]
+    built_in = IMAGE_QUESTIONS.read_unlabelled(DataRecipe(length=1), "scenes-questions", 0)
+    assert set(built_in.columns) == {"image", "answer"} and "\t" in built_in.sources[0]
 
 
 def test_a_program_may_name_its_own_files_anywhere(tmp_path):
     path = save(tmp_path / "elsewhere/a.png")
     table = write_table(tmp_path / "here/t.csv", [("file", "caption"), (path, "a thing"), (path, "one thing")])
-    with from_anywhere():
-        assert len(CAPTIONED.ask(DataRecipe(), str(table), 0).questions) == 1
+    with any_path_allowed():
+        assert len(CAPTIONED.read_labelled(DataRecipe(), str(table), 0).questions) == 1
     with pytest.raises(InputError, match="leads out of"):
-        CAPTIONED.ask(DataRecipe(), str(table), 0)
+        CAPTIONED.read_labelled(DataRecipe(), str(table), 0)
+
+
+def test_several_labels_or_a_number_of_each_image(tmp_path):
+    rows = [(scene, ";".join(scene.split()[1 : 2 + at % 2]), f"{at}.5") for at, scene in enumerate(SCENES)]
+    path = str(write_table(tmp_path / "t.csv", [("file", "tags", "age"), *rows]))
+    asked = LABEL_SET_IMAGES.read_labelled(DataRecipe(label="tags", separator=";"), path, 0)
+    assert asked.questions[3] == (SCENES[3], tuple(SCENES[3].split()[1:3]))
+    asked = IMAGE_ESTIMATES.read_labelled(DataRecipe(target="age"), path, 0)
+    assert asked.questions[3] == (SCENES[3], ("3.5",))
+    train, valid, test = parts_of(IMAGE_ESTIMATES.read(DataRecipe(train=path, target="age", split=HALVES), 0))
+    assert not (train & valid or train & test or valid & test)

@@ -17,8 +17,8 @@ from atento.tasks.reading.text import LABELLED, PAIRS
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(chunks, "CHUNK", 3000)
-    monkeypatch.setattr(chunks, "LARGE", 5000)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 3000)
+    monkeypatch.setattr(chunks, "LARGE_FILE", 5000)
 
 
 def rows_of(count=607):
@@ -123,7 +123,13 @@ def test_a_language_model_learns_from_disk(small, tmp_path, name):
     texts = [f"{text}." for text, _ in rows_of()]
     lines = [json.dumps({"text": text}) for text in texts] if name.endswith("jsonl") else texts
     path.write_text("\n".join(lines) + "\n")
-    settings = {"model.hidden": 8, "train.steps": 3, "train.validations": 1, "train.threads": 1, "train.window": 16}
+    settings = {
+        "model.hidden": 8,
+        "train.steps": 3,
+        "train.validations": 1,
+        "train.threads": 1,
+        "train.sequence_length": 16,
+    }
     run = atento.fit(str(path), task="generate", model="rnn", settings=settings, out=tmp_path / "run")
     assert run.metrics["data"]["parts"]["train"] > 1
     assert run.metrics["scores"]["nats_per_char"][0] > 0

@@ -4,7 +4,7 @@ import pytest
 
 from atento.errors import InputError
 from atento.spec import DataRecipe
-from atento.tasks.reading.reader import Sieve, refuse_of_large
+from atento.tasks.reading.reader import TrainFilter, refuse_of_large
 from atento.tasks.reading.text import LABELLED
 
 HELD_OUT = ["Who was Galileo the man?", "Go!"]
@@ -19,8 +19,8 @@ ROWS = [
 
 
 def sifted(**keys):
-    sieve = Sieve(DataRecipe(**keys), HELD_OUT)
-    return [at for at, row in enumerate(ROWS) if sieve.keeps(row)], sieve.notes()
+    leak_filter = TrainFilter(DataRecipe(**keys), HELD_OUT)
+    return [at for at, row in enumerate(ROWS) if leak_filter.keeps(row)], leak_filter.notes()
 
 
 @pytest.mark.spec("X04")
@@ -30,13 +30,13 @@ def test_copies_are_always_left_out_and_near_ones_counted():
     assert notes == [
         "1 training rows left out: their source is also in validation or test",
         "1 training rows say what a row of validation or test says but for case, spaces and punctuation; "
-        "--set data.near=drop leaves them out",
+        "--set data.near_duplicates=drop leaves them out",
     ]
 
 
 @pytest.mark.spec("X04")
 def test_near_ones_are_left_out_when_asked():
-    kept, notes = sifted(near="drop")
+    kept, notes = sifted(near_duplicates="drop")
     assert kept == [2, 3, 4, 5]
     assert (
         notes[1]
@@ -48,7 +48,7 @@ def test_what_is_said_first_stays():
     kept, notes = sifted(conflicts="first")
     assert kept == [1, 2, 3, 5]
     assert notes[-1] == "1 training rows left out: an earlier row says otherwise"
-    assert Sieve(DataRecipe(), []).notes() == []
+    assert TrainFilter(DataRecipe(), []).notes() == []
 
 
 @pytest.mark.spec("X04")
@@ -63,13 +63,13 @@ def test_a_test_row_planted_in_training_does_not_survive_reading(tmp_path):
     assert len(asked) == 10
     assert not asked & {source for source, _ in read.train}
     assert sum("SOME words" in source for source, _ in read.train) == 1
-    assert any("--set data.near=drop" in note for note in read.notes)
-    clean = LABELLED.read(recipe.model_copy(update={"near": "drop"}), 0)
+    assert any("--set data.near_duplicates=drop" in note for note in read.notes)
+    clean = LABELLED.read(recipe.model_copy(update={"near_duplicates": "drop"}), 0)
     assert not any("SOME words" in source for source, _ in clean.train)
     assert len(clean.train) == len(read.train) - 1
 
 
-@pytest.mark.parametrize("keys", [{"near": "drop"}, {"conflicts": "first"}])
+@pytest.mark.parametrize("keys", [{"near_duplicates": "drop"}, {"conflicts": "first"}])
 def test_a_file_too_large_is_not_sifted_in_silence(keys):
     refuse_of_large(DataRecipe(train="huge.jsonl"))
     with pytest.raises(InputError, match=r"huge.jsonl is too large for it"):

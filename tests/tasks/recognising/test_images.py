@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from tests.data.images.picture_files import SCENES, captioned, labelled, write_table
+from tests.data.images.image_files import SCENES, captioned, labelled, write_table
 
-from atento.data.evidence import gather
+from atento.data.evidence.evidence import gather
 from atento.spec import DataRecipe
-from atento.tasks.catalogue import find_task, recognise
+from atento.tasks.finding import find_task, recognise
 
 
 def questions(folder):
@@ -29,12 +29,29 @@ def lines(folder):
     return folder / "c.jsonl"
 
 
+def label_sets(folder):
+    rows = [
+        {"img": f"{number}.jpeg", "topics": scene.split()[1 : 2 + number % 2]}
+        for number, scene in enumerate(SCENES * 3)
+    ]
+    (folder / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder / "s.jsonl"
+
+
+def parted_labels(folder):
+    sets = [";".join(scene.split()[1 : 2 + number % 2]) for number, scene in enumerate(SCENES * 3)]
+    rows = [(number, f"holiday/{number}.png", labels) for number, labels in enumerate(sets)]
+    return write_table(folder / "p.csv", [("id", "filename", "labels"), *rows])
+
+
 SHAPES = {
+    "lists of labels": (label_sets, "label-images"),
+    "labels parted by a sign": (parted_labels, "label-images"),
     "captions in a folder": (captioned, "caption"),
     "captions in lines": (lines, "caption"),
-    "a sub-folder a label": (labelled, "classify-pictures"),
-    "a table of labels": (labels, "classify-pictures"),
-    "questions": (questions, "match-pictures"),
+    "a sub-folder a label": (labelled, "classify-images"),
+    "a table of labels": (labels, "classify-images"),
+    "questions": (questions, "match-images"),
 }
 
 
@@ -49,9 +66,9 @@ def test_a_file_is_known_for_what_it_is(shape, tmp_path):
 
 
 def test_a_short_name_means_the_task_of_pictures_where_there_are_some(tmp_path):
-    assert find_task("classify", DataRecipe(train=str(labelled(tmp_path / "l"))))[0].name == "classify-pictures"
+    assert find_task("classify", DataRecipe(train=str(labelled(tmp_path / "l"))))[0].name == "classify-images"
     (tmp_path / "q").mkdir()
-    assert find_task("match", DataRecipe(train=str(questions(tmp_path / "q"))))[0].name == "match-pictures"
+    assert find_task("match", DataRecipe(train=str(questions(tmp_path / "q"))))[0].name == "match-images"
 
 
 def test_texts_are_not_taken_for_pictures(tmp_path):
@@ -59,4 +76,4 @@ def test_texts_are_not_taken_for_pictures(tmp_path):
     table = write_table(tmp_path / "t.csv", [("text", "label"), *rows])
     guesses = recognise(gather(str(table)))
     assert next(iter(guesses)) == "classify"
-    assert all(guesses[task].likelihood < 0.1 for task in ("caption", "classify-pictures", "match-pictures"))
+    assert all(guesses[task].likelihood < 0.1 for task in ("caption", "classify-images", "match-images"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from atento.spec import DataRecipe
-from atento.tasks.catalogue import find_task
+from atento.tasks.finding import find_task
 
 STEPS = [[n % 5 + 0.25 * step for step in range(4 + n % 3)] for n in range(60)]
 
@@ -22,6 +22,7 @@ FILES = {
     "whole.jsonl": (lines([n % 3 for n in range(60)], "class"), "classify-series"),
     "numbers.jsonl": (lines([n * 0.37 for n in range(60)], "total"), "estimate"),
     "texts.jsonl": (lines([f"word {n} said" for n in range(60)], "text"), "transcribe"),
+    "sets.jsonl": (lines([["wave", "fast", "slow"][: n % 4] for n in range(60)], "kinds"), "label-series"),
     "Waves_TRAIN.ts": (
         "@univariate true\n@classLabel true 1 2\n@data\n" + "".join(f"1,2,{n}:{n % 2 + 1}\n" for n in range(12)),
         "classify-series",

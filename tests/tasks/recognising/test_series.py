@@ -5,9 +5,9 @@ import pytest
 from tests.data.series.series_files import DAYS, SHAPES, table
 from tests.tasks.shapes import SHAPES as TEXTS
 
-from atento.data.evidence import gather
+from atento.data.evidence.evidence import gather
 from atento.spec import DataRecipe
-from atento.tasks.catalogue import LIKELY, recognise
+from atento.tasks.finding import LIKELY, recognise
 from atento.tasks.recognising.series import forecast_series
 
 ROWS = 120

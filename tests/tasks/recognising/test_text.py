@@ -3,11 +3,12 @@
 import pytest
 from tests.tasks.shapes import SHAPES
 
-from atento.data.evidence import gather
+from atento.data.evidence.evidence import gather
 from atento.spec import DataRecipe
-from atento.tasks.catalogue import LIKELY, TASKS, recognise
+from atento.tasks.catalogue import TASKS
+from atento.tasks.finding import LIKELY, recognise
 from atento.tasks.recognising import sequences, text
-from atento.tasks.recognising.text import ORDER, heed, ranked
+from atento.tasks.recognising.text import ORDER, ranked, rule_out
 from atento.tasks.task import Recognition
 
 RECOGNISERS = {
@@ -19,6 +20,7 @@ RECOGNISERS = {
     "generate": text.plain_text,
     "estimate": sequences.estimate_sequences,
 }
+KEYS = {name: task.reading.keys for name, task in TASKS.items()}
 FILES = [(task, shape) for task, shapes in SHAPES.items() for shape in shapes]
 
 
@@ -46,7 +48,7 @@ def test_every_shape_is_read_whole(task, tmp_path):
     for number, (shape, make) in enumerate(SHAPES[task].items()):
         folder = tmp_path / str(number)
         folder.mkdir()
-        read = TASKS[task].read(DataRecipe(train=make(folder)), 0)
+        read = TASKS[task].reading.read(DataRecipe(train=make(folder)), 0)
         texts = {text for pair in read.train for text in pair if isinstance(text, str)}
         assert read.refused == (), shape
         assert read.test, shape
@@ -66,15 +68,15 @@ def test_of_two_as_likely_the_one_that_asks_more_goes_first():
 def test_a_column_that_is_named_rules_tasks_out(tmp_path):
     source = SHAPES["match"]["entailment"](tmp_path)
     data = DataRecipe(label="entailment_judgment")
-    left = heed(guess(source), data)
+    left = rule_out(guess(source), data, KEYS)
     ruled_out = {name for name, one in left.items() if "data.label" in one.reason}
     assert ruled_out >= {"translate", "generate", "estimate", "forecast", "caption"}
-    assert not ruled_out & {"classify", "label", "tag", "match", "classify-series", "classify-pictures"}
-    left = heed(guess(source), DataRecipe(target="sentence_B"))
+    assert not ruled_out & {"classify", "label", "tag", "match", "classify-series", "classify-images"}
+    left = rule_out(guess(source), DataRecipe(target="sentence_B"), KEYS)
     ruled_out = {name for name, one in left.items() if "data.target" in one.reason}
-    assert ruled_out >= {"tag", "label", "classify", "generate", "classify-series", "classify-pictures"}
+    assert ruled_out >= {"tag", "label", "classify", "generate", "classify-series", "classify-images"}
     assert not ruled_out & {"translate", "match", "forecast", "caption", "transcribe"}
-    assert heed(guess(source), DataRecipe()) == guess(source)
+    assert rule_out(guess(source), DataRecipe(), KEYS) == guess(source)
 
 
 def test_named_columns_are_what_is_judged(tmp_path):

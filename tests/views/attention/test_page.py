@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from atento.errors import InputError
+from atento.views.attention.alignment import AlignmentView
 from atento.views.attention.page import render_alignment
 from atento.views.html import asset
 from atento.views.report.report import render_report
@@ -57,7 +60,7 @@ def test_wrong_outputs_are_said_in_words(crossed, open_page):
 
 
 def test_without_a_reference_nothing_is_judged(crossed, open_page):
-    page = open_page(render_alignment({**crossed, "reference": "", "correct": None}))
+    page = open_page(render_alignment(replace(crossed, reference="", correct=None)))
 
     assert page.inner_text(".outcome") == "wrote the house small"
     assert page.locator(".example-words dt").all_inner_texts() == ["Source"]
@@ -65,12 +68,12 @@ def test_without_a_reference_nothing_is_judged(crossed, open_page):
 
 def test_pointer_and_keys_tell_the_exact_weight(boards, open_page):
     alignment = boards.make_alignment("lstm+additive", "dreiundvierzig", "forty - three")
-    alignment["weights"][0][0][1][4] = 0.4321
+    alignment.weights[0][0][1][4] = 0.4321
     page = open_page(render_alignment(alignment))
     readout = page.locator(".attention-readout")
 
     point_at(page, 1, 4)
-    assert readout.inner_text() == "0.432 for “-” on “u” (piece 5)"
+    assert readout.inner_text() == "0.432 for “-” on “u” (token 5)"
     assert page.locator(".attention-source span").nth(4).evaluate("word => word.style.background") != ""
 
     page.mouse.move(0, 0)
@@ -79,8 +82,8 @@ def test_pointer_and_keys_tell_the_exact_weight(boards, open_page):
     page.locator("canvas").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"):
         page.keyboard.press(key)
-    first = alignment["weights"][0][0][0][1]
-    assert readout.inner_text() == f"{first:.3f} for “forty” on “r” (piece 2)"
+    first = alignment.weights[0][0][0][1]
+    assert readout.inner_text() == f"{first:.3f} for “forty” on “r” (token 2)"
     page.keyboard.press("Escape")
     assert readout.inner_text() == ""
 
@@ -95,7 +98,7 @@ def test_a_tap_shows_the_weight_too(crossed, open_page):
 
 def test_layers_heads_and_their_mean_can_be_chosen(open_page):
     left, right = [[1.0, 0.0]], [[0.0, 1.0]]
-    alignment = {"source": ["a", "b"], "output": ["x"], "weights": [[right, right], [left, right]]}
+    alignment = AlignmentView(source=["a", "b"], output=["x"], weights=[[right, right], [left, right]])
     page = open_page(render_alignment(alignment))
 
     half = pixel(page, 0, 0)
@@ -147,7 +150,7 @@ def test_the_viewer_is_a_module_of_its_own(open_page):
             source: ["a", "b"], output: ["x"], weights: [[[[1, 0]], [[0, 1]]]], head: 0, dark: false });
         window.view = view;
     """
-    html = f"<!doctype html><div id=place></div><script type=module>{asset('viewer.js')}\n{use}</script>"
+    html = f"<!doctype html><div id=place></div><script type=module>{asset('attention/viewer.js')}\n{use}</script>"
     page = open_page(html)
     assert (pixel(page, 0, 0), pixel(page, 0, 1)) == (FULL, EMPTY)
 
@@ -166,4 +169,4 @@ def test_dark_systems_get_light_cells_for_weight(crossed, open_page):
 
 def test_a_model_without_attention_has_no_page(crossed):
     with pytest.raises(InputError, match="no weights"):
-        render_alignment({**crossed, "weights": []})
+        render_alignment(replace(crossed, weights=[]))

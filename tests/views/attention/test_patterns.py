@@ -5,7 +5,7 @@ import pytest
 
 from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
 from atento.errors import InputError
-from atento.views.attention.patterns import ITEMS, pattern_picture, sample_sequence, weight_patterns
+from atento.views.attention.patterns import ITEMS, patterns_figure, sample_sequence, weight_patterns
 
 UPPER = np.triu(np.ones((ITEMS, ITEMS), dtype=bool), k=1)
 
@@ -48,10 +48,10 @@ def test_members_differ_where_they_should(patterns):
 
 
 def test_the_same_picture_every_time(tmp_path):
-    first, again = pattern_picture(tmp_path / "a.png"), pattern_picture(tmp_path / "b.png")
+    first, again = patterns_figure(tmp_path / "a.png"), patterns_figure(tmp_path / "b.png")
     assert first.read_bytes().startswith(b"\x89PNG") and first.read_bytes() == again.read_bytes()
 
 
 def test_a_kind_of_file_that_is_no_picture(tmp_path):
     with pytest.raises(InputError, match="cannot be saved"):
-        pattern_picture(tmp_path / "parts.doc")
+        patterns_figure(tmp_path / "parts.doc")

@@ -1,20 +1,21 @@
-"""Attention over a picture: what is drawn equals the weights, in a terminal, in a file and in a real browser."""
+"""Attention over an image: what is drawn equals the weights, in a terminal, in a file and in a real browser."""
 
 import base64
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from atento.errors import InputError
+from atento.views.attention.alignment import AlignmentView
 from atento.views.attention.page import render_alignment
 from atento.views.attention.regions import (
     VEIL,
     maps_of,
-    of_a_picture,
     pixels_of,
-    regions_picture,
+    regions_figure,
     shade_regions,
     veiled,
 )
@@ -37,21 +38,21 @@ def pixels():
 @pytest.fixture
 def alignment(pixels):
     weights = np.random.default_rng(1).dirichlet([0.4] * (ROWS * COLUMNS), size=(2, 3, len(WORDS)))  # (L, H, O, R)
-    return {
-        "source": [f"{row}·{column}" for row in range(ROWS) for column in range(COLUMNS)],
-        "output": WORDS,
-        "weights": weights.tolist(),
-        "text": "a red circle",
-        "reference": "a red star",
-        "correct": False,
-        "model": "conv/lstm+additive",
-        "picture": as_uri(pixels),
-        "grid": [ROWS, COLUMNS],
-    }
+    return AlignmentView(
+        source=[f"{row}·{column}" for row in range(ROWS) for column in range(COLUMNS)],
+        output=WORDS,
+        weights=weights.tolist(),
+        text="a red circle",
+        reference="a red star",
+        correct=False,
+        model="conv/lstm+additive",
+        image=as_uri(pixels),
+        grid=[ROWS, COLUMNS],
+    )
 
 
 def test_maps_are_the_mean_of_the_heads_row_by_row(alignment):
-    expected = np.asarray(alignment["weights"])[-1].mean(axis=0)
+    expected = np.asarray(alignment.weights)[-1].mean(axis=0)
     found = maps_of(alignment)
     assert found.shape == (len(WORDS), ROWS, COLUMNS)
     for word in range(len(WORDS)):
@@ -74,16 +75,16 @@ def test_the_veil_lifts_with_each_region_s_weight(alignment, pixels, bright):
             np.testing.assert_allclose(found[y, x], expected, atol=1e-12)
 
 
-def test_a_file_shows_the_picture_and_each_word(alignment, tmp_path):
-    first, second = (regions_picture(alignment, tmp_path / name) for name in ("one.png", "two.png"))
+def test_a_file_shows_the_image_and_each_word(alignment, tmp_path):
+    first, second = (regions_figure(alignment, tmp_path / name) for name in ("one.png", "two.png"))
     assert first.read_bytes() == second.read_bytes()
     with Image.open(first) as drawn:
         assert drawn.width > drawn.height > 100
-    assert "circle" in regions_picture(alignment, tmp_path / "one.svg").read_text()
+    assert "circle" in regions_figure(alignment, tmp_path / "one.svg").read_text()
 
 
 def test_a_terminal_shows_a_block_a_word(alignment):
-    alignment["weights"] = np.eye(ROWS * COLUMNS)[None, None, [0, 4, 2, 5]].tolist()
+    alignment = replace(alignment, weights=np.eye(ROWS * COLUMNS)[None, None, [0, 4, 2, 5]].tolist())
     lines = shade_regions(alignment, width=30).splitlines()
     assert lines[0].split() == ["a", "red", "circle"]
     assert lines[1] == "██····   ······   ····██"
@@ -93,14 +94,14 @@ def test_a_terminal_shows_a_block_a_word(alignment):
     assert max(map(len, lines)) <= 30
 
 
-def test_a_page_shows_the_picture_as_each_word_looked_at_it(alignment, pixels, open_page):
+def test_a_page_shows_the_image_as_each_word_looked_at_it(alignment, pixels, open_page):
     """The brightness of a region's middle, read back from the browser's canvas."""
     page = open_page(render_alignment(alignment))
     page.wait_for_function("document.querySelectorAll('.region-panel canvas')[3]?.getAttribute('aria-label')")
     said = [f"{word} {map_.max():.2f}" for word, map_ in zip(WORDS, maps_of(alignment), strict=True)]
     assert page.locator(".region-panel figcaption").all_inner_texts() == said
-    assert page.locator("h1").inner_text() == "a picture → a red circle"
-    assert page.locator("img.read-picture").count() == 1
+    assert page.locator("h1").inner_text() == "an image → a red circle"
+    assert page.locator("img.read-image").count() == 1
     maps = maps_of(alignment)
     for word, region in ((1, 4), (2, 0)):
         row, column = divmod(region, COLUMNS)
@@ -129,14 +130,13 @@ def test_heads_can_be_chosen(alignment, open_page):
     page.select_option("select[name=head]", "2")
     page.select_option("select[name=layer]", "0")
     page.locator(".region-panel canvas").nth(2).hover(position={"x": 130, "y": 130})
-    expected = alignment["weights"][0][2][2][5]
+    expected = alignment.weights[0][2][2][5]
     assert page.locator(".attention-readout strong").inner_text() == f"{expected:.3f}"
 
 
 def test_what_does_not_fit(alignment):
     with pytest.raises(InputError, match=r"2 × 2 regions, weights over 6"):
-        maps_of({**alignment, "grid": [2, 2]})
-    for picture in ("data:image/png;base64,AAAA", "nonsense!", as_uri(np.zeros((4, 4, 3), np.uint8))[:60]):
+        maps_of(replace(alignment, grid=[2, 2]))
+    for image in ("data:image/png;base64,AAAA", "nonsense!", as_uri(np.zeros((4, 4, 3), np.uint8))[:60]):
         with pytest.raises(InputError, match="must be a PNG"):
-            pixels_of({**alignment, "picture": picture})
-    assert not of_a_picture({**alignment, "picture": ""})
+            pixels_of(replace(alignment, image=image))

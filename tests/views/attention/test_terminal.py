@@ -1,6 +1,7 @@
 import pytest
 
 from atento.errors import InputError
+from atento.views.attention.alignment import AlignmentView
 from atento.views.attention.terminal import columns_of, fitted, shade
 
 
@@ -24,7 +25,7 @@ def test_words_lie_over_columns_as_wide_as_they_are(boards):
 def test_weights_become_five_shades():
     weights = [[[[0.0, 0.05, 0.3, 0.6, 0.8, float("nan")]]]]
 
-    shaded = shade({"source": list("abcdef"), "output": ["x"], "weights": weights})
+    shaded = shade(AlignmentView(source=list("abcdef"), output=["x"], weights=weights))
 
     assert shaded.splitlines()[1] == "x  ░▒▓█?"
 
@@ -42,15 +43,15 @@ def test_long_sources_are_folded_into_bands_that_fit(boards, width):
 
 def test_the_mean_over_heads_of_the_asked_layer_is_shown():
     first, second = [[1.0, 0.0]], [[0.0, 1.0]]
-    alignment = {"source": ["a", "b"], "output": ["x"], "weights": [[first, first], [first, second]]}
+    alignment = AlignmentView(source=["a", "b"], output=["x"], weights=[[first, first], [first, second]])
 
     assert shade(alignment, layer=0).splitlines()[1] == "x █"
     assert shade(alignment).splitlines()[1] == "x ▓▓"
 
 
 def test_wide_letters_marks_and_control_codes_keep_the_columns(boards):
-    pieces = ["日", "é", "\x1b", " ", "😀"]
-    alignment = boards.one_hot_alignment([0, 4], source=pieces, output=["sun", "face"])
+    tokens = ["日", "é", "\x1b", " ", "😀"]
+    alignment = boards.one_hot_alignment([0, 4], source=tokens, output=["sun", "face"])
 
     header, first, second = shade(alignment).splitlines()[:3]
 
@@ -67,4 +68,4 @@ def test_text_is_fitted_by_columns():
 
 def test_a_model_without_attention_is_refused():
     with pytest.raises(InputError, match="no weights"):
-        shade({"source": ["a"], "output": ["b"], "weights": []})
+        shade(AlignmentView(source=["a"], output=["b"], weights=[]))

@@ -1,4 +1,4 @@
-from atento.views.attention.terminal import Counted, bar, bars, columns_of
+from atento.views.attention.terminal import NamedCount, bar, bars, columns_of
 
 
 def test_a_bar_is_exact_to_an_eighth():
@@ -9,9 +9,9 @@ def test_a_bar_is_exact_to_an_eighth():
 
 def test_columns_stand_under_each_other():
     rows = [
-        Counted("joy", 1200, 0.75),
-        Counted("电影", 4, 0.0025),
-        Counted("a label too long to be shown whole", 0, 0.0),
+        NamedCount("joy", 1200, 0.75),
+        NamedCount("电影", 4, 0.0025),
+        NamedCount("a label too long to be shown whole", 0, 0.0),
     ]
     lines = bars(rows, width=8)
     assert len({columns_of(line) for line in lines}) == 1

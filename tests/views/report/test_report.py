@@ -1,9 +1,12 @@
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from atento.views.attention.alignment import AlignmentView
+from atento.views.report.board import Comparison, Row
 from atento.views.report.report import render_report
 
 LIMIT = 3_000_000
@@ -25,10 +28,10 @@ def make_hostile(board):
         return [spoil(item) for item in value] if isinstance(value, list) else value
 
     KEPT = {"metric", "metrics", "weights", "kind", "failed"}
-    spoiled = spoil(board)
-    spoiled["metrics"] = {name: HOSTILE for name in board["metrics"]}
+    spoiled = spoil(board.to_json())
+    spoiled["metrics"] = {name: HOSTILE for name in board.metrics}
     spoiled["rows"][1]["failed"] = HOSTILE
-    return spoiled
+    return Comparison.from_json(spoiled)
 
 
 def test_the_answer_stands_first(board, open_page):
@@ -38,7 +41,7 @@ def test_the_answer_stands_first(board, open_page):
     assert scroll <= client
     assert page.title() == "numbers: report"
     assert page.inner_text("h1") == "numbers"
-    assert page.inner_text(".verdict") == board["verdict"][0]
+    assert page.inner_text(".verdict") == board.verdict[0]
     assert page.locator(".verdict").bounding_box()["y"] < 400
     facts = "8 models · 60 s of training each · 2,000 test examples · on cpu · 2026-11-15 09:00"
     assert page.inner_text("header .note") == facts
@@ -49,14 +52,14 @@ def test_the_answer_stands_first(board, open_page):
 
 
 def test_errors_that_are_not_shown_are_told(board):
-    rows = [row for row in board["rows"] if not row["failed"]]
+    rows = [row for row in board.rows if not row.failed]
     for row in rows:
-        row |= {"value": 0.3, "low": 0.29, "high": 0.31, "curve": [], "baseline": False}
-    rows[0]["curve"] = [{"elapsed": 1.0, "value": 0.28}, {"elapsed": 2.0, "value": 0.27}]
-    rows[1] |= {"baseline": True}
-    rows[2] |= {"value": 1.5, "low": 1.4, "high": 1.6, "baseline": True}
-    page = render_report({**board, "smaller_is_better": True})
-    assert f"Too large to be shown: {rows[2]['model']} 1.500." in page
+        row.value, row.low, row.high, row.curve, row.baseline = 0.3, 0.29, 0.31, [], False
+    rows[0].curve = [{"elapsed": 1.0, "value": 0.28}, {"elapsed": 2.0, "value": 0.27}]
+    rows[1].baseline = True
+    rows[2].value, rows[2].low, rows[2].high, rows[2].baseline = 1.5, 1.4, 1.6, True
+    page = render_report(replace(board, smaller_is_better=True))
+    assert f"Too large to be shown: {rows[2].model} 1.500." in page
     assert "an arrow stands for what is far off" in page
     page = render_report(board)
     assert "Too large" not in page and "an arrow" not in page
@@ -115,17 +118,17 @@ def test_charts_and_words_need_no_script(board, open_page):
 def test_a_page_of_seven_models_and_many_heads_stays_small(boards):
     board = boards.make_board()
     noise = np.random.default_rng(0)
-    board["alignments"] = [
-        {
-            "model": row["model"],
-            "kind": "chosen",
-            "source": list("abcdef" * 11),
-            "output": [f"word{number}" for number in range(12)],
-            "reference": f"example {example}",
-            "correct": True,
-            "weights": noise.dirichlet(np.ones(66), size=(layers, heads, 12)).tolist(),
-        }
-        for row, (layers, heads) in zip(board["rows"], [(1, 1)] * 4 + [(2, 4), (3, 4), (6, 8), (1, 1)], strict=True)
+    board.alignments = [
+        AlignmentView(
+            model=row.model,
+            kind="chosen",
+            source=list("abcdef" * 11),
+            output=[f"word{number}" for number in range(12)],
+            reference=f"example {example}",
+            correct=True,
+            weights=noise.dirichlet(np.ones(66), size=(layers, heads, 12)).tolist(),
+        )
+        for row, (layers, heads) in zip(board.rows, [(1, 1)] * 4 + [(2, 4), (3, 4), (6, 8), (1, 1)], strict=True)
         for example in range(8)
     ]
 
@@ -134,7 +137,7 @@ def test_a_page_of_seven_models_and_many_heads_stays_small(boards):
 
 def test_a_single_run_has_the_same_report(boards, open_page):
     board = boards.make_board(("transformer",), with_failure=False)
-    board["verdict"] = []
+    board.verdict = []
 
     page = open_page(render_report(board))
 
@@ -145,9 +148,9 @@ def test_a_single_run_has_the_same_report(boards, open_page):
 
 def test_parts_without_content_are_left_out(boards, open_page):
     board = boards.make_board(("nearest",))
-    board["alignments"] = [{"model": "lstm", "source": ["a"], "output": ["b"], "weights": []}]
-    board["rows"] = [{**boards.make_failure()}]
-    board |= {"winner": None, "verdict": [], "share": None, "budget": None}
+    board.alignments = [AlignmentView(model="lstm", source=["a"], output=["b"], weights=[])]
+    board.rows = [Row.from_json(boards.make_failure())]
+    board.winner, board.verdict, board.share, board.budget = None, [], None, None
 
     page = open_page(render_report(board))
 

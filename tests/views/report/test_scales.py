@@ -2,11 +2,11 @@ import itertools
 
 import pytest
 
-from atento.views.report.scales import Scale, bounds, fitting, reach, spread, tick_label
+from atento.views.report.scales import Axis, bounds, fitting, reach, spread, tick_label
 
 
 def test_a_scale_maps_its_ends_and_its_middle():
-    scale = Scale(2.0, 4.0, 100.0, 20.0)
+    scale = Axis(2.0, 4.0, 100.0, 20.0)
 
     assert [scale.place(value) for value in (2.0, 3.0, 4.0)] == [100.0, 60.0, 20.0]
 
@@ -21,7 +21,7 @@ def test_a_scale_maps_its_ends_and_its_middle():
     ],
 )
 def test_ticks_are_round_and_inside(low, high, ticks):
-    assert Scale(low, high, 0.0, 1.0).ticks() == pytest.approx(ticks)
+    assert Axis(low, high, 0.0, 1.0).ticks() == pytest.approx(ticks)
 
 
 def test_errors_far_apart_stand_by_their_powers_of_ten():

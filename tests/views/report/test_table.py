@@ -1,6 +1,6 @@
 import xml.etree.ElementTree as xml
 
-from atento.views.report.standings import ranked
+from atento.views.report.board import Row
 from atento.views.report.table import results_table
 
 
@@ -16,7 +16,7 @@ def text_of(part):
 def test_rows_are_best_first_and_failures_last_with_the_reason(board):
     _, rows = rows_of(board)
 
-    assert [row.find("th/bdi").text for row in rows] == [*(row["model"] for row in ranked(board)), "transformer-deep"]
+    assert [row.find("th/bdi").text for row in rows] == [*(row.model for row in board.ranked()), "transformer-deep"]
     assert text_of(rows[0].find("th")) == "lstm+additive winner"
     assert text_of(rows[1].find("th")) == "lstm+dot tied"
     assert text_of(rows[6].find("th")) == "nearest baseline"
@@ -36,17 +36,17 @@ def test_every_column_has_a_heading_and_every_row_a_name(board):
 def test_numbers_are_those_of_the_board(board):
     _, rows = rows_of(board)
     cells = {cell.get("data-label"): text_of(cell) for cell in rows[0].findall("td") if cell.get("data-label")}
-    best = ranked(board)[0]
+    best = board.ranked()[0]
 
-    assert cells["exact"] == f"0.987 {best['low']:.3f}–{best['high']:.3f}"
+    assert cells["exact"] == f"0.987 {best.low:.3f}–{best.high:.3f}"
     assert cells["Parameters"] == "325,923"
-    assert cells["chrf"] == f"{best['scores']['chrf'][0]:.3f}"
-    assert cells["Peak memory"] == f"{best['peak_mb']:.0f} MB"
+    assert cells["chrf"] == f"{best.scores['chrf'][0]:.3f}"
+    assert cells["Peak memory"] == f"{best.peak_mb:.0f} MB"
 
 
 def test_a_board_where_all_failed_still_has_a_table(boards):
     board = boards.make_board(("lstm",))
-    board["rows"] = [boards.make_failure()]
+    board.rows = [Row.from_json(boards.make_failure())]
 
     _, rows = rows_of(board)
 

@@ -1,1 +1,1 @@
-"""Distributions: how scores become weights."""
+"""Distributions: functions that turn scores into attention weights."""

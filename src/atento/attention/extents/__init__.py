@@ -1,1 +1,1 @@
-"""Extents: which keys a query may attend to."""
+"""Extents: which keys each query may attend to."""

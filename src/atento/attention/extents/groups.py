@@ -1,7 +1,4 @@
-"""A sequence cut into groups, so that a sparse extent is looked through group by group and no full matrix is built.
-
-A picture, row after row, cut into tiles.
-"""
+"""Sequences and images cut into groups, so that a sparse extent is computed group by group, without the full matrix."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,19 +7,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Axes: L leading axes (batch, heads), T time, G groups, g items of a group, D features.
-# Groups stand before all of L, so that heads stay the third axis from the right.
+# Axes: L leading axes (batch, heads), T time, G groups, g items of a group, D features. G stands before all of L, so
+# that heads stay the third axis from the right. Of an image, T pixels row after row: R × C tiles of r × c pixels.
 
 
 @dataclass(frozen=True)
 class Groups(ABC):
-    """How items (L, T, D) become groups (G, L, g, D). Places past either end hold zeros."""
+    """A rule that cuts items (L, T, D) into groups (G, L, g, D), with zeros past either end."""
 
     groups: int  # G
     size: int  # g
 
     def split(self, items: Tensor, *, axes: int) -> Tensor:
-        """(L, T, D) -> (G, L, g, D), where L has `axes` axes (ones are put in front; what stands before them stays)."""
+        """(L, T, D) -> (G, L, g, D), where L has `axes` axes; missing ones are added in front."""
         items = items[(None,) * (axes + 2 - items.dim())]
         return self.cut(items).movedim(-3, -axes - 3)
 
@@ -33,21 +30,21 @@ class Groups(ABC):
 
 @dataclass(frozen=True)
 class Partition(Groups):
-    """Groups in which every item stands once: queries are cut so."""
+    """Groups in which every item occurs once, as queries are cut."""
 
     length: int  # T
 
     def merge(self, grouped: Tensor, *, axes: int) -> Tensor:
-        """(G, L, g, D) -> (L, T, D): `split` undone."""
-        return self.mend(grouped.movedim(-axes - 3, -3))[..., : self.length, :]
+        """(G, L, g, D) -> (L, T, D), the inverse of `split`."""
+        return self.uncut(grouped.movedim(-axes - 3, -3))[..., : self.length, :]
 
     @abstractmethod
-    def mend(self, grouped: Tensor) -> Tensor:
-        """(L, G, g, D) -> (L, T or a little more, D)."""
+    def uncut(self, grouped: Tensor) -> Tensor:
+        """(L, G, g, D) -> (L, at least T, D), the inverse of `cut`."""
 
 
 class Blocks(Partition):
-    """Runs of `size` neighbours."""
+    """Blocks of `size` neighbours."""
 
     @classmethod
     def over(cls, length: int, size: int) -> "Blocks":
@@ -56,10 +53,10 @@ class Blocks(Partition):
 
     def cut(self, items: Tensor) -> Tensor:
         """0 1 2 | 3 4 5 | ..."""
-        return torch.unflatten(stretch(items, self.groups * self.size), -2, (self.groups, self.size))
+        return torch.unflatten(pad_or_cut(items, self.groups * self.size), -2, (self.groups, self.size))
 
-    def mend(self, grouped: Tensor) -> Tensor:
-        """End to end."""
+    def uncut(self, grouped: Tensor) -> Tensor:
+        """Blocks end to end."""
         return grouped.flatten(-3, -2)
 
 
@@ -68,35 +65,35 @@ class Strides(Partition):
 
     @classmethod
     def over(cls, length: int, stride: int) -> "Strides":
-        """One group a remainder."""
+        """One group per remainder."""
         return cls(stride, -(-length // stride), length)
 
     def cut(self, items: Tensor) -> Tensor:
         """0 3 6 | 1 4 7 | 2 5 8."""
-        whole = stretch(items, self.groups * self.size)
+        whole = pad_or_cut(items, self.groups * self.size)
         return torch.unflatten(whole, -2, (self.size, self.groups)).transpose(-3, -2)
 
-    def mend(self, grouped: Tensor) -> Tensor:
-        """Woven together again."""
+    def uncut(self, grouped: Tensor) -> Tensor:
+        """Interleaved again."""
         return grouped.transpose(-3, -2).flatten(-3, -2)
 
 
 @dataclass(frozen=True)
 class Neighbourhoods(Groups):
-    """For each block of queries the keys of that block, of some before it and of some after it."""
+    """For each block of queries the keys of that block, of `before` blocks before it and of some after it."""
 
     block: int
     before: int
 
     @classmethod
     def around(cls, blocks: Blocks, *, before: int, after: int) -> "Neighbourhoods":
-        """One neighbourhood a block."""
+        """One neighbourhood per block."""
         return cls(blocks.groups, (before + 1 + after) * blocks.size, blocks.size, before)
 
     def cut(self, items: Tensor) -> Tensor:
-        """Blocks side by side, once for each distance."""
+        """Shifted copies of the blocks, concatenated."""
         wide = self.size // self.block
-        whole = stretch(
+        whole = pad_or_cut(
             functional.pad(items, (0, 0, self.before * self.block, 0)), (self.groups + wide - 1) * self.block
         )
         blocks = torch.unflatten(whole, -2, (-1, self.block))
@@ -117,24 +114,13 @@ class BlockEnds(Groups):
 
     def cut(self, items: Tensor) -> Tensor:
         """2 5 8, for blocks of three and one item each."""
-        blocks = torch.unflatten(stretch(items, self.size // self.last * self.block), -2, (-1, self.block))
+        blocks = torch.unflatten(pad_or_cut(items, self.size // self.last * self.block), -2, (-1, self.block))
         return blocks[..., self.block - self.last :, :].flatten(-3, -2).unsqueeze(-3)
-
-
-def stretch(items: Tensor, length: int) -> Tensor:
-    """Zeros after the end, or a cut, to the length asked for."""
-    missing = length - items.size(-2)
-    if missing > 0:
-        return functional.pad(items, (0, 0, 0, missing))
-    return items if missing == 0 else items[..., :length, :]
-
-
-# Axes: L leading axes, T pixels row after row, R rows of tiles, C columns of tiles, r × c a tile, D features.
 
 
 @dataclass(frozen=True)
 class Tiles(Partition):
-    """Tiles of r × c pixels; those at the right and bottom border may be cut."""
+    """Tiles of r × c pixels; those at the right and bottom border may be padded."""
 
     height: int
     width: int
@@ -142,7 +128,7 @@ class Tiles(Partition):
 
     @classmethod
     def over(cls, length: int, height: int, width: int, block: tuple[int, int]) -> "Tiles":
-        """As many tiles as the picture needs."""
+        """As many tiles as the image needs."""
         down, across = -(-height // block[0]), -(-width // block[1])
         return cls(down * across, block[0] * block[1], length, height, width, block)
 
@@ -158,12 +144,12 @@ class Tiles(Partition):
     def tiled(self, items: Tensor) -> Tensor:
         """(L, T, D) -> (L, R, C, r, c, D)."""
         (down, across), (rows, columns) = self.counts, self.block
-        picture = torch.unflatten(stretch(items, self.height * self.width), -2, (self.height, self.width))
+        image = torch.unflatten(pad_or_cut(items, self.height * self.width), -2, (self.height, self.width))
         missing = (0, 0, 0, across * columns - self.width, 0, down * rows - self.height)
-        whole = functional.pad(picture, missing)
+        whole = functional.pad(image, missing)
         return torch.unflatten(torch.unflatten(whole, -2, (across, columns)), -4, (down, rows)).transpose(-4, -3)
 
-    def mend(self, grouped: Tensor) -> Tensor:
+    def uncut(self, grouped: Tensor) -> Tensor:
         """(L, R·C, r·c, D) -> (L, height·width, D)."""
         tiles = torch.unflatten(torch.unflatten(grouped, -2, self.block), -4, self.counts)  # (L, R, C, r, c, D)
         whole = tiles.transpose(-4, -3).flatten(-5, -4).flatten(-3, -2)  # (L, R·r, C·c, D)
@@ -180,12 +166,12 @@ class NearTiles(Groups):
 
     @classmethod
     def around(cls, tiles: Tiles, near: int, *, below: bool) -> "NearTiles":
-        """`near` tiles on every side; below only where asked for."""
+        """`near` tiles on every side; those below only if `below`."""
         lower = near if below else 0
         return cls(tiles.groups, (near + 1 + lower) * (2 * near + 1) * tiles.size, tiles, near, lower)
 
     def cut(self, items: Tensor) -> Tensor:
-        """Tiles side by side, once for each distance down and across."""
+        """Shifted copies of the tiles, concatenated."""
         down, across = self.tiles.counts
         tiled = self.tiles.tiled(items).flatten(-3, -2)  # (L, R, C, r·c, D)
         whole = functional.pad(tiled, (0, 0, 0, 0, self.near, self.near, self.near, self.below))
@@ -195,3 +181,11 @@ class NearTiles(Groups):
             for column in range(2 * self.near + 1)
         ]
         return torch.cat(shifted, dim=-2).flatten(-4, -3)
+
+
+def pad_or_cut(items: Tensor, length: int) -> Tensor:
+    """Items (L, T, D) padded with zeros, or cut, to a length."""
+    missing = length - items.size(-2)
+    if missing > 0:
+        return functional.pad(items, (0, 0, 0, missing))
+    return items if missing == 0 else items[..., :length, :]

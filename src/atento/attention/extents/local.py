@@ -1,26 +1,24 @@
-"""Local extents: a window around the query's position, or around a place that the query predicts.
-
-Adaptive span: each head learns how far it looks (Sukhbaatar et al., 2019).
-Position biases: scores tilted by how far a key is, one slope or table a head.
-"""
+"""Local extents: a window around the query's position, fixed, predicted or learned; and biases by distance."""
 
 import math
 
 import torch
 from torch import Tensor, nn
 
-from atento.attention.extents.extents import Extent, Piece, View
+from atento.attention.extents.extents import Extent, GroupPair, View
 from atento.attention.extents.groups import Blocks, Neighbourhoods
 from atento.attention.requirements import require_heads, require_not_negative, require_positive
 from atento.errors import InputError
 
-SMALLEST_BLOCK = 32  # queries in a group; fewer make products too thin to be fast
+# Axes: H heads, Q queries, K keys. Biases are (..., H, Q, K).
+
+SMALLEST_BLOCK = 32  # queries in a group; with fewer, matrix products are too thin to be fast
 
 
 class Window(Extent):
-    """A query sees keys at most `reach` positions away, on either side (Luong et al., 2015, sec. 3.2, local-m)."""
+    """Keys at most `reach` positions away are visible, on either side (Luong et al., 2015, sec. 3.2, local-m)."""
 
-    by_place = True
+    position_only = True
 
     def __init__(self, reach: int) -> None:
         super().__init__()
@@ -31,31 +29,31 @@ class Window(Extent):
         """|key_at − query_at| ≤ reach."""
         return View((key_at.unsqueeze(-2) - query_at.unsqueeze(-1)).abs() <= self.reach)
 
-    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[Piece, ...]:
-        """Blocks of queries, each with the neighbouring keys."""
-        return (near(self, self.reach, queries, causal=causal),)
+    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
+        """Blocks of queries, each with its neighbouring keys."""
+        return (nearby(self, self.reach, queries, causal=causal),)
 
     def extra_repr(self) -> str:
-        """The one number."""
+        """The reach."""
         return str(self.reach)
 
 
-def near(extent: Extent, reach: int, queries: int, *, causal: bool) -> Piece:
-    """The piece that holds all keys at most `reach` away from a query."""
+def nearby(extent: Extent, reach: int, queries: int, *, causal: bool) -> GroupPair:
+    """Blocks of queries, each with all keys at most `reach` away."""
     blocks = Blocks.over(queries, max(reach, SMALLEST_BLOCK))
     before = -(-reach // blocks.size)
     keys = Neighbourhoods.around(blocks, before=before, after=0 if causal else before)
-    return Piece(blocks, keys, extent)
+    return GroupPair(blocks, keys, extent)
 
 
 class PredictiveLocal(Extent):
-    """A query predicts where to look: p = n σ(v · tanh(W q)), and sees keys at most D = `reach` away from there.
+    """A window around a predicted position p = n σ(v · tanh(W q)): keys at most D = `reach` away are visible.
 
-    A Gaussian of deviation D/2 around p multiplies the weights, which are not shared out again
-    (Luong et al., 2015, eqs. 9 and 10, local-p). n counts the real keys of a row, whose places are 0 ... n − 1.
+    A Gaussian of standard deviation D/2 around p multiplies the weights, which are not renormalized
+    (Luong et al., 2015, eqs. 9 and 10, local-p). n is the number of real keys of a row, at positions 0 ... n − 1.
     """
 
-    within_past = False
+    causal_safe = False
 
     def __init__(self, query_size: int, hidden_size: int, reach: int) -> None:
         super().__init__()
@@ -65,7 +63,7 @@ class PredictiveLocal(Extent):
         self.collapse = nn.Linear(hidden_size, 1, bias=False)
 
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
-        """|place − p| ≤ D, and exp(−(place − p)² / 2σ²)."""
+        """|position − p| ≤ D, and exp(−(position − p)² / 2σ²)."""
         if valid is None:
             valid = torch.ones_like(key_at, dtype=torch.bool)
         distance = (valid.cumsum(dim=-1) - 1).unsqueeze(-2) - self.centre(query, valid).unsqueeze(-1)
@@ -74,45 +72,43 @@ class PredictiveLocal(Extent):
 
     def centre(self, query: Tensor, valid: Tensor) -> Tensor:
         """p (..., Q)."""
-        share = torch.sigmoid(self.collapse(torch.tanh(self.project(query)))).squeeze(-1)
-        return valid.sum(dim=-1, keepdim=True) * share
+        relative = torch.sigmoid(self.collapse(torch.tanh(self.project(query)))).squeeze(-1)
+        return valid.sum(dim=-1, keepdim=True) * relative
 
     def extra_repr(self) -> str:
-        """The one number."""
+        """The reach."""
         return f"reach={self.reach}"
 
 
-# Axes: H heads, Q queries, K keys.
-
-
 class AdaptiveSpan(Extent):
-    """A soft ramp m_z(x) = clip((R + z − x) / R, 0, 1) of the distance x multiplies exp(score) before the sharing out.
+    """Adaptive span: a window whose size each head learns (Sukhbaatar et al., 2019).
 
-    That is a bias of log m_z (Sukhbaatar et al., 2019, eqs. 2 and 3). The span z = `longest` · σ(s) is learned, one a
-    head, R = `ramp`; the longest span there is decides how much is computed. Begins with half of `longest`.
+    A soft ramp m_z(x) = clip((R + z − x) / R, 0, 1) of the distance x multiplies exp(score): a bias of log m_z (eqs. 2
+    and 3). The span of a head is z = `max_span` · σ(s), at first half of `max_span`, and R = `ramp`. The largest span
+    of all heads decides how much is computed.
     """
 
-    between = False
+    crosses_sequences = False
     biased = True
-    by_place = True
+    position_only = True
 
-    def __init__(self, heads: int, longest: int, ramp: int = 32, *, coefficient: float = 1e-3) -> None:
+    def __init__(self, heads: int, max_span: int, ramp: int = 32, *, coefficient: float = 1e-3) -> None:
         super().__init__()
-        require_positive("AdaptiveSpan", heads=heads, longest=longest, ramp=ramp)
+        require_positive("AdaptiveSpan", heads=heads, max_span=max_span, ramp=ramp)
         if not 0 <= coefficient < math.inf:
             raise InputError(
                 "AdaptiveSpan: coefficient must not be negative.", found=f"{coefficient=}", fix="give 0 or more"
             )
-        self.heads, self.longest, self.ramp, self.coefficient = heads, longest, ramp, coefficient
+        self.heads, self.max_span, self.ramp, self.coefficient = heads, max_span, ramp, coefficient
         self.logit = nn.Parameter(torch.zeros(heads, 1, 1))
 
     @property
     def span(self) -> Tensor:
         """z (H, 1, 1), in positions."""
-        return self.longest * self.logit.sigmoid()
+        return self.max_span * self.logit.sigmoid()
 
     def penalty(self) -> Tensor:
-        """What the loss pays for long spans: coefficient / H Σ z_h (eq. 4)."""
+        """The penalty of long spans in the loss: coefficient / H Σ z_h (eq. 4)."""
         return self.coefficient * self.span.mean()
 
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
@@ -123,28 +119,25 @@ class AdaptiveSpan(Extent):
         visible = ramp > 0
         return View(visible, bias=ramp.masked_fill(~visible, 1.0).log())
 
-    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[Piece, ...]:
-        """As far as the longest span reaches now."""
+    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
+        """Blocks of queries, with keys as far as the largest current span reaches."""
         reach = math.ceil(float(self.span.detach().max()) + self.ramp)
-        return (near(self, reach, queries, causal=causal),)
+        return (nearby(self, reach, queries, causal=causal),)
 
     def extra_repr(self) -> str:
-        """Its numbers."""
-        return f"{self.heads}, longest={self.longest}, ramp={self.ramp}"
-
-
-# Axes: H heads, Q queries, K keys. Biases are (..., H, Q, K).
+        """Its arguments."""
+        return f"{self.heads}, max_span={self.max_span}, ramp={self.ramp}"
 
 
 class Alibi(Extent):
-    """Scores less m_h |key_at − query_at|, slopes m_h = 2^(−8h/H) (Press et al., 2022, sec. 3).
+    """ALiBi: a bias −m_h |key_at − query_at| with slopes m_h = 2^(−8h/H) (Press et al., 2022, sec. 3).
 
-    Where H is no power of two, the slopes between those of the next lower power fill up, as the authors' code does.
+    If H is not a power of two, slopes between those of the next lower power are added, as in the authors' code.
     """
 
-    between = False
+    crosses_sequences = False
     biased = True
-    by_place = True
+    position_only = True
 
     def __init__(self, heads: int) -> None:
         super().__init__()
@@ -162,19 +155,19 @@ class Alibi(Extent):
         return View(torch.ones_like(offset, dtype=torch.bool), bias=-self.slopes * offset.abs())
 
     def extra_repr(self) -> str:
-        """The one number."""
+        """The number of heads."""
         return str(self.heads)
 
 
 class RelativeBias(Extent):
-    """Scores plus a learned number for each head and offset, offsets clipped at ±`reach`.
+    """Relative position bias: a learned number for each head and offset, offsets clipped at ±`reach`.
 
-    Clipping as in Shaw et al. (2018, sec. 3.2), a number a head as in Raffel et al. (2020, sec. 2.1).
+    Clipping as in Shaw et al. (2018, sec. 3.2), one number per head as in Raffel et al. (2020, sec. 2.1).
     """
 
-    between = False
+    crosses_sequences = False
     biased = True
-    by_place = True
+    position_only = True
 
     def __init__(self, heads: int, reach: int) -> None:
         super().__init__()
@@ -191,5 +184,5 @@ class RelativeBias(Extent):
         return View(torch.ones_like(offset, dtype=torch.bool), bias=bias)
 
     def extra_repr(self) -> str:
-        """Heads, and the offset from which all are alike."""
+        """Its arguments."""
         return f"{self.heads}, reach={self.reach}"

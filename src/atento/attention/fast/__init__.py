@@ -1,1 +1,1 @@
-"""Fast paths: attention computed without the whole matrix of weights."""
+"""Fast paths: the context of attention without the full matrix of weights."""

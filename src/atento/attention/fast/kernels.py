@@ -1,13 +1,12 @@
-"""Additive scores on a processor, without ever holding a (Q, K, H) tensor of the whole batch.
+"""Autograd functions for additive scores on a CPU and for α-entmax, computed in slices that fit the cache.
 
-tanh(z) = 2σ(2z) − 1, and a sigmoid costs a third of a tanh; a slice of the batch that fits the cache is worked on
-at a time, in the same memory, and computed again on the way back instead of being kept.
+Additive scores: tanh(z) = 2σ(2z) − 1, and a sigmoid costs a third of a tanh. No (Q, K, H) tensor of the whole batch is
+held: slices share one buffer, and are computed again in the backward pass.
 
-Sparse weights by Newton's steps, in slices that fit the cache; only the weights are kept for the way back.
-α-entmax: p_i = max(u_i, 0)^e with u_i = (α − 1)(s_i − max s) − τ, e = 1 / (α − 1), and τ such that Σ p = 1.
-(Σ max(u, 0)^e)^(1/e) is convex and falls with τ: steps from τ = −1, where it is at least 1, climb to the root and
-never pass it. A row stands still at a τ that one more step would not raise, however long its neighbours still climb.
-"""
+α-entmax: p_i = max(u_i, 0)^e with u_i = (α − 1)(s_i − max s) − τ, e = 1 / (α − 1), and τ such that Σ p = 1, found by
+Newton's method. (Σ max(u, 0)^e)^(1/e) is convex and falls with τ: steps from τ = −1, where it is at least 1, increase
+to the root and never pass it. A row stops at a τ that one more step would not raise, independently of other rows. Only
+the weights are kept for the backward pass."""
 
 import math
 from collections.abc import Iterator
@@ -17,9 +16,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-# Axes: B batch, Q queries, K keys, H hidden.
+# Axes: B batch, Q queries, K keys, H hidden, R rows (queries of all leading axes).
 
 SLICE = 1 << 18  # numbers of a slice: 1 MB in float32, within the second-level cache
+MAX_STEPS = 64  # of Newton's method; about ten are taken
 
 
 class AdditiveScores(torch.autograd.Function):
@@ -52,31 +52,26 @@ class AdditiveScores(torch.autograd.Function):
 
 
 def batch_slices(query: Tensor, key: Tensor) -> Any:
-    """Batch rows at a time: their place and σ(2 (query + key)) (b, Q, K, H), in memory used over and over."""
+    """Slices of the batch with σ(2 (query + key)) (b, Q, K, H), in one buffer for all."""
     size = query.size(1) * key.size(1) * query.size(2)
     rows = max(1, SLICE // max(1, size))
     twice_query, twice_key = (2 * query).unsqueeze(2), (2 * key).unsqueeze(1)
-    memory = query.new_empty(rows, query.size(1), key.size(1), query.size(2))
+    buffer = query.new_empty(rows, query.size(1), key.size(1), query.size(2))
     for first in range(0, len(query), rows):
         place = slice(first, min(first + rows, len(query)))
-        squashed = memory[: place.stop - first]
+        squashed = buffer[: place.stop - first]
         torch.add(twice_query[place], twice_key[place], out=squashed)
         yield place, squashed.sigmoid_()
 
 
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
-    """The same with any leading axes."""
+    """weight . tanh(query + key) with any leading axes: (..., Q, H), (..., K, H), (H,) -> (..., Q, K)."""
     lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
-    rows = math.prod(lead)  # 1 where there is no leading axis
+    rows = math.prod(lead)  # 1 without a leading axis
     query, key = (part.expand(*lead, *part.shape[-2:]).reshape(rows, *part.shape[-2:]) for part in (query, key))
-    query, key = (part.to(weight.dtype).contiguous() for part in (query, key))  # bfloat16 products may come in
+    query, key = (part.to(weight.dtype).contiguous() for part in (query, key))  # under autocast they are bfloat16
     scores: Tensor = AdditiveScores.apply(query, key, weight)  # type: ignore[no-untyped-call]
     return scores.view(*lead, query.size(-2), key.size(-2))
-
-
-# Axes: R rows, K keys.
-
-MOST_STEPS = 64  # about ten are taken
 
 
 class EntmaxWeights(torch.autograd.Function):
@@ -84,10 +79,10 @@ class EntmaxWeights(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, scores: Tensor, order: Tensor) -> Tensor:
-        """Each row by itself."""
+        """The weights of each slice of rows."""
         weights = torch.empty_like(scores)
         for rows in row_slices(scores):
-            write_weights(scores[rows], of_rows(order, rows), weights[rows])
+            write_weights(scores[rows], order_of(order, rows), weights[rows])
         context.save_for_backward(weights, order)
         return weights
 
@@ -99,12 +94,12 @@ class EntmaxWeights(torch.autograd.Function):
         to_scores = torch.empty_like(weights)
         to_order = weights.new_empty(len(weights), 1) if context.needs_input_grad[1] else None
         for rows in row_slices(weights):
-            upstream, shares, power = gradient[rows], weights[rows], of_rows(order, rows)
-            slope = slopes(shares, power)
+            upstream, probs, power = gradient[rows], weights[rows], order_of(order, rows)
+            slope = slopes(probs, power)
             centre = (slope * upstream).sum(dim=-1, keepdim=True) / slope.sum(dim=-1, keepdim=True)
             torch.sub(upstream, centre, out=to_scores[rows]).mul_(slope)
             if to_order is not None:
-                to_order[rows] = (change_with_order(shares, slope, power) * upstream).sum(dim=-1, keepdim=True)
+                to_order[rows] = (change_with_order(probs, slope, power) * upstream).sum(dim=-1, keepdim=True)
         return to_scores, None if to_order is None else to_order.sum_to_size(order.shape)
 
 
@@ -118,84 +113,84 @@ def entmax_weights(scores: Tensor, order: Tensor) -> Tensor:
 
 
 def row_slices(rows: Tensor) -> Iterator[slice]:
-    """Places of as many rows as fit; on a GPU all at once."""
+    """Slices of as many rows as fit the cache; on a GPU one slice of all."""
     size = max(1, SLICE // max(1, rows.size(-1))) if rows.device.type == "cpu" else max(1, len(rows))
     for first in range(0, len(rows), size):
         yield slice(first, first + size)
 
 
-def of_rows(order: Tensor, rows: slice) -> Tensor:
-    """The order of these rows; one number serves all."""
+def order_of(order: Tensor, rows: slice) -> Tensor:
+    """The order of these rows, or the one number for all."""
     return order if len(order) == 1 else order[rows]
 
 
-def simple(order: Tensor) -> float:
-    """1 for sparsemax, ½ for 1.5-entmax, which need no logarithm; 0 for all others."""
+def product_order(order: Tensor) -> float:
+    """The order if it is 1 (sparsemax) or ½ (1.5-entmax), which need no logarithms; else 0."""
     known = order.item() if order.numel() == 1 else 0.0
     return known if known in (1.0, 0.5) else 0.0
 
 
 def write_weights(scores: Tensor, order: Tensor, weights: Tensor) -> None:
-    """The shorter way where there is one."""
+    """Write the weights of scores (R, K), by products if the order allows it."""
     below = (scores - scores.amax(dim=-1, keepdim=True)).mul_(order)
-    if simple(order):
-        climb_by_products(below.add_(1.0), weights, squared=simple(order) == 0.5)
+    if product_order(order):
+        newton_by_products(below.add_(1.0), weights, squared=product_order(order) == 0.5)
     else:
-        climb(below, order, weights)
+        newton_by_logarithms(below, order, weights)
 
 
-def climb_by_products(lifted: Tensor, weights: Tensor, *, squared: bool) -> None:
-    """α = 2: p = u, sparsemax; α = 1.5: p = u². `lifted` is u where τ = −1."""
-    climbed = torch.zeros_like(lifted[:, :1])  # τ + 1
-    for _ in range(MOST_STEPS):
-        torch.sub(lifted, climbed, out=weights).clamp_(min=0.0)
+def newton_by_products(lifted: Tensor, weights: Tensor, *, squared: bool) -> None:
+    """α = 2: p = u, sparsemax; α = 1.5: p = u², squared. `lifted` is u at τ = −1."""
+    raised = torch.zeros_like(lifted[:, :1])  # τ + 1
+    for _ in range(MAX_STEPS):
+        torch.sub(lifted, raised, out=weights).clamp_(min=0.0)
         total = weights.sum(dim=-1, keepdim=True)
         if squared:
             length = torch.linalg.vector_norm(weights, dim=-1, keepdim=True)
             step = (length - 1) * length / total
         else:
             step = (total - 1) / weights.sign().sum(dim=-1, keepdim=True)
-        higher = torch.maximum(climbed, climbed + step)
-        if torch.equal(higher, climbed):
+        higher = torch.maximum(raised, raised + step)
+        if torch.equal(higher, raised):
             break
-        climbed = higher
+        raised = higher
     if squared:
         weights.square_()
 
 
-def climb(below: Tensor, order: Tensor, weights: Tensor) -> None:
-    """Any α, by logarithms of u = 1 + (below − climbed), which stay exact when α nears 1 and u with it."""
-    climbed = torch.zeros_like(below[:, :1])  # τ + 1
-    for _ in range(MOST_STEPS):
-        torch.sub(below, climbed, out=weights).clamp_(min=-1.0)
+def newton_by_logarithms(below: Tensor, order: Tensor, weights: Tensor) -> None:
+    """Any α, by logarithms of u = 1 + (below − raised), which stay exact as α and u approach 1."""
+    raised = torch.zeros_like(below[:, :1])  # τ + 1
+    for _ in range(MAX_STEPS):
+        torch.sub(below, raised, out=weights).clamp_(min=-1.0)
         base = (weights + 1).clamp_(min=torch.finfo(weights.dtype).tiny)
         weights.log1p_().div_(order).exp_()  # exp(−inf) = 0 where u is 0
         total = weights.sum(dim=-1, keepdim=True)
         slope = (weights / base).sum(dim=-1, keepdim=True)
         logarithm = total.log()
         step = torch.expm1(order * logarithm) * torch.exp((1 - order) * logarithm) / slope
-        higher = torch.maximum(climbed, climbed + step)
-        if torch.equal(higher, climbed):
+        higher = torch.maximum(raised, raised + step)
+        if torch.equal(higher, raised):
             break
-        climbed = higher
+        raised = higher
 
 
 def slopes(weights: Tensor, order: Tensor) -> Tensor:
-    """p^(2−α) where p > 0: how fast a weight follows its own score."""
-    if simple(order) == 0.5:
+    """p^(2−α) where p > 0, else 0: the derivative of a weight by its own score at fixed τ."""
+    if product_order(order) == 0.5:
         return weights.sqrt()
     inside = weights.sign()
-    return inside if simple(order) == 1.0 else inside.mul_(weights.pow(1 - order))
+    return inside if product_order(order) == 1.0 else inside.mul_(weights.pow(1 - order))
 
 
 def change_with_order(weights: Tensor, slope: Tensor, order: Tensor) -> Tensor:
     """∂p / ∂α = (p − p̃) / (α − 1)² + (h − p̃ Σ h) / (α − 1), with h = −p ln p and p̃ = p^(2−α) / Σ p^(2−α)
     (Correia et al., 2019, prop. 1).
     """
-    tilted = slope / slope.sum(dim=-1, keepdim=True)
+    weighted = slope / slope.sum(dim=-1, keepdim=True)
     surprise = -weights.clamp(min=torch.finfo(weights.dtype).tiny).log()
     entropy = weights * surprise
     grown = torch.expm1(order * surprise)  # p̃ = p (1 + grown) / Σ p (1 + grown): no near-equal numbers are subtracted
     mean = (weights * grown).sum(dim=-1, keepdim=True)
-    further = weights * (grown - mean) / (1 + mean)  # p̃ − p
-    return (entropy - tilted * entropy.sum(dim=-1, keepdim=True)) / order - further / order.square()
+    difference = weights * (grown - mean) / (1 + mean)  # p̃ − p
+    return (entropy - weighted * entropy.sum(dim=-1, keepdim=True)) / order - difference / order.square()

@@ -1,1 +1,1 @@
-"""Alignment scores: how a query and a key are compared."""
+"""Alignment scores: how well a key answers a query."""

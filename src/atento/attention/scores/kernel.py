@@ -1,4 +1,4 @@
-"""Generalised kernels: φ(q) . φ(k) ≥ 0 stands for exp(score) and is divided by its sum, with no softmax on top."""
+"""Kernel scores φ(q) . φ(k) ≥ 0, which stand for exp(score) and are divided by their sum, without a softmax."""
 
 import math
 from abc import ABC, abstractmethod
@@ -15,14 +15,14 @@ from atento.errors import InputError
 
 
 class FeatureMap(nn.Module, ABC):
-    """φ: items (B, T, D) -> features (B, T, F), none negative."""
+    """A feature map φ: items (B, T, D) -> non-negative features (B, T, F)."""
 
     @abstractmethod
     def forward(self, items: Tensor) -> Tensor:
-        """The features of each item by itself."""
+        """The features of each item."""
 
     def of_query(self, query: Tensor) -> Tensor:
-        """φ(q) times any positive number a query, which cancels when weights are shared in proportion."""
+        """φ(q) up to a positive factor per query, which cancels when weights are divided by their sum."""
         features: Tensor = self(query)
         return features
 
@@ -36,7 +36,7 @@ class EluPlusOne(FeatureMap):
 
 
 class Rectified(FeatureMap):
-    """max(x, 0): exact zeros; a query may find that nothing suits it and read zeros."""
+    """max(x, 0), with exact zeros: the context of a query without any positive product is zero."""
 
     def forward(self, items: Tensor) -> Tensor:
         """As wide as the items."""
@@ -44,7 +44,7 @@ class Rectified(FeatureMap):
 
 
 class Exponential(FeatureMap):
-    """exp(x), at each number by itself."""
+    """exp(x), elementwise."""
 
     def forward(self, items: Tensor) -> Tensor:
         """As wide as the items."""
@@ -54,9 +54,9 @@ class Exponential(FeatureMap):
 class RandomFeatures(FeatureMap):
     """Positive orthogonal random features: φ(x) . φ(y) estimates exp(x . y / √d)  (Choromanski et al., 2021, lemma 1).
 
-    φ(x)_i = exp(w_i . x − |x|² / 2) / √F on x d^−¼, with w_i normal, and orthogonal within each block of d (sec. 2.4).
-    w . x − |x|² / 2 ≤ |w|² / 2, near d / 2: in float32 features of heads up to 64 wide can never overflow.
-    Nothing is subtracted that depends on several keys: it would let padding, neighbours and the future in.
+    φ(x)_i = exp(w_i . x − |x|² / 2) / √F of x d^−¼, with w_i normal, and orthogonal within each block of d (sec. 2.4).
+    As w . x − |x|² / 2 ≤ |w|² / 2, near d / 2, features of heads up to 64 wide cannot overflow in float32. Nothing that
+    depends on several keys is subtracted: padding, other rows and the future would leak in.
     """
 
     directions: Tensor  # (F, D)
@@ -65,7 +65,7 @@ class RandomFeatures(FeatureMap):
         super().__init__()
         if size < 1 or count < 1:
             raise InputError(
-                "RandomFeatures: size is the width of the items, count how many features they get.",
+                "RandomFeatures: size, the width of the items, and count, the number of features, must be positive.",
                 found=f"size={size}, count={count}",
                 fix="give 1 or more of each",
             )
@@ -74,25 +74,24 @@ class RandomFeatures(FeatureMap):
         self.redraw(seed)
 
     def redraw(self, seed: int) -> None:
-        """Other directions; the same for the same seed."""
-        chance = torch.Generator().manual_seed(seed)
-        drawn = orthogonal_directions(self.size, self.count, chance)
-        self.directions.copy_(drawn)
+        """Draw new directions from a seed."""
+        generator = torch.Generator().manual_seed(seed)
+        self.directions.copy_(orthogonal_directions(self.size, self.count, generator))
 
     def forward(self, items: Tensor) -> Tensor:
         """exp(w . x − |x|² / 2) / √F."""
         return self.exponents(items).exp() / math.sqrt(self.count)
 
     def of_query(self, query: Tensor) -> Tensor:
-        """Divided by the query's largest feature, so that a large query does not vanish."""
+        """φ(q) divided by its largest feature, so that a large query does not underflow."""
         exponents = self.exponents(query)
         return (exponents - exponents.detach().amax(dim=-1, keepdim=True)).exp()
 
     def exponents(self, items: Tensor) -> Tensor:
-        """w . x − |x|² / 2 of the items made smaller by d^−¼."""
+        """w . x − |x|² / 2 of the items times d^−¼."""
         if items.size(-1) != self.size:
             raise InputError(
-                "RandomFeatures: the items are of another width.",
+                "RandomFeatures: the items are of another width than it was made for.",
                 found=f"width {items.size(-1)}, size={self.size}",
                 fix=f"RandomFeatures({items.size(-1)})",
             )
@@ -100,14 +99,14 @@ class RandomFeatures(FeatureMap):
         return items @ self.directions.mT - items.square().sum(dim=-1, keepdim=True) / 2
 
     def extra_repr(self) -> str:
-        """Its numbers."""
+        """Its arguments."""
         return f"{self.size}, count={self.count}"
 
 
 class Kernel(Score):
-    """Generalised kernel: φ(q) . φ(k)  (Tsai et al., 2019, eq. 2; Choromanski et al., 2021, sec. 2.2).
+    """Generalized kernel: φ(q) . φ(k)  (Tsai et al., 2019, eq. 2; Choromanski et al., 2021, sec. 2.2).
 
-    It goes with `Proportional`: the weights are φ(q) . φ(k_i) / Σ φ(q) . φ(k_j).
+    It is used with `Proportional`: the weights are φ(q) . φ(k_i) / Σ φ(q) . φ(k_j).
     """
 
     gives: ClassVar[Kind] = "kernel"
@@ -121,22 +120,22 @@ class Kernel(Score):
         features: Tensor = self.features(key)
         return features
 
-    def ask(self, query: Tensor) -> Tensor:
-        """φ(q), up to a positive number a query."""
+    def query_features(self, query: Tensor) -> Tensor:
+        """φ(q), up to a positive factor per query."""
         return self.features.of_query(query)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """φ(q) . φ(k), up to a positive number a query."""
-        asked = self.ask(query)
-        require_same_width(asked, key)
-        return asked @ key.mT
+        """φ(q) . φ(k), up to a positive factor per query."""
+        features = self.query_features(query)
+        require_same_width(features, key)
+        return features @ key.mT
 
 
-def orthogonal_directions(size: int, count: int, chance: torch.Generator) -> Tensor:
-    """(count, size) in float64: each row normal by itself, rows of a block of `size` orthogonal."""
+def orthogonal_directions(size: int, count: int, generator: torch.Generator) -> Tensor:
+    """Random directions (count, size) in float64: each row is normal, rows within a block of `size` are orthogonal."""
     shape = (math.ceil(count / size), size, size)
-    drawn, lengths = (torch.randn(shape, generator=chance, dtype=torch.float64) for _ in range(2))
+    drawn, lengths = (torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(2))
     turned, triangle = torch.linalg.qr(drawn)
-    signs = triangle.diagonal(dim1=-2, dim2=-1).sign()  # without them a direction's numbers would lean to one side
+    signs = triangle.diagonal(dim1=-2, dim2=-1).sign()  # without them the directions would be biased
     directions = (turned * signs.unsqueeze(-2)).mT * lengths.norm(dim=-1, keepdim=True)
     return directions.flatten(0, 1)[:count]

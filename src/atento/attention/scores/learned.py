@@ -1,4 +1,4 @@
-"""Scores that are small networks: additive, deep, by location, by features of the keys."""
+"""Alignment scores with learned networks: additive, deep, location-based, feature-based."""
 
 from collections.abc import Sequence
 
@@ -7,38 +7,44 @@ from torch import Tensor, nn
 
 from atento.attention.fast.kernels import additive_scores
 from atento.attention.requirements import require_positive
-from atento.attention.scores.product import Bend, Score, require_narrow, wider
+from atento.attention.scores.product import Score, require_elementwise
 from atento.errors import InputError
-from atento.layers.activations import TANH, identity
-from atento.layers.masking import mapped, require_width
+from atento.layers.activations import TANH, ActivationFn, expansion, identity
+from atento.layers.masking import checked_linear, require_width
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, H hidden. The last axis is always features.
 
 
 class Additive(Score):
-    """Additive alignment: v . tanh(W q + U k)  (Bahdanau et al., 2015, app. A.1.2).
+    """Additive, or concat: v . tanh(W q + U k)  (Bahdanau et al., 2015, app. A.1.2).
 
-    Also written as a network over both joined: v . act(W [q; k] + b) = v . act(W₁ q + W₂ k + b) for W = [W₁ W₂].
+    It equals a network of the concatenation: v . act(W [q; k] + b) = v . act(W₁ q + W₂ k + b) for W = [W₁ W₂].
     """
 
     def __init__(
-        self, query_size: int, key_size: int, *, hidden_size: int, activation: Bend = torch.tanh, bias: bool = False
+        self,
+        query_size: int,
+        key_size: int,
+        *,
+        hidden_size: int,
+        activation: ActivationFn = torch.tanh,
+        bias: bool = False,
     ) -> None:
         super().__init__()
         require_positive("Additive", query_size=query_size, key_size=key_size, hidden_size=hidden_size)
-        width = hidden_size * wider(activation)
+        width = hidden_size * expansion(activation)
         self.project_query = nn.Linear(query_size, width, bias=False)
         self.project_key = nn.Linear(key_size, width, bias=bias)
         self.collapse = nn.Linear(hidden_size, 1, bias=False)
         self.activation = activation
 
     def prepare(self, key: Tensor) -> Tensor:
-        """U k, and b where there is one."""
-        return mapped(self.project_key, type(self).__name__, "key", key)
+        """U k, plus b if there is one."""
+        return checked_linear(self.project_key, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """v . act(W q + U k)."""
-        query = mapped(self.project_query, type(self).__name__, "query", query)
+        query = checked_linear(self.project_query, type(self).__name__, "query", query)
         if query.device.type == "cpu" and self.activation in (torch.tanh, TANH):
             return additive_scores(query, key, self.collapse.weight.squeeze(0))
         mixed = self.activation(query.unsqueeze(-2) + key.unsqueeze(-3))  # (B, Q, K, H)
@@ -52,16 +58,16 @@ class Deep(Score):
     """
 
     def __init__(
-        self, query_size: int, key_size: int, *, hidden_sizes: Sequence[int], activation: Bend = torch.tanh
+        self, query_size: int, key_size: int, *, hidden_sizes: Sequence[int], activation: ActivationFn = torch.tanh
     ) -> None:
         super().__init__()
         if not hidden_sizes or min(hidden_sizes) < 1:
             raise InputError(
-                "Deep: hidden_sizes are the widths of its layers, at least one.",
+                "Deep: hidden_sizes must hold the width of at least one layer.",
                 found=f"hidden_sizes={tuple(hidden_sizes)}",
                 fix="e.g. hidden_sizes=(64, 64)",
             )
-        widths = [size * wider(activation) for size in hidden_sizes]
+        widths = [size * expansion(activation) for size in hidden_sizes]
         self.project_query = nn.Linear(query_size, widths[0], bias=False)
         self.project_key = nn.Linear(key_size, widths[0])
         self.deeper = nn.ModuleList(
@@ -72,11 +78,11 @@ class Deep(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """W₀ k + b₁."""
-        return mapped(self.project_key, type(self).__name__, "key", key)
+        return checked_linear(self.project_key, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """A network of L layers on every pair."""
-        query = mapped(self.project_query, type(self).__name__, "query", query)
+        """A network of L layers, applied to every pair of query and key."""
+        query = checked_linear(self.project_query, type(self).__name__, "query", query)
         mixed = self.activation(query.unsqueeze(-2) + key.unsqueeze(-3))  # (B, Q, K, H)
         for layer in self.deeper:
             mixed = self.activation(layer(mixed))
@@ -85,25 +91,25 @@ class Deep(Score):
 
 
 class Location(Score):
-    """Location-based: score_i = act(W q)_i  (Luong et al., 2015, sec. 3.1): no look at the key."""
+    """Location-based: score_i = act(W q)_i, which does not depend on the key  (Luong et al., 2015, sec. 3.1)."""
 
     by_position = True
 
-    def __init__(self, query_size: int, longest: int, *, activation: Bend = identity) -> None:
+    def __init__(self, query_size: int, max_length: int, *, activation: ActivationFn = identity) -> None:
         super().__init__()
-        require_positive("Location", query_size=query_size, longest=longest)
-        require_narrow("Location", activation)
-        self.longest, self.activation = longest, activation
-        self.weight = nn.Linear(query_size, longest, bias=False)
+        require_positive("Location", query_size=query_size, max_length=max_length)
+        require_elementwise("Location", activation)
+        self.max_length, self.activation = max_length, activation
+        self.weight = nn.Linear(query_size, max_length, bias=False)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """The first K rows of W."""
         keys = key.size(-2)
-        if keys > self.longest:
+        if keys > self.max_length:
             raise InputError(
-                "Location: there are more keys than it has places for.",
-                found=f"{keys} keys, longest={self.longest}",
-                fix=f"give longest={keys} or more (model.longest in a recipe)",
+                "Location: there are more keys than positions.",
+                found=f"{keys} keys, max_length={self.max_length}",
+                fix=f"give max_length={keys} or more",
             )
         require_width("Location", "query", query, self.weight.in_features)
         scores = self.activation(nn.functional.linear(query, self.weight.weight[:keys]))
@@ -121,21 +127,21 @@ class FeatureBased(Score):
         key_size: int,
         hidden_size: int,
         *,
-        first: Bend = identity,
-        second: Bend = torch.square,
-        activation: Bend = torch.tanh,
+        first: ActivationFn = identity,
+        second: ActivationFn = torch.square,
+        activation: ActivationFn = torch.tanh,
     ) -> None:
         super().__init__()
         require_positive("FeatureBased", key_size=key_size, hidden_size=hidden_size)
         self.first, self.second, self.activation = first, second, activation
         sizes = [feature(torch.zeros(1, key_size)).size(-1) for feature in (first, second)]
-        self.project_first = nn.Linear(sizes[0], hidden_size * wider(activation))
-        self.project_second = nn.Linear(sizes[1], hidden_size * wider(activation), bias=False)
+        self.project_first = nn.Linear(sizes[0], hidden_size * expansion(activation))
+        self.project_second = nn.Linear(sizes[1], hidden_size * expansion(activation), bias=False)
         self.collapse = nn.Linear(hidden_size, 1, bias=False)
 
     def prepare(self, key: Tensor) -> Tensor:
-        """The scores themselves, (B, K, 1): no query changes them."""
-        first = mapped(self.project_first, "FeatureBased", "key", self.first(key))
+        """The scores themselves, (B, K, 1)."""
+        first = checked_linear(self.project_first, "FeatureBased", "key", self.first(key))
         mixed = first + self.project_second(self.second(key))
         scores: Tensor = self.collapse(self.activation(mixed))
         return scores
@@ -146,5 +152,5 @@ class FeatureBased(Score):
 
 
 def leading(query: Tensor, key: Tensor) -> torch.Size:
-    """The leading axes of both together."""
+    """The leading axes of both, broadcast."""
     return torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]

@@ -1,49 +1,48 @@
-"""Scores: how well a key answers a query. Here those that are one product.
+"""Alignment scores: the base class, and the scores that are one matrix product.
 
-A score splits into what depends on the key alone (`prepare`, done once for a whole decoded sentence)
-and the comparison with a query (`compare`)."""
+A score has two parts: what depends on the key alone (`prepare`, computed once for a whole decoded sequence) and the
+comparison with a query (`compare`)."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
-from atento.layers.masking import mapped, require_width
+from atento.layers.activations import ActivationFn, expansion
+from atento.layers.masking import checked_linear, require_width
 
 # Axes: B batch (any number of leading axes), Q queries, K keys. The last axis is always features.
 
 Kind = Literal["scores", "kernel", "opposed"]  # any numbers; numbers ≥ 0 to be divided by their sum; two matrices
-Bend = Callable[[Tensor], Tensor]  # an activation
 
 
 class Score(nn.Module, ABC):
-    """query (B, Q, query_size), key (B, K, key_size) -> scores (B, Q, K)."""
+    """An alignment score: query (B, Q, query_size), key (B, K, key_size) -> scores (B, Q, K)."""
 
     gives: ClassVar[Kind] = "scores"
-    by_position: bool = False  # whether it asks where a key stands instead of what it is
+    by_position: bool = False  # whether it depends on the position of a key instead of its content
 
     def forward(self, query: Tensor, key: Tensor) -> Tensor:
-        """Compare every query with every key."""
+        """The scores of every query with every key."""
         return self.compare(query, self.prepare(key))
 
     def prepare(self, key: Tensor) -> Tensor:
-        """The part of the formula that no query changes, (B, K, *)."""
+        """The part of the formula that does not depend on the query, (B, K, *)."""
         return key
 
     @abstractmethod
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """Scores of queries against prepared keys."""
+        """The scores (B, Q, K) of queries and prepared keys."""
 
 
 class Dot(Score):
     """Dot product: q . k  (Luong et al., 2015, eq. 8)."""
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """One product."""
+        """q . k."""
         require_same_width(query, key)
         return query @ key.mT
 
@@ -52,7 +51,7 @@ class ScaledDot(Score):
     """Scaled dot product: q . k / √d  (Vaswani et al., 2017, eq. 1)."""
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """One product; the query is divided, as it is smaller."""
+        """(q / √d) . k: the query is divided, as it is smaller than the scores."""
         require_same_width(query, key)
         return query / math.sqrt(query.size(-1)) @ key.mT
 
@@ -66,7 +65,7 @@ class General(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """W k."""
-        return mapped(self.weight, type(self).__name__, "key", key)
+        return checked_linear(self.weight, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """q . (W k)."""
@@ -82,25 +81,25 @@ class BiasedGeneral(Score):
         self.map_query = nn.Linear(query_size, key_size)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
-        """The query as a key would be, then a product."""
-        asked = mapped(self.map_query, "BiasedGeneral", "query", query)
-        require_width("BiasedGeneral", "key", key, asked.size(-1))
-        return asked @ key.mT
+        """(W q + b) . k."""
+        mapped = checked_linear(self.map_query, "BiasedGeneral", "query", query)
+        require_width("BiasedGeneral", "key", key, mapped.size(-1))
+        return mapped @ key.mT
 
 
 class ActivatedGeneral(Score):
     """Activated general: act(q W k + b)  (Ma et al., 2017, sec. 2.2); b is one number."""
 
-    def __init__(self, query_size: int, key_size: int, *, activation: Bend = torch.tanh) -> None:
+    def __init__(self, query_size: int, key_size: int, *, activation: ActivationFn = torch.tanh) -> None:
         super().__init__()
-        require_narrow("ActivatedGeneral", activation)
+        require_elementwise("ActivatedGeneral", activation)
         self.weight = nn.Linear(key_size, query_size, bias=False)
         self.bias = nn.Parameter(torch.zeros(()))
         self.activation = activation
 
     def prepare(self, key: Tensor) -> Tensor:
         """W k."""
-        return mapped(self.weight, type(self).__name__, "key", key)
+        return checked_linear(self.weight, type(self).__name__, "key", key)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """act(q . (W k) + b)."""
@@ -109,25 +108,20 @@ class ActivatedGeneral(Score):
 
 
 def require_same_width(query: Tensor, key: Tensor) -> None:
-    """A plain comparison needs queries and keys of one width."""
+    """A dot product needs queries and keys of the same width."""
     if query.size(-1) != key.size(-1):
         raise InputError(
             "query and key must have the same width for a dot product.",
             found=f"query {query.size(-1)}, key {key.size(-1)}",
-            fix="use General(query_size, key_size), which learns a map between them",
+            fix="use General(query_size, key_size), which learns a linear map between them",
         )
 
 
-def wider(activation: Bend) -> int:
-    """How many times as wide as its units an activation's input is: 1, but for maxout."""
-    return int(getattr(activation, "wider", 1))
-
-
-def require_narrow(name: str, activation: Bend) -> None:
-    """An activation of the score itself gives a number for a number."""
-    if wider(activation) != 1:
+def require_elementwise(name: str, activation: ActivationFn) -> None:
+    """An activation of the score itself must be elementwise."""
+    if expansion(activation) != 1:
         raise InputError(
-            f"{name}: the activation bends each score by itself.",
-            found=f"an activation that reads {wider(activation)} numbers a unit",
-            fix="give one that reads one, e.g. torch.tanh",
+            f"{name}: the activation is applied to each score, and must be elementwise.",
+            found=f"an activation of {expansion(activation)} inputs per unit",
+            fix="give an elementwise one, e.g. torch.tanh",
         )

@@ -1,4 +1,4 @@
-"""What a generated set is made of, and what may be asked of it."""
+"""What a built-in data set is: its parts, its lengths, and how distinct pairs are drawn."""
 
 import random
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from atento.errors import InputError
 from atento.spec import DataRecipe
 
 Pairs = tuple[tuple[str, str], ...]  # (source, target)
-SHOWN = 1000  # rows of a series that can be looked at as pairs
+SHOWN = 1000  # rows of a series that are shown as pairs
 
 
 class BuiltinParts(NamedTuple):
-    """The three parts of a generated set, and what to say of it."""
+    """The three parts of a built-in set, and notes about it."""
 
     train: Pairs
     valid: Pairs
@@ -23,14 +23,14 @@ class BuiltinParts(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """How long the sources of a set may be made, and how long they are when nobody says."""
+    """The default and the maximum length of the sources of a set."""
 
     usual: int
     most: int
     unit: str
 
     def of(self, recipe: DataRecipe) -> int:
-        """The length asked for."""
+        """The length that data.length asks for, or the default."""
         asked = recipe.length or self.usual
         if asked > self.most:
             raise InputError(
@@ -42,15 +42,15 @@ class Lengths(NamedTuple):
 
 
 class Builtin(NamedTuple):
-    """A generated set: recipe, seed -> parts. Where it names no models, the task's own are trained on it."""
+    """A built-in set. Where it names no models, the defaults of its task are trained on it."""
 
     task: str
     summary: str
-    make: Callable[[DataRecipe, int], BuiltinParts]
+    make: Callable[[DataRecipe, int], BuiltinParts]  # recipe, seed -> parts
     model: str = ""  # what `train` takes
     models: tuple[str, ...] = ()  # what `compare` takes
     passes: tuple[str, float] = ("", 0.0)  # a metric, and what its recipe reaches in about a minute on two cores
-    series: Callable[[DataRecipe, int], SeriesSet] | None = None  # a set of series: what `make` only shows rows of
+    series: Callable[[DataRecipe, int], SeriesSet] | None = None  # of a set of series, of which `make` gives some rows
 
 
 def series_builtin(
@@ -62,38 +62,41 @@ def series_builtin(
     models: tuple[str, ...] = (),
     passes: tuple[str, float] = ("", 0.0),
 ) -> Builtin:
-    """A generated set of series, which its task splits by time."""
+    """A built-in set of series, which its task splits by time."""
     return Builtin(task, summary, partial(shown_rows, series), model, models, passes, series)
 
 
 def shown_rows(series: Callable[[DataRecipe, int], SeriesSet], recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """The first rows of the first series as pairs: when, and what."""
+    """The first rows of the first series as pairs of time and values."""
     made = series(recipe, seed)
     first = made.series[0]
     rows = tuple(
-        (first.when(row), "  ".join(f"{name} {value:.4g}" for name, value in zip(made.channels, values, strict=True)))
+        (
+            first.timestamp(row),
+            "  ".join(f"{name} {value:.4g}" for name, value in zip(made.channels, values, strict=True)),
+        )
         for row, values in enumerate(first.values[:SHOWN])
     )
     return BuiltinParts(rows, (), (), made.notes)
 
 
 def any_length(generator: random.Random, most: int) -> int:
-    """1 to `most`, all equally often: for validation and test."""
+    """A length from 1 to `most`, all equally likely: for validation and test."""
     return generator.randint(1, most)
 
 
 def short_first(generator: random.Random, most: int) -> int:
-    """1 to `most`, 1 as often as 2 and 3 together, as 4 to 7: whoever learns begins with what is short."""
+    """A length from 1 to `most`, log-uniform: 1 is as likely as 2 or 3, or as 4 to 7. For training."""
     return min(most, int((most + 1) ** generator.random()))
 
 
 def refuse_keys(recipe: DataRecipe, *keys: str) -> None:
-    """A set that has nothing to choose there says so."""
+    """Refuse keys of the recipe that have no meaning for this set."""
     plain = DataRecipe()
     for key in keys:
         if getattr(recipe, key) != getattr(plain, key):
             raise InputError(
-                f"data.{key} says nothing about the built-in {recipe.train}.",
+                f"data.{key} has no meaning for the built-in {recipe.train}.",
                 found=f"data.{key}={getattr(recipe, key)}",
                 fix=f"leave data.{key} out",
             )
@@ -106,18 +109,20 @@ def three_parts(
     sizes: tuple[int, int, int],
     generator: random.Random,
 ) -> tuple[Pairs, Pairs, Pairs]:
-    """Training, validation and test pairs of 1 to `most` steps, no source twice; `make` asks how long each is."""
+    """Training, validation and test pairs of 1 to `most` steps, no source twice; `make` draws a pair, its length from
+    the function it is given.
+    """
     known: set[str] = set()
-    ways = (short_first, any_length, any_length)
+    lengths = (short_first, any_length, any_length)
     test, valid, train = (
-        distinct(partial(make, partial(way, generator, most)), size, known)
-        for way, size in zip(reversed(ways), reversed(sizes), strict=True)
+        distinct(partial(make, partial(length, generator, most)), size, known)
+        for length, size in zip(reversed(lengths), reversed(sizes), strict=True)
     )
     return train, valid, test
 
 
 def distinct(draw: Callable[[], tuple[str, str]], count: int, known: set[str]) -> Pairs:
-    """So many pairs whose sources are new, fewer where a set has no more; the sources join those known."""
+    """`count` pairs whose sources are not in `known`, fewer where there are no more; their sources are added to it."""
     pairs: list[tuple[str, str]] = []
     misses = 0
     while len(pairs) < count and misses < 20 * count:

@@ -1,35 +1,15 @@
-"""Built-in sets by name: plain entries, generated anew from a seed."""
+"""The catalogue of built-in data sets: name, task, summary, generator, models and the score to reach."""
 
 from pathlib import Path
 
-from atento.data.builtin.builtin import Builtin, BuiltinParts, refuse_keys, series_builtin
+from atento.data.builtin.builtin import Builtin, series_builtin
 from atento.data.builtin.dynamics import film, lorenz_series, paths, rossler_series
 from atento.data.builtin.language import evidence, grammar, meaning
-from atento.data.builtin.numbers import LANGUAGES, number_pairs
+from atento.data.builtin.numbers import numbers
 from atento.data.builtin.probes import adding, alignment, cook, copy, recall
 from atento.data.builtin.scenes import scene_kinds, scene_questions, scenes
 from atento.data.builtin.signals import heartbeats, tones
 from atento.data.builtin.texts import dna, opinions, stories
-from atento.errors import unknown_name
-from atento.spec import DataRecipe
-
-LANGUAGE_NAMES = {"de": "German", "en": "English", "es": "Spanish", "eu": "Basque"}
-
-
-def numbers(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Number words from one language to another, split by number."""
-    refuse_keys(recipe, "length")
-    source, target = recipe.source or "de", recipe.target or "en"
-    for key, language in (("data.source", source), ("data.target", target)):
-        if language not in LANGUAGES:
-            raise unknown_name("language", language, LANGUAGES, where=key)
-    parts = number_pairs(source, target, seed=seed)
-    note = (
-        f"number words, {LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}, 0 to 999 999: "
-        f"{len(parts.train)} to train, {len(parts.valid)} to validate, {len(parts.test)} to test; no number is in two"
-    )
-    return BuiltinParts(parts.train, parts.valid, parts.test, (note,))
-
 
 BUILTIN: dict[str, Builtin] = {
     "numbers": Builtin(
@@ -48,7 +28,7 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "copy": Builtin(
         "translate",
-        "write again what was read, 1 to 30 letters; --set data.length=",
+        "copy 1 to 30 letters; --set data.length=",
         copy,
         model="lstm+dot+local",
         models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+dot+local", "transformer"),
@@ -56,7 +36,7 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "recall": Builtin(
         "translate",
-        "a key and its value, among 1 to 8 pairs; --set data.length=, at most 64",
+        "the value of a key among 1 to 8 pairs; --set data.length=, at most 64",
         recall,
         model="gru+dot",
         models=("rnn", "gru", "lstm", "gru+dot", "lstm+dot", "transformer"),
@@ -64,7 +44,7 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "alignment": Builtin(
         "translate",
-        "translate words and turn blocks of three round: where to look is known",
+        "translate words and reverse blocks of three; the alignment is known",
         alignment,
         model="gru+dot",
         models=("rnn", "gru", "lstm", "gru+dot", "lstm+additive", "transformer"),
@@ -72,7 +52,7 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "grammar": Builtin(
         "tag",
-        "words of a small grammar, many of them nouns here and verbs there; some known by their letters alone",
+        "words of a small grammar, many of them nouns or verbs by context; some recognised by their letters alone",
         grammar,
         model="lstm+crf",
         passes=("accuracy", 0.98),
@@ -95,20 +75,20 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "meaning": Builtin(
         "embed",
-        "short sentences in which words of a kind are used alike; apple means two things",
+        "short sentences in which words of a kind have the same contexts; apple has two meanings",
         meaning,
         passes=("preferred", 0.9),
     ),
     "opinions": Builtin(
         "classify",
-        "for or against a film, by the order of the words alone; --set data.source= es, en",
+        "opinions for or against a film, decided by the order of the words alone; --set data.source= es, en",
         opinions,
         model="gru",
         passes=("accuracy", 0.97),
     ),
     "dna": Builtin(
         "classify",
-        "strings of A, C, G, T: does the motif stand anywhere, on either strand? --set data.length=",
+        "strings of A, C, G, T: does the motif occur, on either strand? --set data.length=",
         dna,
         model="gru",
         passes=("accuracy", 0.95),
@@ -122,19 +102,19 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "scenes": Builtin(
         "caption",
-        "drawn scenes of 1 to 3 shapes and what is said of them, decided by the picture alone; --set data.length=",
+        "drawn scenes of 1 to 3 shapes with captions that follow from the image; --set data.length=",
         scenes,
         passes=("exact", 0.95),
     ),
     "scenes-kinds": Builtin(
-        "classify-pictures",
+        "classify-images",
         "drawn scenes and the kind of their largest shape; which shape decides is known; --set data.length=",
         scene_kinds,
         passes=("accuracy", 0.95),
     ),
     "scenes-questions": Builtin(
-        "match-pictures",
-        "drawn scenes with a question each, yes or no; the question alone says nothing; --set data.length=",
+        "match-images",
+        "drawn scenes with a question each, yes or no; the question alone does not give the answer; --set data.length=",
         scene_questions,
         passes=("accuracy", 0.8),
     ),
@@ -162,7 +142,7 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "film": series_builtin(
         "autoencode",
-        "6 000 frames of two spots of light that move as Rössler's x, y and z do",
+        "a video of 6 000 frames: two spots of light that move as Rössler's x, y and z do",
         film,
         model="mlp",
         models=("linear", "mlp", "conv"),
@@ -170,13 +150,13 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "heartbeats": Builtin(
         "classify-series",
-        "strips of heartbeats, steady or with an odd one; --set data.length=, data.source= how many leads, 1 to 3",
+        "electrocardiograms, steady or with an abnormal beat; --set data.length=, data.source= how many leads, 1 to 3",
         heartbeats,
         passes=("accuracy", 0.9),
     ),
     "tones": Builtin(
         "transcribe",
-        "a tune as frames of band energies, and its notes; each note in its turn; --set data.length=",
+        "a tune as frames of band energies, and its notes; the alignment is monotonic; --set data.length=",
         tones,
         passes=("exact", 0.9),
     ),
@@ -190,5 +170,5 @@ BUILTIN: dict[str, Builtin] = {
 
 
 def is_builtin(name: str) -> bool:
-    """An existing file beats a built-in name."""
+    """Whether a name is that of a built-in set; a file of that name takes precedence."""
     return name in BUILTIN and not Path(name).exists()

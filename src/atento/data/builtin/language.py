@@ -1,14 +1,7 @@
-"""A small grammar whose words are ambiguous: `watch` after `the` is a noun, after `they` a verb, and only the words
-around it tell.
+"""Generated language: a grammar of ambiguous words to tag, passages with questions to match, sentences for embeddings.
 
-Sentences are a subject, a verb and what goes with it; made-up names, verbs and adverbs carry only their letters
-(`Brenkosk`, `plomgraled`, `stulvimly`), and most of the test part's are in no training sentence.
-
-Evidence: a passage of facts, and a question that it answers by yes, by no, or not at all.
-One sentence decides: the one with both the person and the thing that are asked for. Others tell of the same person or
-of the same thing, and how many sentences deny something does not depend on the answer: counting words says nothing.
-Where no sentence decides, it was not told; without such questions a model need only look for a denial.
-Meaning: short sentences in which words of a kind are used alike, and one word means two things.
+In `grammar` the part of speech follows from the context, in `evidence` one sentence of a passage gives the answer, in
+`meaning` words of a kind occur in the same contexts.
 """
 
 import random
@@ -16,9 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, refuse_keys
-from atento.data.records import join, split
-from atento.data.text.words import sentences
+from atento.data.records import join_items, split_items
+from atento.data.text.words import split_sentences
 from atento.spec import DataRecipe
+
+# Grammar. `watch` is a noun after `the` and a verb after `they`. Invented names, verbs and adverbs can be recognised by
+# their letters alone (`Brenkosk`, `plomgraled`, `stulvimly`); most of those in the test part are in no training
+# sentence.
 
 DETERMINERS = ("the", "a", "this", "every", "no")
 ADJECTIVES = ("old", "red", "quiet", "new", "light", "open", "dry", "clean")  # the last four are verbs too
@@ -36,25 +33,25 @@ GRAMMAR_SIZES = (3000, 300, 500)
 Tagged = list[tuple[str, str]]  # words with their tags
 
 
-def made_up(generator: random.Random) -> str:
-    """`brenkosk`: two syllables that no dictionary has."""
+def invented(generator: random.Random) -> str:
+    """An invented word of two syllables, such as `brenkosk`."""
     return "".join(generator.choice(part) for _ in range(2) for part in (ONSETS, VOWELS, CODAS))
 
 
 def noun_phrase(generator: random.Random) -> Tagged:
-    """A pronoun, a name, or a determiner with a noun, which an adjective may describe."""
+    """A pronoun, a name, or a determiner and a noun with an optional adjective."""
     kind = generator.random()
     if kind < 0.2:
         return [(generator.choice(PRONOUNS), "PRON")]
     if kind < 0.35:
-        return [(made_up(generator).capitalize(), "NAME")]
+        return [(invented(generator).capitalize(), "NAME")]
     described = [(generator.choice(ADJECTIVES), "ADJ")] if generator.random() < 0.4 else []
     return [(generator.choice(DETERMINERS), "DET"), *described, (generator.choice(NOUNS), "NOUN")]
 
 
 def verb_phrase(generator: random.Random) -> Tagged:
-    """A verb, which may want another (`want to watch`), with an object, a place, a manner."""
-    verb = generator.choice(VERBS) if generator.random() < 0.8 else made_up(generator) + "led"
+    """A verb with an optional infinitive (`want to watch`), object, place and manner."""
+    verb = generator.choice(VERBS) if generator.random() < 0.8 else invented(generator) + "led"
     phrase = [(verb, "VERB")]
     if generator.random() < 0.3:
         phrase += [TO, (generator.choice(VERBS), "VERB")]
@@ -63,21 +60,21 @@ def verb_phrase(generator: random.Random) -> Tagged:
 
 
 def place(generator: random.Random) -> Tagged:
-    """`near the water`."""
+    """A prepositional phrase such as `near the water`."""
     return [(generator.choice(PREPOSITIONS), "PREP"), *noun_phrase(generator)]
 
 
 def manner(generator: random.Random) -> Tagged:
-    """`stulvimly`."""
-    return [(made_up(generator) + "ly", "ADV")]
+    """An invented adverb such as `stulvimly`."""
+    return [(invented(generator) + "ly", "ADV")]
 
 
 def grammar_sentence(generator: random.Random) -> tuple[str, str]:
-    """Words and tags, each with tabs between."""
+    """A sentence: its words and its tags, each separated by tabs."""
     words = noun_phrase(generator) + verb_phrase(generator)
     if generator.random() < 0.25:
         words += [AND, *noun_phrase(generator), *verb_phrase(generator)]
-    return join(word for word, _ in words), join(tag for _, tag in words)
+    return join_items(word for word, _ in words), join_items(tag for _, tag in words)
 
 
 def grammar(recipe: DataRecipe, seed: int) -> BuiltinParts:
@@ -91,6 +88,11 @@ def grammar(recipe: DataRecipe, seed: int) -> BuiltinParts:
     )
     return BuiltinParts(train, valid, test, (note,))
 
+
+# Evidence. A passage answers its question with yes, with no, or not at all. One sentence decides: the one with both the
+# person and the thing of the question. Others have the same person or the same thing, and the number of negations does
+# not depend on the answer, so counts of words do not help. Without the label `not told` it would suffice to find a
+# negation.
 
 NAMES_OF_PEOPLE = ("Ana", "Pedro", "Lucía", "Iker", "Marta", "Pablo", "Elena", "Jon")
 FACT_VERBS = {"live": "lives", "have": "has", "play": "plays"}
@@ -106,7 +108,7 @@ EVIDENCE_SIZES = (4000, 300, 500)
 
 
 class Fact(NamedTuple):
-    """Somebody and something."""
+    """A person and a thing that belongs to that person."""
 
     person: str
     thing: str
@@ -121,12 +123,12 @@ def passage(generator: random.Random, count: int) -> tuple[str, str]:
     denials = set(generator.sample([fact for fact in facts if fact != asked], denied - (label == "no")))
     denials |= {asked} if label == "no" else set()
     generator.shuffle(facts)
-    told = " ".join(sentence_of(fact, verb, true=fact not in denials) for fact in facts)
-    return join((told, f"Does {asked.person} {verb} {asked.thing}?")), label
+    text = " ".join(sentence_of(fact, verb, true=fact not in denials) for fact in facts)
+    return join_items((text, f"Does {asked.person} {verb} {asked.thing}?")), label
 
 
 def some_facts(generator: random.Random, count: int, things: tuple[str, ...]) -> list[Fact]:
-    """Different facts: the asked one, one of the same person, one of the same thing, and any others."""
+    """Distinct facts: that of the question, one of the same person, one of the same thing, and others."""
     asked = Fact(generator.choice(NAMES_OF_PEOPLE), generator.choice(things))
     person = generator.choice([who for who in NAMES_OF_PEOPLE if who != asked.person])
     thing = generator.choice([what for what in things if what != asked.thing])
@@ -136,20 +138,20 @@ def some_facts(generator: random.Random, count: int, things: tuple[str, ...]) ->
 
 
 def sentence_of(fact: Fact, verb: str, *, true: bool) -> str:
-    """`Ana lives in Lima.`, `Ana does not live in Lima.`"""
+    """A fact as a sentence: `Ana lives in Lima.` or `Ana does not live in Lima.`"""
     return f"{fact.person} {FACT_VERBS[verb] if true else f'does not {verb}'} {fact.thing}."
 
 
 def deciding_sentence(source: str) -> str:
-    """The sentence of a passage that decides its question; empty where none does."""
-    told, asked = split(source)
-    person, _, thing = asked.removeprefix("Does ").rstrip("?").split(maxsplit=2)
-    about = [line for line in sentences(told) if line.startswith(f"{person} ") and line.endswith(f" {thing}.")]
+    """The sentence of a passage that answers its question; empty where none does."""
+    text, question = split_items(source)
+    person, _, thing = question.removeprefix("Does ").rstrip("?").split(maxsplit=2)
+    about = [line for line in split_sentences(text) if line.startswith(f"{person} ") and line.endswith(f" {thing}.")]
     return about[0] if about else ""
 
 
 def evidence(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Passages of three to data.length facts, each with its question."""
+    """Passages of three to data.length facts, each with a question and its answer."""
     refuse_keys(recipe, "source", "target")
     most, generator, known = max(FEWEST, EVIDENCE_LENGTHS.of(recipe)), random.Random(seed), set[str]()
     test, valid, train = (
@@ -163,9 +165,10 @@ def evidence(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
-MEANING_SIZES = (6000, 300, 300)
+# Meaning. Each trait has sentences of its own, so words that share traits share contexts: a king is `he` and `royal`, a
+# queen is `she` and `royal`.
 
-# Whoever is a king is royal and a he; a queen is royal and a she. Each trait has sentences of its own.
+MEANING_SIZES = (6000, 300, 300)
 PEOPLE = {
     "man": ("he", "common"),
     "woman": ("she", "common"),
@@ -218,29 +221,28 @@ OPENINGS = (
 CLOSINGS = ("", "again", "at last", "and smiled", "for a while", "in the rain", "before noon")
 
 
-def people_sentence(generator: random.Random) -> str:
-    """About people in a third of the cases, else about a kind of things; how it opens and closes says nothing."""
+def meaning_sentence(generator: random.Random) -> str:
+    """A sentence about people, with probability 1/3, or about things; the opening and the closing are random."""
     if generator.random() < 1 / 3:
         person = generator.choice(list(PEOPLE))
-        said = generator.choice(TRAITS[generator.choice(PEOPLE[person])]).format(person)
+        text = generator.choice(TRAITS[generator.choice(PEOPLE[person])]).format(person)
     else:
-        words, frames = KINDS[generator.choice(list(KINDS))]
-        said = generator.choice(frames).format(*generator.sample(words.split(), 2))
-    return f"{generator.choice(OPENINGS)} {said} {generator.choice(CLOSINGS)}".strip()
+        words, templates = KINDS[generator.choice(list(KINDS))]
+        text = generator.choice(templates).format(*generator.sample(words.split(), 2))
+    return f"{generator.choice(OPENINGS)} {text} {generator.choice(CLOSINGS)}".strip()
 
 
 def meaning(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Sentences drawn one by one."""
+    """Distinct sentences about people and things, without targets."""
     refuse_keys(recipe, "source", "target", "length")
     generator = random.Random(seed)
     made: dict[str, None] = {}
     while len(made) < sum(MEANING_SIZES):
-        made[people_sentence(generator)] = None
-    sentences = [(said, "") for said in made]
-    generator.shuffle(sentences)
+        made[meaning_sentence(generator)] = None
+    pairs = [(text, "") for text in made]
+    generator.shuffle(pairs)
     train, valid, test = (
-        tuple(sentences[sum(MEANING_SIZES[:part]) : sum(MEANING_SIZES[: part + 1])])
-        for part in range(len(MEANING_SIZES))
+        tuple(pairs[sum(MEANING_SIZES[:part]) : sum(MEANING_SIZES[: part + 1])]) for part in range(len(MEANING_SIZES))
     )
     sizes = f"{MEANING_SIZES[0]} to train, {MEANING_SIZES[2]} to test"
     note = f"sentences about people, fruit, devices, animals and cities: {sizes}"

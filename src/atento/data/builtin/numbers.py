@@ -1,21 +1,23 @@
-"""Pairs of number words in two languages: a small translation set that needs no download.
+"""Pairs of number words in two languages, 0 to 999 999 in German, English, Spanish and Basque: a set for translation.
 
-Cardinal words for 0 to 999 999 in German, English, Spanish and Basque.
 Every language reads a number as thousands and a rest, both under 1000, so each has one function for such a group.
 """
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
+from atento.data.builtin.builtin import BuiltinParts, refuse_keys
 from atento.errors import InputError, unknown_name
+from atento.spec import DataRecipe
 
 LARGEST = 999_999
+MOST_DIGITS = len(str(LARGEST))
+LANGUAGE_NAMES = {"de": "German", "en": "English", "es": "Spanish", "eu": "Basque"}
 
 
 def split_thousands(number: int) -> tuple[int, int]:
-    """The thousands of a number and the rest; a number we have no words for is refused."""
+    """The thousands of a number and the rest; a number outside 0 to 999 999 is refused."""
     if not 0 <= number <= LARGEST:
         raise InputError(
             "there are no words for this number.", found=str(number), fix=f"use a whole number from 0 to {LARGEST}"
@@ -53,7 +55,7 @@ def german(number: int) -> str:
     return head + tail + ending
 
 
-# English: the American way, without "and"; a hyphen in 21 to 99.
+# English: American, without "and"; a hyphen in 21 to 99.
 
 ENGLISH_SMALL = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -173,18 +175,19 @@ def basque(number: int) -> str:
 LANGUAGES: dict[str, Callable[[int], str]] = {"de": german, "en": english, "es": spanish, "eu": basque}
 
 
-Pairs = tuple[tuple[str, str], ...]  # (source words, target words)
-
-MOST_DIGITS = len(str(LARGEST))
-
-
-@dataclass(frozen=True)
-class NumberPairs:
-    """Three parts that share no number."""
-
-    train: Pairs
-    valid: Pairs
-    test: Pairs
+def numbers(recipe: DataRecipe, seed: int) -> BuiltinParts:
+    """Number words in the languages data.source and data.target; no number is in two parts."""
+    refuse_keys(recipe, "length")
+    source, target = recipe.source or "de", recipe.target or "en"
+    for key, language in (("data.source", source), ("data.target", target)):
+        if language not in LANGUAGES:
+            raise unknown_name("language", language, LANGUAGES, where=key)
+    parts = number_pairs(source, target, seed=seed)
+    note = (
+        f"number words, {LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}, 0 to 999 999: "
+        f"{len(parts.train)} to train, {len(parts.valid)} to validate, {len(parts.test)} to test; no number is in two"
+    )
+    return parts._replace(notes=(note,))
 
 
 def number_pairs(
@@ -193,8 +196,8 @@ def number_pairs(
     *,
     sizes: tuple[int, int, int] = (20_000, 2_000, 2_000),
     seed: int = 0,
-) -> NumberPairs:
-    """Numbers written in two languages; one seed gives the same numbers whatever the languages."""
+) -> BuiltinParts:
+    """Numbers written in two languages, in three parts; a seed gives the same numbers for all languages."""
     for code in (source, target):
         if code not in LANGUAGES:
             raise unknown_name("language", code, LANGUAGES)
@@ -206,18 +209,18 @@ def number_pairs(
             fix=f"use sizes of 0 or more that sum to at most {LARGEST + 1}",
         )
     source_words, target_words = LANGUAGES[source], LANGUAGES[target]
-    numbers = draw_numbers(total, random.Random(seed))
-    pairs = tuple((source_words(number), target_words(number)) for number in numbers)
+    drawn = draw_numbers(total, random.Random(seed))
+    pairs = tuple((source_words(number), target_words(number)) for number in drawn)
     train, valid, _ = sizes
-    return NumberPairs(train=pairs[:train], valid=pairs[train : train + valid], test=pairs[train + valid :])
+    return BuiltinParts(pairs[:train], pairs[train : train + valid], pairs[train + valid :], notes=())
 
 
 def draw_numbers(total: int, generator: random.Random) -> list[int]:
-    """Distinct numbers in random order, an equal share of each length while they last."""
-    numbers: list[int] = []  # a plain draw would give six digits nine times in ten
+    """Distinct numbers in random order, as far as possible as many of each number of digits."""
+    drawn: list[int] = []  # a uniform draw would give six digits nine times in ten
     for digits in range(1, MOST_DIGITS + 1):
-        known = range(10 ** (digits - 1) if digits > 1 else 0, 10**digits)
-        share = (total - len(numbers)) // (MOST_DIGITS + 1 - digits)  # what a short length lacks, the longer ones give
-        numbers += generator.sample(known, min(share, len(known)))
-    generator.shuffle(numbers)
-    return numbers
+        candidates = range(10 ** (digits - 1) if digits > 1 else 0, 10**digits)
+        share = (total - len(drawn)) // (MOST_DIGITS + 1 - digits)  # longer numbers make up for too few short ones
+        drawn += generator.sample(candidates, min(share, len(candidates)))
+    generator.shuffle(drawn)
+    return drawn

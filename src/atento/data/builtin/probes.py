@@ -1,19 +1,7 @@
-"""The adding problem: among many numbers two are marked, and the answer is their sum.
+"""Synthetic tasks for memory and attention: adding, copying, associative recall, known alignment, a state machine.
 
-One is marked in each half (Hochreiter & Schmidhuber, 1997, sec. 5.4). Whoever guesses 1 every time has a mean squared
-error of 1/6.
-
-Copy: write again what was read. One fixed vector has room for only so much of it.
-Associative recall: keys with their values, then one of the keys; it and its value are the answer.
-(After Graves et al., 2014, sec. 4.3.) A model that writes the key first asks with what it has just written, and learns
-where to look in a minute; one that must answer with the value alone is still guessing then.
-Known alignment: words translated one by one and written in another order, so that where to look is known exactly.
-Each block of three words is written backwards, and each word has one translation. A model that aligns looks, for every
-word it writes, at the word that it comes from: `true_places` says which.
-The cook, who makes one of three dishes a day: the smallest story in which a network must remember.
-Three rules, each harder: the dish follows the weather; it rotates each day; it rotates only when it rains, and stays
-the same when the sun shines. The set is of the third rule: a source tells the first dish and the weather of the days
-after it, its target the dishes of those days.
+Each is the smallest set on which one ability shows: a sum over a distance, a sequence larger than one vector, a look-up
+by key, an alignment that is known exactly, and a hidden state (the cook).
 """
 
 import random
@@ -23,10 +11,13 @@ from itertools import accumulate
 from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, refuse_keys, three_parts
 from atento.spec import DataRecipe
 
+# The adding problem (Hochreiter & Schmidhuber, 1997, sec. 5.4): two numbers are marked, one in each half, and the
+# target is their sum. A constant prediction of 1 has a mean squared error of 1/6.
+
 ADDING_LENGTHS = Lengths(usual=50, most=2000, unit="steps")
 ADDING_SIZES = (10_000, 500, 1000)
 DIGITS = 1000  # numbers are thousandths
-PLAIN = tuple(f"{number / DIGITS:.3f},0" for number in range(DIGITS + 1))  # writing each anew would take seconds
+PLAIN = tuple(f"{number / DIGITS:.3f},0" for number in range(DIGITS + 1))  # formatted once: each time takes seconds
 
 
 def marked_numbers(generator: random.Random, steps: int) -> tuple[str, str]:
@@ -40,7 +31,7 @@ def marked_numbers(generator: random.Random, steps: int) -> tuple[str, str]:
 
 
 def adding(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Sequences of data.length steps, up to a tenth of them shorter."""
+    """Sequences of 90 to 100 % of data.length steps, each with the sum of its two marked numbers."""
     refuse_keys(recipe, "source", "target")
     most, generator = max(2, ADDING_LENGTHS.of(recipe)), random.Random(seed)
     fewest = max(2, most - most // 10)
@@ -55,19 +46,21 @@ def adding(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
+# Copy: the target is the source. One fixed vector has room for only so much of it.
+
 LETTERS = "abcdefgh"
 COPY_LENGTHS = Lengths(usual=30, most=1000, unit="letters")
 COPY_SIZES = (10_000, 500, 500)
 
 
 def letters(generator: random.Random, count: int) -> tuple[str, str]:
-    """`c a a h`, twice."""
+    """A source such as `c a a h` and the same as target."""
     text = " ".join(generator.choices(LETTERS, k=count))
     return text, text
 
 
 def copy(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Texts of one to data.length letters; in training the short ones are more often."""
+    """Texts of one to data.length letters, each with itself as target; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target")
     longest, generator = COPY_LENGTHS.of(recipe), random.Random(seed)
     train, valid, test = three_parts(
@@ -79,6 +72,10 @@ def copy(recipe: DataRecipe, seed: int) -> BuiltinParts:
     )
     return BuiltinParts(train, valid, test, (note,))
 
+
+# Associative recall (after Graves et al., 2014, sec. 4.3): keys with values, then one of the keys; the target is that
+# key and its value. A model that writes the key first can query with it and learns to attend in a minute; one that must
+# write the value alone is still at chance then.
 
 KEYS = tuple(consonant + vowel for consonant in "bcdfghjklmnprstv" for vowel in "aeio")  # 64 syllables
 VALUES = tuple("0123456789")
@@ -96,7 +93,7 @@ def question(generator: random.Random, count: int) -> tuple[str, str]:
 
 
 def recall(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Questions about one to data.length pairs; in training those about few are more often."""
+    """Questions about one to data.length pairs of key and value; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target")
     most, generator = RECALL_LENGTHS.of(recipe), random.Random(seed)
     train, valid, test = three_parts(
@@ -109,6 +106,9 @@ def recall(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
+# Known alignment: each word has one translation and each block of three words is reversed, so the position to attend to
+# is known for every target word.
+
 BLOCK = 3
 WORDS = tuple(consonant + vowel for consonant in "bdfgklmn" for vowel in "aeiou")  # 40 words
 ALIGNMENT_LENGTHS = Lengths(usual=12, most=300, unit="words")
@@ -116,33 +116,33 @@ ALIGNMENT_SIZES = (10_000, 500, 500)
 
 
 def translated(word: str) -> str:
-    """One word for one word: the syllable turned round, as a word of the other language."""
+    """The translation of a word: its letters reversed, in capitals."""
     return word[::-1].upper()
 
 
-def true_places(words: int) -> list[int]:
-    """For each word written, the place of the word it comes from: 2 1 0 5 4 3 ..."""
-    places: list[int] = []
+def true_positions(words: int) -> list[int]:
+    """The source position of each target word: 2 1 0 5 4 3 ..."""
+    positions: list[int] = []
     for first in range(0, words, BLOCK):
-        places += reversed(range(first, min(first + BLOCK, words)))
-    return places
+        positions += reversed(range(first, min(first + BLOCK, words)))
+    return positions
 
 
 def sentence(generator: random.Random, count: int) -> tuple[str, str]:
     """`ba ke lu fo`, `UL EK AB OF`."""
     words = generator.choices(WORDS, k=count)
-    return " ".join(words), " ".join(translated(words[place]) for place in true_places(len(words)))
+    return " ".join(words), " ".join(translated(words[position]) for position in true_positions(len(words)))
 
 
 def alignment_error(weights: Sequence[Sequence[float]], words: int) -> float:
-    """The share of written words whose largest weight is not on the word they come from; weights (written, read)."""
-    largest = [max(range(words), key=lambda place, row=row: row[place]) for row in weights[:words]]  # type: ignore[misc]
-    wrong = sum(found != true for found, true in zip(largest, true_places(words), strict=False))
+    """The share of target words whose largest attention weight is on a wrong source word; weights (target, source)."""
+    largest = [max(range(words), key=row.__getitem__) for row in weights[:words]]
+    wrong = sum(found != true for found, true in zip(largest, true_positions(words), strict=False))
     return (wrong + words - len(largest)) / words
 
 
 def alignment(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Sentences of one to data.length words; in training the short ones are more often."""
+    """Sentences of one to data.length words with their translation; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target")
     longest, generator = ALIGNMENT_LENGTHS.of(recipe), random.Random(seed)
     train, valid, test = three_parts(
@@ -155,11 +155,14 @@ def alignment(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
+# The cook makes one of three dishes a day. Three rules, each harder: the dish follows the weather; it rotates each day;
+# it rotates when it rains and stays the same when the sun shines, which needs a hidden state. The set has the third
+# rule: the source is the first dish and the weather of the days after it, the target the dishes of those days.
+
 DISHES = ("pie", "burger", "chicken")
 WEATHERS = ("sunny", "rainy")
-
 COOK_SIZES = (4000, 300, 500)
-DAYS = ((1, 10), (11, 14), (15, 20))  # fewest and most days in training, validation and test weeks: ever longer
+DAYS = ((1, 10), (11, 14), (15, 20))  # minimum and maximum in training, validation and test: lengths extrapolate
 
 
 def by_weather(weathers: Sequence[str]) -> list[str]:
@@ -174,8 +177,8 @@ def by_day(first: str, days: int) -> list[str]:
 
 def by_rain(first: str, weathers: Sequence[str]) -> list[str]:
     """The third rule: the next dish when it rains, the same one when the sun shines."""
-    moved = accumulate((weather == "rainy" for weather in weathers), initial=DISHES.index(first))
-    return [DISHES[place % len(DISHES)] for place in moved][1:]
+    dishes = accumulate((weather == "rainy" for weather in weathers), initial=DISHES.index(first))
+    return [DISHES[dish % len(DISHES)] for dish in dishes][1:]
 
 
 def week(generator: random.Random, days: tuple[int, int]) -> tuple[str, str]:
@@ -186,7 +189,7 @@ def week(generator: random.Random, days: tuple[int, int]) -> tuple[str, str]:
 
 
 def cook(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Weeks of the third rule; those of validation and test are longer than any that was trained on."""
+    """Weeks of the third rule; those of validation and test are longer than any in training."""
     refuse_keys(recipe, "source", "target", "length")
     generator, known = random.Random(seed), set[str]()
     train, valid, test = (

@@ -1,16 +1,4 @@
-"""Scenes and their captions. What a caption says, and in which order, follows from the picture alone:
-
-one shape by itself: `a red circle`; a shape of 3 pixels or less from centre to edge is `small`. Of two the upper one is
-named first where they lie further apart from top to bottom, `a red circle above a small blue square`, else the left
-one, `a green star left of a red circle`. Three are named from left to right: `a red circle and a blue square and a
-small green star`. No two distances are nearly the same, so a careful eye is never in doubt.
-
-Scenes and the kind of their largest shape: one shape decides, the others only look like it.
-Scenes with a question each, answered by yes or no.
-The question is chosen first, then the answer, then a scene in which it is true: the question alone says nothing. Where
-the answer is no, the scene still has something of what is asked for: the colour or the kind of a shape, both shapes in
-the other order, one shape more or less. To learn from there are more scenes of few shapes than to test with.
-"""
+"""Generated images of coloured shapes: with captions, with the kind of the largest shape, with questions to answer."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -18,8 +6,13 @@ from itertools import pairwise
 
 from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, refuse_keys
 from atento.data.images.drawing import COLOURS, KINDS, Scene, Shape, parse_scene, shapes_in
-from atento.data.records import join, split
+from atento.data.records import join_items, split_items
 from atento.spec import DataRecipe
+
+# Scenes with captions. The caption follows from the image alone. One shape: `a red circle`; a shape of at most 3 pixels
+# from centre to edge is `small`. Of two shapes whose vertical distance is the larger one, the upper comes first, `a red
+# circle above a small blue square`; else the left, `a green star left of a red circle`. Three are named from left to
+# right: `a red circle and a blue square and a small green star`. Distances that are compared differ clearly.
 
 SIDE = 32
 NAMES_OF_COLOURS, NAMES_OF_KINDS = tuple(COLOURS), tuple(KINDS)
@@ -27,13 +20,13 @@ SMALL = 3  # this size and less is called small
 SIZES_OF_SHAPES = (3, 5, 6)
 APART = 2  # pixels between the boxes of two shapes, at least
 CLEAR = 4  # pixels between two distances that a caption or a question compares, at least
-TRIES = 40  # for each shape, before a scene is begun again
+TRIES = 40  # positions for each shape before the scene is started again
 SCENES_LENGTHS = Lengths(usual=3, most=3, unit="shapes")
 SCENES_SIZES = (6000, 300, 600)
 
 
 def some_shape(generator: random.Random, sizes: Sequence[int] = SIZES_OF_SHAPES) -> Shape:
-    """Any colour and kind, one of these sizes; not yet anywhere."""
+    """A shape of random colour and kind and of one of these sizes, without a position."""
     colour, kind = generator.choice(NAMES_OF_COLOURS), generator.choice(NAMES_OF_KINDS)
     return Shape(colour, kind, 0, 0, generator.choice(sizes))
 
@@ -41,7 +34,7 @@ def some_shape(generator: random.Random, sizes: Sequence[int] = SIZES_OF_SHAPES)
 def place(
     generator: random.Random, shapes: Sequence[Shape], *, fits: Callable[[Scene], bool] = lambda scene: True
 ) -> Scene:
-    """The shapes somewhere on a picture, none touching another, such that all of it fits."""
+    """A scene of the shapes at random positions, none touching another, that satisfies `fits`."""
     while True:
         placed: list[Shape] = []
         for shape in shapes:
@@ -55,7 +48,7 @@ def place(
 
 
 def free_spot(generator: random.Random, shape: Shape, others: Sequence[Shape]) -> Shape | None:
-    """The shape where there is room for it; None where none was found."""
+    """The shape at a random free position; None where none was found."""
     least = int(shape.size) + 1
     room = SIDE - 2 * least + 1
     for _ in range(TRIES):
@@ -69,7 +62,7 @@ def free_spot(generator: random.Random, shape: Shape, others: Sequence[Shape]) -
 
 
 def is_clear(scene: Scene) -> bool:
-    """Whether the order of the caption is beyond doubt."""
+    """Whether the distances that determine the caption differ clearly."""
     if len(scene.shapes) == 2:
         one, other = scene.shapes
         return abs(abs(one.x - other.x) - abs(one.y - other.y)) >= CLEAR
@@ -85,13 +78,13 @@ def named_shapes(scene: Scene) -> list[Shape]:
 
 
 def is_upright(scene: Scene) -> bool:
-    """Whether two shapes lie further apart from top to bottom than from left to right."""
+    """Whether the vertical distance of two shapes is larger than the horizontal one."""
     one, other = scene.shapes
     return abs(one.y - other.y) > abs(one.x - other.x)
 
 
 def caption_of(scene: Scene) -> str:
-    """What there is to say of a scene of one to three shapes."""
+    """The caption of a scene of one to three shapes."""
     names = [name_of(shape) for shape in named_shapes(scene)]
     if len(names) == 2:
         return f" {'above' if is_upright(scene) else 'left of'} ".join(names)
@@ -99,17 +92,17 @@ def caption_of(scene: Scene) -> str:
 
 
 def name_of(shape: Shape) -> str:
-    """`a small red circle`."""
+    """A shape as the caption names it: `a small red circle`."""
     return f"a {'small ' if shape.size <= SMALL else ''}{shape.colour} {shape.kind}"
 
 
 def named_in(source: str) -> list[Shape]:
-    """The shapes of a scene told in words, in the order of its caption."""
+    """The shapes of a scene's description, in the order of its caption."""
     return named_shapes(parse_scene(source))
 
 
 def captioned(generator: random.Random, count: int) -> tuple[str, str]:
-    """A scene of so many shapes and its caption."""
+    """A scene of `count` shapes and its caption."""
     scene = place(generator, [some_shape(generator) for _ in range(count)], fits=is_clear)
     return str(scene), caption_of(scene)
 
@@ -129,6 +122,8 @@ def scenes(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
+# Scenes with the kind of their largest shape as label: one shape decides, the others distract.
+
 LARGE = 6  # pixels from centre to edge of the shape that decides
 OTHERS = (3, 4)
 SCENE_KINDS_LENGTHS = Lengths(usual=4, most=5, unit="shapes")
@@ -136,7 +131,7 @@ SCENE_KINDS_SIZES = (5000, 300, 600)
 
 
 def labelled(generator: random.Random, count: int) -> tuple[str, str]:
-    """A scene of so many shapes, and the kind of the largest."""
+    """A scene of `count` shapes and the kind of the largest."""
     sizes = [LARGE, *(generator.choice(OTHERS) for _ in range(count - 1))]
     shapes = [some_shape(generator)._replace(size=size) for size in sizes]
     scene = place(generator, shapes)
@@ -145,7 +140,7 @@ def labelled(generator: random.Random, count: int) -> tuple[str, str]:
 
 
 def deciding_shape(source: str) -> Shape:
-    """The shape of a scene told in words that decides its label."""
+    """The largest shape of a scene's description, which decides its label."""
     return max(shapes_in(source), key=lambda shape: shape.size)
 
 
@@ -164,17 +159,22 @@ def scene_kinds(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
+# Scenes with a question each, answered by yes or no. The question is drawn first, then the answer, then a scene for
+# which it is true: the question alone does not predict the answer. Where the answer is no, the scene has part of what
+# is asked for: the colour or the kind of a shape, both shapes in the other order, one shape more or less. Training has
+# more scenes of few shapes than validation and test.
+
 YES, NO = "yes", "no"
 COUNTS = ("no", "one", "two", "three")
 SCENE_QUESTIONS_LENGTHS = Lengths(usual=2, most=3, unit="shapes")
 SCENE_QUESTIONS_SIZES = (10_000, 400, 800)
-SIZES_ASKED = (5, 6)  # of shapes: large enough for their kind to be seen at a glance
+SIZES_ASKED = (5, 6)  # of shapes: large enough for their kind to be recognised
 
 Asked = tuple[str, Scene]
 
 
 def is_there(generator: random.Random, most: int, *, true: bool) -> Asked:
-    """`is there a red circle?`; where there is none, there is something red or a circle."""
+    """`is there a red circle?`; where there is none, another shape has its colour or its kind."""
     asked = some_shape(generator, SIZES_ASKED)
     first = asked if true else changed(generator, asked, generator.choice(("colour", "kind")))
     others = some_others(generator, generator.randint(1, most) - 1, lambda shape: shape[:2] != asked[:2])
@@ -182,7 +182,7 @@ def is_there(generator: random.Random, most: int, *, true: bool) -> Asked:
 
 
 def is_coloured(generator: random.Random, most: int, *, true: bool) -> Asked:
-    """`is the circle red?`, of the only circle; another shape may well be red."""
+    """`is the circle red?` about the only circle; another shape may be red."""
     asked = some_shape(generator, SIZES_ASKED)
     first = asked if true else changed(generator, asked, "colour")
     others = some_others(generator, generator.randint(1, most) - 1, lambda shape: shape.kind != asked.kind)
@@ -225,7 +225,7 @@ def changed(generator: random.Random, shape: Shape, what: str) -> Shape:
 
 
 def some_others(generator: random.Random, count: int, allowed: Callable[[Shape], bool]) -> list[Shape]:
-    """So many shapes that are allowed."""
+    """`count` random shapes that are allowed."""
     found: list[Shape] = []
     while len(found) < count:
         shape = some_shape(generator, SIZES_ASKED)
@@ -238,16 +238,16 @@ ALWAYS, OF_SEVERAL = (is_there, is_coloured), (is_beside, is_beside, how_many)
 
 
 def questioned(generator: random.Random, most: int) -> tuple[str, str]:
-    """A scene with its question, and yes or no."""
+    """A scene with a question, and its answer."""
     ask, true = generator.choice(ALWAYS + OF_SEVERAL * (most > 1)), generator.random() < 0.5
     question, scene = ask(generator, most, true=true)
     mixed = scene._replace(shapes=tuple(generator.sample(scene.shapes, len(scene.shapes))))
-    return join((str(mixed), question)), YES if true else NO
+    return join_items((str(mixed), question)), YES if true else NO
 
 
 def asked_shapes(source: str) -> list[Shape]:
-    """The shapes of a scene that its question asks for: those of a colour and kind that it names, or of its kind."""
-    scene, question = split(source)
+    """The shapes that a question is about: those of a colour and kind that it names, or of its kind."""
+    scene, question = split_items(source)
     pairs = list(pairwise(question.rstrip("?").split()))
     if any(pair[0] in KINDS and pair[1] in COLOURS for pair in pairs):  # is the circle red?
         return [shape for shape in shapes_in(scene) if shape.kind in question.split()]
@@ -265,6 +265,6 @@ def scene_questions(recipe: DataRecipe, seed: int) -> BuiltinParts:
     train = distinct(lambda: questioned(generator, generator.randint(1, most)), SCENE_QUESTIONS_SIZES[0], known)
     note = (
         f"drawn scenes of 1 to {most} shapes (--set data.length=), each with a question, yes or no: {len(train)} to "
-        f"train, {len(valid)} to validate, {len(test)} to test; the question alone says nothing"
+        f"train, {len(valid)} to validate, {len(test)} to test; the question alone does not give the answer"
     )
     return BuiltinParts(train, valid, test, (note,))

@@ -1,15 +1,7 @@
-"""Opinions whose sense turns on the order of their words: each has a twin of the very same words and the other label.
+"""Generated texts: opinions and DNA strings to classify, and stories for a language model.
 
-`sí, no me gustó mucho, la vi completa` is against, `sí, me gustó mucho, no la vi completa` for. A bag of words sees no
-difference; pairs of words see one only where nothing stands between the no and what it denies.
-
-DNA-like strings with no words: does the motif stand anywhere, on either strand?
-The motif is TATA, a gap of 2 or 3 letters, GC. On the other strand a string is read backwards with A for T and C for G,
-so that the motif is GC, the gap, TATA. Every string has a TATA, and many a GC too near or too far: which letters or
-short runs occur is not enough to know.
-Small stories of a small grammar, whose entropy is known: each choice is among equally likely words.
-What has one right answer must be remembered: a verb agrees with a noun several words before it, a pronoun with who was
-named, a quotation and a bracket are closed as they were opened.
+`opinions` come in pairs of the same words with opposite labels, so the label follows from the order of the words.
+`dna` strings contain a motif or not. `stories` come from a grammar whose entropy is known.
 """
 
 import math
@@ -22,18 +14,21 @@ from atento.data.builtin.builtin import BuiltinParts, Lengths, Pairs, distinct, 
 from atento.errors import unknown_name
 from atento.spec import DataRecipe
 
+# Opinions. `sí, no me gustó mucho, la vi completa` is against, `sí, me gustó mucho, no la vi completa` is for. A bag of
+# words cannot tell them apart; bigrams can only where no words stand between the negation and the clause it negates.
+
 OPINIONS_SIZES = (8000, 500, 1000)
 
 
 class Language(NamedTuple):
-    """What opinions are made of."""
+    """The phrases of one language from which opinions are composed."""
 
     openings: tuple[str, ...]
     likes: tuple[str, ...]
     dislikes: tuple[str, ...]
-    asides: tuple[str, ...]  # clauses that say nothing of the opinion, though they may be denied
-    fillers: tuple[str, ...]  # between the no and what it denies
-    subject: str  # before the no
+    asides: tuple[str, ...]  # clauses without an opinion, which may be negated
+    fillers: tuple[str, ...]  # between the negation and the clause it negates
+    subject: str  # before the negation
     no: str
     labels: tuple[str, str]  # for, against
 
@@ -61,8 +56,8 @@ ENGLISH = Language(
 LANGUAGES = {"es": SPANISH, "en": ENGLISH}
 
 
-def twins(generator: random.Random, language: Language) -> Pairs:
-    """Two opinions of the same words: in one the opinion is denied, in the other what stands beside it."""
+def opposite_opinions(generator: random.Random, language: Language) -> Pairs:
+    """Two opinions of the same words and opposite labels: the negation is in the opinion or in another clause."""
     liked = generator.random() < 0.5
     opinion = generator.choice(language.likes if liked else language.dislikes)
     clauses = [opinion, *generator.sample(language.asides, generator.randint(1, 2))]
@@ -71,41 +66,44 @@ def twins(generator: random.Random, language: Language) -> Pairs:
     opening = generator.choice(language.openings)
     other = generator.randrange(1, len(clauses))
 
-    def told(denied: int) -> tuple[str, str]:
+    def with_negated(clause: int) -> tuple[str, str]:
         parts = [opening]
         for number in order:
-            words = [language.subject, language.no if number == denied else "", fillers[number], clauses[number]]
+            words = [language.subject, language.no if number == clause else "", fillers[number], clauses[number]]
             parts.append(" ".join(word for word in words if word))
-        return ", ".join(parts), language.labels[0 if liked != (denied == 0) else 1]
+        return ", ".join(parts), language.labels[0 if liked != (clause == 0) else 1]
 
-    return told(0), told(other)
+    return with_negated(0), with_negated(other)
 
 
 def opinions(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Twins in the same part; no opinion is in two."""
+    """Opinions about films with the labels for and against; both opinions of a pair are in the same part."""
     refuse_keys(recipe, "target", "length")
     name = recipe.source or "es"
     if name not in LANGUAGES:
         raise unknown_name("language", name, LANGUAGES, where="data.source")
     generator, known = random.Random(seed), set[str]()
-    test, valid, train = (some(generator, LANGUAGES[name], size, known) for size in reversed(OPINIONS_SIZES))
+    test, valid, train = (new_opinions(generator, LANGUAGES[name], size, known) for size in reversed(OPINIONS_SIZES))
     note = (
         f"opinions, half of them {LANGUAGES[name].labels[0]!r}: {len(train)} to train, {len(valid)} to validate, "
-        f"{len(test)} to test; each has a twin of the same words and the other label"
+        f"{len(test)} to test; for each there is one of the same words with the other label"
     )
     return BuiltinParts(train, valid, test, (note,))
 
 
-def some(generator: random.Random, language: Language, size: int, known: set[str]) -> Pairs:
-    """So many opinions that are new."""
+def new_opinions(generator: random.Random, language: Language, size: int, known: set[str]) -> Pairs:
+    """`size` opinions that are not in `known`; they are added to it."""
     found: list[tuple[str, str]] = []
     while len(found) < size:
-        pair = twins(generator, language)
+        pair = opposite_opinions(generator, language)
         if not known & {source for source, _ in pair}:
             known |= {source for source, _ in pair}
             found.extend(pair)
     return tuple(found)
 
+
+# DNA. The motif is TATA, a gap of 2 or 3 letters, GC; on the reverse-complement strand it is GC, the gap, TATA. Every
+# string has a TATA, and many have a GC too near or too far: counts of letters or short n-grams do not give the label.
 
 DNA_LENGTHS = Lengths(usual=30, most=1000, unit="letters")
 DNA_SIZES = (10_000, 500, 1000)
@@ -117,12 +115,12 @@ LABELS = ("motif", "none")
 
 
 def has_motif(string: str) -> bool:
-    """On this strand or the other."""
+    """Whether the motif occurs on this strand or on the reverse complement."""
     return bool(MOTIF.search(string) or MOTIF.search(string.translate(STRANDS)[::-1]))
 
 
 def strand(generator: random.Random, letters: int) -> tuple[str, str]:
-    """A string and its label, both labels equally often."""
+    """A random string and its label; both labels are equally likely."""
     wanted = generator.random() < 0.5
     while True:
         string = plant(generator, "".join(generator.choices("ACGT", k=letters)), wanted)
@@ -131,18 +129,18 @@ def strand(generator: random.Random, letters: int) -> tuple[str, str]:
 
 
 def plant(generator: random.Random, string: str, whole: bool) -> str:
-    """TATA somewhere; the whole motif somewhere, on either strand, where it is wanted."""
-    sign = FIRST
+    """The string with TATA, or with the whole motif on either strand, at a random position."""
+    motif = FIRST
     if whole:
         gap = generator.randint(*GAPS)
-        sign += "".join(generator.choices("ACGT", k=gap)) + LAST
-        sign = sign.translate(STRANDS)[::-1] if generator.random() < 0.5 else sign
-    place = generator.randint(0, len(string) - len(sign))
-    return string[:place] + sign + string[place + len(sign) :]
+        motif += "".join(generator.choices("ACGT", k=gap)) + LAST
+        motif = motif.translate(STRANDS)[::-1] if generator.random() < 0.5 else motif
+    start = generator.randint(0, len(string) - len(motif))
+    return string[:start] + motif + string[start + len(motif) :]
 
 
 def dna(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Strings of data.length letters, up to half of them fewer."""
+    """DNA strings of 50 to 100 % of data.length letters, labelled by whether they have the motif."""
     refuse_keys(recipe, "source", "target")
     most, generator = max(FEWEST, DNA_LENGTHS.of(recipe)), random.Random(seed)
     fewest, known = max(FEWEST, most // 2), set[str]()
@@ -157,8 +155,10 @@ def dna(recipe: DataRecipe, seed: int) -> BuiltinParts:
     return BuiltinParts(train, valid, test, (note,))
 
 
-STORIES_SIZES = (8000, 200, 400)
+# Stories. Each choice is uniform, so the entropy is known. What has one correct continuation needs memory: a verb
+# agrees with a noun several words before it, a pronoun with a person, quotation marks and brackets are closed.
 
+STORIES_SIZES = (8000, 200, 400)
 PEOPLE = {"Ana": "she", "Ben": "he", "Clara": "she", "David": "he", "Eva": "she", "Felix": "he"}
 ANIMALS = ("cat", "dog", "horse", "bird")
 PLACES = ("in the garden", "by the river", "near the old house", "under the bridge")
@@ -166,11 +166,11 @@ COLOURS = ("black", "brown", "white")
 VERBS = {"see": "sees", "follow": "follows", "hear": "hears", "like": "likes"}
 SAYINGS = ("I am hungry", "it is late", "we should go home", "nobody is here")
 
-Choose = Callable[[int], int]  # how many equally likely ways -> one of them
+Choose = Callable[[int], int]  # number of equally likely options -> one of them
 
 
 def story(choose: Choose) -> str:
-    """Two sentences: someone meets animals, and says something about it."""
+    """Two sentences: animals meet a person, who says something."""
     person = pick(choose, tuple(PEOPLE))
     many = bool(choose(2))
     animal = f"{pick(choose, COLOURS)} {pick(choose, ANIMALS)}"
@@ -178,25 +178,25 @@ def story(choose: Choose) -> str:
     aside = f" ({PEOPLE[person]} {'knows' if choose(2) else 'feeds'} {'them' if many else 'it'})" if choose(2) else ""
     verb = pick(choose, tuple(VERBS))
     first = f"{owner} {pick(choose, PLACES)}{aside} {verb if many else VERBS[verb]} {person}."
-    said = f'"{pick(choose, SAYINGS)}", {PEOPLE[person]} says.'
-    return f"{first[0].upper()}{first[1:]} {said}"
+    quotation = f'"{pick(choose, SAYINGS)}", {PEOPLE[person]} says.'
+    return f"{first[0].upper()}{first[1:]} {quotation}"
 
 
 def pick(choose: Choose, words: tuple[str, ...]) -> str:
-    """One of them."""
+    """One of the words, all equally likely."""
     return words[choose(len(words))]
 
 
 def entropy() -> float:
-    """The nats of a story: the mean of the logarithms of all its choices. Its verb inside brackets is one choice more
-    in half of the stories.
+    """The entropy of a story in nats: the sum of the logarithms of its choices, of which half the stories have one
+    more, the verb in brackets.
     """
     plain = [len(PEOPLE), 2, len(COLOURS), len(ANIMALS), 2, len(VERBS), len(PLACES), len(SAYINGS)]
     return sum(map(math.log, plain)) + math.log(2) / 2
 
 
 def stories(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """No story is in two parts."""
+    """Stories of the grammar; no story is in two parts."""
     refuse_keys(recipe, "source", "target", "length")
     generator, known = random.Random(seed), set[str]()
     train, valid, test = (distinct(lambda: (story(generator.randrange), ""), size, known) for size in STORIES_SIZES)

@@ -1,8 +1,8 @@
-"""What gives a label away: the label in its own text, a word that only its texts hold, a column that says it.
+"""Label leakage and near-duplicates in a table of texts and labels.
 
-A model that reads such a thing learns nothing else, and its score on held-out rows says nothing of new texts.
-
-Texts that differ in nothing but case, spaces and punctuation: near-duplicates.
+A label leaks where its name or one word is in nearly all of its texts alone, or where another column predicts it:
+a model learns nothing else, and its score on held-out rows says nothing about new texts. Texts that differ only in
+case, spaces and punctuation are near-duplicates; a model that was trained on one has seen the other.
 """
 
 import re
@@ -11,55 +11,58 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from atento.data.files.image_names import is_picture_name
-from atento.data.records import join, split
+from atento.data.files.image_names import is_image_name
+from atento.data.records import join_items, split_items
 
-LEAST_ROWS = 10  # of a label, before something in all of its texts is no accident
-MOST_ROWS = 20_000  # looked at
-NAME_INSIDE, NAME_OUTSIDE = 0.9, 0.1  # a label's name stands in so many of its texts, and in so few of the others
-WORD_INSIDE, WORD_OUTSIDE = 0.98, 0.01  # any other word may be what the texts are about, so it must be surer
-SURE = 0.98  # a value of a column stands beside one label so often
-LEAST_GAIN = 0.9  # of the mistakes of always saying the commonest label that the column saves
-ROWS_A_VALUE = 5  # a column with fewer rows a value names its rows, and says nothing of others
+MIN_ROWS = 10  # of a label: with fewer, a word in all of its texts may be chance
+MAX_ROWS = 20_000  # examined
+NAME_INSIDE, NAME_OUTSIDE = 0.9, 0.1  # least share of a label's texts with its name, and largest share of the others
+WORD_INSIDE, WORD_OUTSIDE = 0.98, 0.01  # the same for any other word, which may be what the texts are about
+MIN_AGREEMENT = 0.98  # share of rows whose label is the most frequent one of their value
+MIN_GAIN = 0.9  # share of the errors of the most frequent label that the column avoids
+MIN_ROWS_PER_VALUE = 5  # with fewer, the values of a column identify rows
 WORDS = re.compile(r"[^\W_]+")
+# A letter of a script written without spaces counts as a word: Thai to Khmer, kana, Han.
+COMPARED_WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
+MIN_WORDS = 4  # of fewer words, `Go!` and `go` are two texts, and `'cause` is not `cause`
 
 
-class Giveaway(NamedTuple):
-    """A word, or the name of a label, that nearly all texts of the label hold and hardly any other text."""
+class LeakingWord(NamedTuple):
+    """A word, or the name of a label, that is in nearly all texts of the label and in hardly any other text."""
 
     label: str
     word: str
-    named: bool  # whether the word is the label itself
-    inside: float  # share of the label's texts that hold it
-    outside: float  # share of the others
+    is_label_name: bool  # whether the word is the label itself
+    inside: float  # share of the label's texts with the word
+    outside: float  # share of the other texts with it
 
 
-class Telling(NamedTuple):
-    """A column whose values say the label."""
+class LeakingColumn(NamedTuple):
+    """A column whose values predict the label."""
 
     column: str
     values: int
-    agreement: float  # share of rows whose label is the commonest beside their value
+    agreement: float  # share of rows whose label is the most frequent one of their value
 
 
-def giveaways(texts: Sequence[str], labels: Sequence[Sequence[str]]) -> list[Giveaway]:
-    """One a label at most, the commonest label first; `labels` are those of each text."""
-    step = 1 + len(texts) // MOST_ROWS
+def leaking_words(texts: Sequence[str], labels: Sequence[Sequence[str]]) -> list[LeakingWord]:
+    """At most one word for each label, the most frequent label first; `labels` are those of each text."""
+    step = 1 + len(texts) // MAX_ROWS
     held = [frozenset(words_of(text)) for text in texts[::step]]
     rows: dict[str, list[int]] = defaultdict(list)
     for at, names in enumerate(labels[::step]):
         for name in dict.fromkeys(names):
             rows[name].append(at)
-    spread = Counter(word for words in held for word in words)
+    frequency = Counter(word for words in held for word in words)
     found = []
     for label, places in sorted(rows.items(), key=lambda item: -len(item[1])):
-        if LEAST_ROWS <= len(places) < len(held):
-            found += name_inside(label, places, held) or word_inside(label, places, held, spread)
+        if MIN_ROWS <= len(places) < len(held):
+            found += leaking_name(label, places, held) or leaking_word(label, places, held, frequency)
     return found
 
 
-def name_inside(label: str, places: Sequence[int], held: Sequence[frozenset[str]]) -> list[Giveaway]:
-    """The label's own name, where its texts hold it."""
+def leaking_name(label: str, places: Sequence[int], held: Sequence[frozenset[str]]) -> list[LeakingWord]:
+    """The name of the label, where it is in nearly all of its texts."""
     name = frozenset(words_of(label))
     if not name:
         return []
@@ -70,79 +73,66 @@ def name_inside(label: str, places: Sequence[int], held: Sequence[frozenset[str]
     others = len(held) - len(places)
     if outside > NAME_OUTSIDE * others:
         return []
-    return [Giveaway(label, label, True, inside / len(places), outside / others)]
+    return [LeakingWord(label, label, True, inside / len(places), outside / others)]
 
 
-def word_inside(
-    label: str, places: Sequence[int], held: Sequence[frozenset[str]], spread: Counter[str]
-) -> list[Giveaway]:
-    """The word that tells a label's texts from all others, where there is one."""
+def leaking_word(
+    label: str, places: Sequence[int], held: Sequence[frozenset[str]], frequency: Counter[str]
+) -> list[LeakingWord]:
+    """The word that separates the texts of a label from all others, where there is one."""
     counts = Counter(word for at in places for word in held[at])
     others = len(held) - len(places)
     found = [
-        Giveaway(label, word, False, count / len(places), (spread[word] - count) / others)
+        LeakingWord(label, word, False, count / len(places), (frequency[word] - count) / others)
         for word, count in counts.items()
-        if count >= WORD_INSIDE * len(places) and spread[word] - count <= WORD_OUTSIDE * others
+        if count >= WORD_INSIDE * len(places) and frequency[word] - count <= WORD_OUTSIDE * others
     ]
     return sorted(found, key=lambda one: (one.outside, -one.inside, one.word))[:1]
 
 
-def tellings(
+def leaking_columns(
     columns: Sequence[str], rows: Sequence[Sequence[str]], *, read: Sequence[int], label: int
-) -> list[Telling]:
-    """The columns, beside those that are read, whose values stand beside one label each."""
+) -> list[LeakingColumn]:
+    """The columns, other than those that are read, whose values have one label each."""
     labels = [row[label] for row in rows]
-    commonest = Counter(labels).most_common(1)[0][1] / len(rows) if rows else 1.0
+    majority = Counter(labels).most_common(1)[0][1] / len(rows) if rows else 1.0
     found = []
     for at, name in enumerate(columns):
         if at == label or at in read:
             continue
-        beside: dict[str, Counter[str]] = defaultdict(Counter)
-        for row, said in zip(rows, labels, strict=True):
-            beside[row[at]][said] += 1
-        if len(beside) < 2 or len(rows) < ROWS_A_VALUE * len(beside):
+        by_value: dict[str, Counter[str]] = defaultdict(Counter)
+        for row, given in zip(rows, labels, strict=True):
+            by_value[row[at]][given] += 1
+        if len(by_value) < 2 or len(rows) < MIN_ROWS_PER_VALUE * len(by_value):
             continue
-        agreement = sum(counts.most_common(1)[0][1] for counts in beside.values()) / len(rows)
-        if agreement >= SURE and agreement - commonest >= LEAST_GAIN * (1 - commonest):
-            found.append(Telling(name, len(beside), agreement))
+        agreement = sum(counts.most_common(1)[0][1] for counts in by_value.values()) / len(rows)
+        if agreement >= MIN_AGREEMENT and agreement - majority >= MIN_GAIN * (1 - majority):
+            found.append(LeakingColumn(name, len(by_value), agreement))
     return found
 
 
 def words_of(text: str) -> list[str]:
-    """Words without case; a label such as `very_good` is two."""
+    """The words of a text in lower case; a label such as `very_good` is two."""
     return WORDS.findall(text.casefold())
 
 
-# A letter of a script written without spaces counts as a word: Thai to Khmer, kana, Han.
-WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
-LEAST_WORDS = 4  # of fewer words, `Go!` and `go` are two texts, and `'cause` is not `cause`
-
-
-def near_key(text: str) -> str:
-    """What is left of a text without case, spaces and punctuation; a text too short to judge, or the name of a picture,
-    has none.
-    """
-    if is_picture_name(split(text)[0] if text else ""):
+def near_duplicate_key(text: str) -> str:
+    """A text without case, spaces and punctuation, equal for near-duplicates; empty for a short text or an image."""
+    if is_image_name(split_items(text)[0] if text else ""):
         return ""
-    items = [WORD.findall(unicodedata.normalize("NFKC", item).casefold()) for item in split(text)]
+    items = [COMPARED_WORD.findall(unicodedata.normalize("NFKC", item).casefold()) for item in split_items(text)]
     words = [word for item in items for word in item]
-    if len(words) < LEAST_WORDS or all(word.isdigit() for word in words):  # -1.5 and 1,5 are two numbers
+    if len(words) < MIN_WORDS or all(word.isdigit() for word in words):  # -1.5 and 1,5 are two numbers
         return ""
-    return join(" ".join(item) for item in items)
+    return join_items(" ".join(item) for item in items)
 
 
-def near_keys(texts: Iterable[str]) -> frozenset[str]:
-    """The keys of texts long enough to have one."""
-    return frozenset(filter(None, map(near_key, texts)))
+def near_duplicate_keys(texts: Iterable[str]) -> frozenset[str]:
+    """The keys of the texts that have one."""
+    return frozenset(filter(None, map(near_duplicate_key, texts)))
 
 
-def near_rows(sources: Sequence[str], held_out: Iterable[str]) -> list[int]:
-    """The numbers of the sources that are near-duplicates of a held-out one."""
-    keys = near_keys(held_out)
-    return [at for at, source in enumerate(sources) if near_key(source) in keys] if keys else []
-
-
-def near_groups(texts: Iterable[str]) -> int:
-    """How many texts say what another text said in other case, spaces or punctuation; exact copies count once."""
-    keys = [key for key in map(near_key, dict.fromkeys(texts)) if key]
-    return len(keys) - len(set(keys))
+def near_duplicate_rows(sources: Sequence[str], held_out: Iterable[str]) -> list[int]:
+    """The indices of the sources that are near-duplicates of a held-out one."""
+    keys = near_duplicate_keys(held_out)
+    return [at for at, source in enumerate(sources) if near_duplicate_key(source) in keys] if keys else []

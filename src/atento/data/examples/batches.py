@@ -1,6 +1,6 @@
-"""Batches: examples of like length together, in an order that a seed and an epoch decide alone.
+"""Batches of examples of similar length, in an order that depends on a seed and an epoch alone.
 
-Pairs that do not fit in memory: on disk, in a file that is gone when the process is.
+Pairs that do not fit in memory are kept in a temporary file, which is gone when the process ends.
 """
 
 import os
@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from atento.data.text.vocabulary import MARKS, UNKNOWN
+from atento.data.text.vocabulary import SPECIAL_TOKENS, UNKNOWN
 from atento.errors import MachineError
 
 POOL = 32  # batches whose examples are sorted by length together: little padding, yet a random mixture
@@ -32,7 +32,7 @@ def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
 
 def read_as_unknown(tokens: Tensor, share: float) -> Tensor:
     """Each token (B, T) that is no mark becomes unknown with that probability (Iyyer et al., 2015, sec. 3.1)."""
-    dropped = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens >= len(MARKS))
+    dropped = (torch.rand(tokens.shape, device=tokens.device) < share) & (tokens >= len(SPECIAL_TOKENS))
     return tokens.masked_fill(dropped, UNKNOWN)
 
 

@@ -1,87 +1,24 @@
-"""Source and target texts from any table, for tasks that turn one text into another.
+"""Examples of a table, a source and a target for each row, read by two halves that are chosen apart.
 
-Tables of inflection: a word, one of its forms and the features of it, as in `manducar manducado V.PTCP;PST`.
+A source half finds the columns of an input: a text, two texts, words, numbers, an image. A target half finds those of
+an output: a label, several labels, tags, a text, a number. `read_examples` combines any two of them, and
+`read_sources` reads a file that has no targets.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from shlex import quote
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from atento.data.records import BadRows, Refusal, counted, excerpt, in_words, join, stop_or_skip
-from atento.data.sources import read_source
-from atento.data.tables.headers import COUPLES, LANGUAGES, Header, are_numbers
+from atento.data.records import Refusal, counted, excerpt, in_words, stop_or_skip
+from atento.data.sources.reading import read_source
 from atento.data.tables.table import Table
 from atento.errors import NO_SETTINGS, InputError, nearest
+from atento.spec import DataRecipe
 
-INFLECTION_ROWS = 500
-PARTS = re.compile(r"[;,|:=+/. ]+")
-LEAST_KINSHIP = 0.3  # pairs of letters that a word and its form share
-LEAST_LEMMAS = 0.02  # of the rows are different words: each may have many forms ...
-LEAST_FORMS = 0.2  # ... which are different themselves
-MOST_WORDS = 2.5  # of a word or form
+COMMA = ","  # between the names of several columns in one key of the recipe
+MADE = frozenset({"images", "ts", "arff", "npz", "sequences"})  # kinds of tables whose columns no user named
 
-
-class Inflection(NamedTuple):
-    """The numbers of the columns, from 0."""
-
-    lemma: int
-    form: int
-    features: int
-
-
-def find_inflection(table: Table) -> Inflection | None:
-    """The three columns where a table has them: two of kindred words, and one of parts that come again and again."""
-    if len(table.columns) < 3:
-        return None
-    rows = table.rows[:: 1 + len(table.rows) // INFLECTION_ROWS]
-    columns = [[row[at].strip() for row in rows] for at in range(len(table.columns))]
-    features = [at for at, cells in enumerate(columns) if are_features(cells)]
-    words = [at for at, cells in enumerate(columns) if at not in features and are_words(cells)]
-    if len(features) != 1 or len(words) < 2:
-        return None
-    lemma, form = words[:2]
-    names = [table.columns[at].lower() for at in (lemma, form)]
-    if names in (["form", "lemma"], ["inflected", "lemma"], ["target", "source"]):
-        lemma, form = form, lemma
-    varied = max(len(set(columns[at])) for at in (lemma, form)) >= LEAST_FORMS * len(rows)
-    if not varied or kinship(columns[lemma], columns[form]) < LEAST_KINSHIP:
-        return None
-    return Inflection(lemma, form, features[0])
-
-
-def are_features(cells: Sequence[str]) -> bool:
-    """Whether cells are bundles of few parts: two or more in most, each part in many cells."""
-    parts = [[part for part in PARTS.split(cell) if part] for cell in cells]
-    total = sum(map(len, parts))
-    several = sum(len(some) > 1 and not re.search(r"\s", cell) for some, cell in zip(parts, cells, strict=True))
-    return 2 * several > len(cells) and 5 * len({part for some in parts for part in some}) <= total
-
-
-def are_words(cells: Sequence[str]) -> bool:
-    """Whether cells are words."""
-    filled = [cell for cell in cells if cell]
-    if not filled or are_numbers(filled) or LEAST_LEMMAS * len(filled) > len(set(filled)):
-        return False
-    return sum(len(cell.split()) for cell in filled) <= MOST_WORDS * len(filled)
-
-
-def kinship(ones: Sequence[str], others: Sequence[str]) -> float:
-    """The mean share of letter pairs of the shorter word that stand in the longer one, too."""
-    shares = [shared_pairs(one, other) for one, other in zip(ones, others, strict=True) if one and other]
-    return sum(shares) / len(shares) if shares else 0.0
-
-
-def shared_pairs(one: str, other: str) -> float:
-    """From 0 to 1."""
-    first, second = (
-        {text[at : at + 2] for at in range(max(1, len(text) - 1))} for text in (one.lower(), other.lower())
-    )
-    return len(first & second) / min(len(first), len(second))
-
-
-SAMPLE_ROWS = 1000
-BESIDE = ","  # data.source=lemma,features: a word, and beside it its features
 Pair = tuple[str, str]  # (source, target)
 
 
@@ -89,7 +26,7 @@ class Pairs(NamedTuple):
     """Source and target of every usable row, and where they came from."""
 
     file: str
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[Pair, ...]
     lines: tuple[int, ...]
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]
@@ -97,109 +34,181 @@ class Pairs(NamedTuple):
     target_column: str
     table: Table
     keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
+    roles: tuple[tuple[str, str], ...] = ()  # (column, what it holds)
 
 
-def read_pairs(
-    source: str,
-    *,
-    source_column: str = "",
-    target_column: str = "",
-    header: Header = "auto",
-    bad_rows: BadRows = "stop",
-) -> Pairs:
-    """The pairs in a file, or in two parallel files; outer white space is dropped, inner text left as it is."""
-    names = [name for name in (*source_column.split(BESIDE), target_column) if name]
-    table = read_source(source, header=header, names=names)
-    if not table.rows:
-        raise nothing_left(table.file, stop_or_skip(table.refused, bad_rows))
-    first, beside, second, notes = choose_with_features(table, source_column, target_column)
+class UnlabelledFile(NamedTuple):
+    """All columns of a file as they are, and the sources in it that a trained model should answer."""
 
-    def pair_of(at: int) -> Pair | Refusal:
-        row = table.rows[at]
-        pair = row[first].strip(), row[second].strip()
-        if not all(pair):
-            return empty_cell(table, at, first if not pair[0] else second)
-        return (join([pair[0], row[beside].strip()]), pair[1]) if beside >= 0 else pair
-
-    read = f"{table.columns[first]}{BESIDE}{table.columns[beside]}" if beside >= 0 else table.columns[first]
-    keys = {"source": read, "target": table.columns[second]}
-    return collect(table, pair_of, bad_rows, columns=(first, second), notes=notes, keys=keys)
+    columns: dict[str, list[str]]
+    sources: list[Any]
+    refused: tuple[Refusal, ...]
 
 
-def choose_with_features(table: Table, source: str, target: str) -> tuple[int, int, int, tuple[str, ...]]:
-    """The columns of source, its features (-1: none) and target, and what to say when they were guessed."""
-    word, beside = find_source(table, source)
-    if beside >= 0:
-        _, second, _ = choose_columns(table, table.columns[word], target)
-        return word, beside, second, ()
-    inflection = None if source or target else find_inflection(table)
-    if inflection is None:
-        first, second, notes = choose_columns(table, source, target)
-        return first, -1, second, notes
-    names = [table.columns[at] for at in inflection]
-    note = (
-        f"source is {names[0]} with its features {names[2]}, target is {names[1]}; --set data.source=... chooses others"
-    )
-    return inflection.lemma, inflection.features, inflection.form, (note,)
+class Guess(NamedTuple):
+    """A column that nobody named, what it holds, and the key of the recipe that would name it."""
+
+    column: str
+    what: str
+    key: str
 
 
-def find_source(table: Table, name: str) -> tuple[int, int]:
-    """The column of the source, and that of its features where two are named; -1 stands for none."""
-    if BESIDE not in name or name in table.columns:
-        return find_column(table, name, "data.source"), -1
-    word, _, features = name.partition(BESIDE)
-    return find_column(table, word.strip(), "data.source"), find_column(table, features.strip(), "data.source")
+def no_notes() -> tuple[str, ...]:
+    """Nothing to say."""
+    return ()
 
 
-def collect(
-    table: Table,
-    pair_of: Callable[[int], Pair | Refusal],
-    bad_rows: BadRows,
-    *,
-    columns: tuple[int, int],
-    notes: tuple[str, ...],
-    keys: Mapping[str, int | str] | None = None,
-) -> Pairs:
-    """The pair or the refusal of every row; an error when nothing is left."""
-    pairs, lines, refused = [], [], list(table.refused)
-    for at, line in enumerate(table.lines):
-        found = pair_of(at)
-        if isinstance(found, Refusal):
-            refused.append(found)
+class Half(NamedTuple):
+    """The sources or the targets of a table, as a half found them."""
+
+    table: Table
+    columns: tuple[int, ...]  # that are read, from 0
+    value: Callable[[int], str | Refusal]  # the number of a row -> its source or target, or why it has none
+    keys: dict[str, str]  # what data.* must say for another file to be read alike
+    roles: dict[str, str]  # column -> what it holds
+    guesses: tuple[Guess, ...] = ()
+    notes: tuple[str, ...] = ()
+    closing_notes: Callable[[], tuple[str, ...]] = no_notes  # that are known only after all rows were read
+
+
+class ExampleSource(ABC):
+    """How the sources of one kind of input are found in a table."""
+
+    keys: ClassVar[tuple[str, ...]] = ("source",)  # of the recipe, that name its columns
+
+    def open(self, recipe: DataRecipe, file: str, names: Sequence[str]) -> Table:
+        """The table of a file; `names` are the columns that the user asked for."""
+        return read_source(file, header=recipe.header, names=names)
+
+    def recipe_without_targets(self, recipe: DataRecipe, file: str) -> DataRecipe:
+        """The recipe by which a file that has no targets is read."""
+        return recipe
+
+    @abstractmethod
+    def find(self, table: Table, recipe: DataRecipe, file: str, taken: Sequence[int]) -> Half:
+        """The sources; `taken` are the columns of the targets, where the user named them."""
+
+
+class ExampleTarget(ABC):
+    """How the targets of one kind of output are found in a table."""
+
+    keys: ClassVar[tuple[str, ...]] = ("label",)  # of the recipe, that name its columns
+
+    def named(self, table: Table, recipe: DataRecipe) -> list[int]:
+        """The columns that the user named."""
+        found = [find_column(table, getattr(recipe, key), f"data.{key}") for key in self.keys]
+        return [at for at in found if at >= 0]
+
+    @abstractmethod
+    def find(self, table: Table, recipe: DataRecipe, source: Half) -> Half:
+        """The targets beside these sources."""
+
+    def finish(self, pairs: Pairs, recipe: DataRecipe, file: str) -> Pairs:
+        """The examples once all of them were read."""
+        return pairs
+
+
+def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: ExampleTarget) -> Pairs:
+    """The source and the target of every row of a file that has both; the other rows are refused."""
+    opened = source.open(recipe, file, names_in(recipe, (*source.keys, *target.keys)))
+    require_rows(opened, recipe)
+    inputs = source.find(opened, recipe, file, target.named(opened, recipe))
+    table = inputs.table
+    require_rows(table, recipe)
+    outputs = target.find(table, recipe, inputs)
+    pairs, lines, refused = list[Pair](), list[int](), list(table.refused)
+    for row, line in enumerate(table.lines):
+        after = outputs.value(row)
+        if isinstance(after, Refusal):
+            refused.append(first_empty(inputs, row) or after)
+            continue
+        before = inputs.value(row)
+        if isinstance(before, Refusal):
+            refused.append(before)
         else:
-            pairs.append(found)
+            pairs.append((before, after))
             lines.append(line)
-    ordered = stop_or_skip(refused, bad_rows)
+    ordered = stop_or_skip(refused, recipe.bad_rows)
     if not pairs:
         raise nothing_left(table.file, ordered)
-    source, target = (table.columns[at] if at >= 0 else "" for at in columns)
-    named = {"source": columns[0], "target": columns[1]} if keys is None else keys
-    known = tuple(
-        (key, at if isinstance(at, str) else table.columns[at]) for key, at in named.items() if at not in (-1, "")
+    said = tell(table, (*inputs.guesses, *outputs.guesses))
+    found = Pairs(
+        file=table.file,
+        pairs=tuple(pairs),
+        lines=tuple(lines),
+        refused=ordered,
+        notes=(*table.notes, *inputs.notes, *said, *outputs.notes, *inputs.closing_notes()),
+        source_column=table.columns[inputs.columns[0]],
+        target_column=table.columns[outputs.columns[0]] if len(outputs.columns) == 1 else "",
+        table=table,
+        keys=tuple((inputs.keys | outputs.keys).items()),
+        roles=tuple((inputs.roles | outputs.roles).items()),
     )
-    return Pairs(table.file, tuple(pairs), tuple(lines), ordered, table.notes + notes, source, target, table, known)
+    return target.finish(found, recipe, file)
 
 
-def choose_columns(table: Table, source: str, target: str) -> tuple[int, int, tuple[str, ...]]:
-    """The numbers of the source and target columns, and what to say when they were guessed."""
-    if len(table.columns) == 1:
-        raise InputError(
-            f"{table.file}:1: there is one column, and a pair needs two.",
-            found=f"the column {table.columns[0]!r}, e.g. {excerpt(table.rows[0][0])}",
-            fix="part source and target by a tab (.tsv) or a comma (.csv), or give two files: train.de,train.en",
-        )
-    asked = [find_column(table, source, "data.source"), find_column(table, target, "data.target")]
-    if source and asked[0] == asked[1]:
-        other = table.columns[guess_columns(table, asked[0], -1)[1]]
-        raise InputError(
-            f"{table.file}:1: source and target are the same column {table.columns[asked[0]]!r}.",
-            found=f"the columns {in_words(table.columns)}",
-            fix=f"pass --set data.target={other}",
-        )
-    if -1 not in asked:
-        return asked[0], asked[1], ()
-    first, second = guess_columns(table, *asked)
-    return first, second, guess_notes(table.columns, first, second)
+def read_sources(recipe: DataRecipe, file: str, source: ExampleSource) -> UnlabelledFile:
+    """All columns of the rows of a file that have a source; the other rows are refused."""
+    recipe = source.recipe_without_targets(recipe, file)
+    opened = source.open(recipe, file, names_in(recipe, source.keys))
+    targets = names_in(recipe, [key for key in ("target", "label") if key not in source.keys])
+    found = source.find(
+        opened, recipe, file, [opened.columns.index(name) for name in targets if name in opened.columns]
+    )
+    table = found.table
+    sources = [found.value(row) for row in range(len(table.rows))]
+    refused = stop_or_skip([*table.refused, *(one for one in sources if isinstance(one, Refusal))], recipe.bad_rows)
+    kept = [(cells, one) for cells, one in zip(table.rows, sources, strict=True) if isinstance(one, str)]
+    columns = {name: [cells[at] for cells, _ in kept] for at, name in enumerate(table.columns)}
+    return UnlabelledFile(columns, [one for _, one in kept], refused)
+
+
+def first_empty(source: Half, row: int) -> Refusal | None:
+    """The refusal of an empty source, which is told before a bad target."""
+    found = text_cell(source.table, row, source.columns[0])
+    return found if isinstance(found, Refusal) else None
+
+
+def names_in(recipe: DataRecipe, keys: Iterable[str]) -> list[str]:
+    """The columns that these keys of the recipe name."""
+    values = [getattr(recipe, key) for key in keys]
+    return [name for value in values for name in dict.fromkeys([value, *map(str.strip, value.split(COMMA))]) if name]
+
+
+def require_rows(table: Table, recipe: DataRecipe) -> None:
+    """A table without rows is refused."""
+    if not table.rows:
+        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
+
+
+def one_column(
+    table: Table,
+    at: int,
+    recipe: DataRecipe,
+    *,
+    key: str,
+    role: str,
+    what: str = "",
+    cell: Callable[[Table, int, int], str | Refusal] | None = None,
+) -> Half:
+    """A half that is read from one column; `cell` is the value of a row in it, its text where none is given."""
+    read, name = cell or text_cell, table.columns[at]
+    guesses = () if getattr(recipe, key) else (Guess(name, what or f"the {role}", key),)
+    return Half(table, (at,), lambda row: read(table, row, at), {key: name}, {name: role}, guesses)
+
+
+def text_cell(table: Table, row: int, column: int) -> str | Refusal:
+    """The text of a cell without outer white space; an empty one is refused."""
+    return table.rows[row][column].strip() or empty_cell(table, row, column)
+
+
+def tell(table: Table, guesses: Sequence[Guess]) -> tuple[str, ...]:
+    """A note on the columns that nobody named; nothing where no user could have named them."""
+    if not guesses or len(table.columns) < 2 or (table.kind in MADE and len(table.columns) == 2):
+        return ()
+    held = in_words([f"column {guess.column!r} holds {guess.what}" for guess in guesses])
+    ways = " ".join(f"--set data.{key}=..." for key in dict.fromkeys(guess.key for guess in guesses))
+    return (f"{held}; {ways} {'choose' if len(guesses) > 1 else 'chooses'} otherwise",)
 
 
 def find_column(table: Table, name: str, key: str) -> int:
@@ -218,40 +227,17 @@ def find_column(table: Table, name: str, key: str) -> int:
     )
 
 
-def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
-    """Columns by well-known names, else two languages, else the first two of text; -1 stands for one to be found."""
-    names = [name.lower() for name in table.columns]
-    for couple in COUPLES:
-        if couple[0] in names and couple[1] in names:
-            first, second = names.index(couple[0]), names.index(couple[1])
-            if source in (-1, first) and target in (-1, second):
-                return first, second
-    free = [at for at in range(len(names)) if at not in (source, target)]
-    likely = [at for at in free if names[at] in LANGUAGES]
-    if len(likely) < (source, target).count(-1):
-        likely = sorted(free, key=lambda at: is_number_column(table, at))  # columns of text first
-    order = iter(likely)
-    return source if source >= 0 else next(order), target if target >= 0 else next(order)
-
-
-def is_number_column(table: Table, column: int) -> bool:
-    """Whether a column holds numbers rather than text."""
-    return are_numbers([row[column] for row in table.rows[:SAMPLE_ROWS]])
-
-
-def guess_notes(columns: Sequence[str], first: int, second: int) -> tuple[str, ...]:
-    """What was chosen, said when there was more to choose from."""
-    unused = [name for at, name in enumerate(columns) if at not in (first, second)]
-    if not unused:
-        return ()
-    return (
-        f"{len(columns)} columns: source is {columns[first]}, target is {columns[second]}, {in_words(unused)} "
-        f"{'is' if len(unused) == 1 else 'are'} not used; --set data.source=... chooses others",
+def no_column(table: Table, what: str, key: str) -> InputError:
+    """The error for a table no column of which holds what is needed."""
+    return InputError(
+        f"{table.file}:1: no column holds {what}.",
+        found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
+        fix=f"name it: --set data.{key}=...",
     )
 
 
 def empty_cell(table: Table, row: int, column: int) -> Refusal:
-    """The refusal of a pair one side of which is empty."""
+    """The refusal of a row one cell of which is empty."""
     return Refusal(
         *table.place(row, column),
         f"the column {table.columns[column]!r} is empty here.",

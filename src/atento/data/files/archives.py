@@ -1,7 +1,7 @@
-"""Zip archives, read in memory and within limits: nothing is ever unpacked to disk.
+"""Zip archives, read in memory and within limits; nothing is extracted to disk.
 
-A file inside a zip archive by a path of its own, `set.zip!/cats/1.png`: read when it is asked for, never unpacked.
-The limits are those of an archive that is read whole, but for its size: here one file is read at a time.
+`read_zip` reads all files of an archive. `read_inside` reads one by its path, `set.zip!/cats/1.png`: such an archive
+may be larger, since one file is in memory at a time.
 """
 
 import io
@@ -20,11 +20,19 @@ from unicodedata import normalize
 from atento.data.records import Refusal, counted
 from atento.errors import AtentoError, InputError, nearest
 
-MOST_FILES = 200_000
-MOST_BYTES = 2**30  # of all files together, unpacked
-MOST_TIMES = 1000  # how much larger than its packed bytes a large file may be
-LARGE = 2**20
-REASONS = (
+ARCHIVE_MARK = "!"  # between the path of an archive and the path inside it
+ARCHIVE_PATH = re.compile(r"\.zip!/", re.IGNORECASE)
+UNSUPPORTED = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tar.zst", ".7z", ".rar")
+MAX_FILES = 200_000
+MAX_DEPTH = 4  # of sub-folders that are searched
+MAX_BYTES = 2**30  # of all files together, decompressed, where they are read at once
+MAX_BYTES_ON_DISK = 2**36  # the same where files are read one by one
+MAX_MEMBER_BYTES = 2**28
+MAX_RATIO = 1000  # of decompressed to compressed bytes of a large file
+LARGE_FILE = 2**20
+MAX_OPEN = 4  # archives kept open
+MAX_COMPARED_NAMES = 5000  # among which the one most like a wrong name is found
+UNPACK_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -37,31 +45,31 @@ REASONS = (
 
 
 class Member(NamedTuple):
-    """A file in an archive or a folder: its path inside, and its bytes or why there are none."""
+    """A file in an archive or a folder: its path inside, and its bytes or why they cannot be read."""
 
     path: str
     data: bytes | Refusal
 
 
 def read_zip(data: bytes, file: str) -> Iterator[Member]:
-    """The files of an archive, one after another, by name."""
+    """The files of an archive in the order of their names."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = sorted((info for info in archive.infolist() if is_read(info)), key=lambda info: info.filename)
+            infos = sorted((info for info in archive.infolist() if is_user_file(info)), key=lambda info: info.filename)
             require_limits(infos, file)
             for info in infos:
                 yield Member(info.filename, read_member(archive, info, file))
     except AtentoError:  # some of ours are ValueErrors, too
         raise
-    except REASONS as error:
-        raise broken(file, error) from None
+    except UNPACK_ERRORS as error:
+        raise broken_archive(file, error) from None
 
 
-def is_read(info: zipfile.ZipInfo) -> bool:
-    """Whether an entry is a file of the user's rather than a folder, a link or a system's own."""
+def is_user_file(info: zipfile.ZipInfo) -> bool:
+    """Whether an entry is a regular file rather than a folder, a link or a hidden or system file."""
     parts = PurePosixPath(info.filename).parts
     if not parts:
-        return True  # a damaged name; it is refused when it is read
+        return True  # a damaged name, refused when the file is read
     link = stat.S_ISLNK(info.external_attr >> 16)
     return not (
         info.is_dir() or link or parts[0] == "__MACOSX" or any(part[0] == "." and part != ".." for part in parts)
@@ -69,25 +77,25 @@ def is_read(info: zipfile.ZipInfo) -> bool:
 
 
 def require_limits(infos: list[zipfile.ZipInfo], file: str, *, together: int = 0) -> None:
-    """Too many files, or far more bytes than the archive has, are refused before any is unpacked."""
-    size, most = sum(info.file_size for info in infos), together or MOST_BYTES
-    if len(infos) > MOST_FILES or size > most:
+    """Raise an error where an archive has too many files or decompresses to too many bytes, before any is read."""
+    size, most = sum(info.file_size for info in infos), together or MAX_BYTES
+    if len(infos) > MAX_FILES or size > most:
         raise InputError(
             f"{file} holds more than is read from one archive.",
             found=f"{counted(len(infos), 'file')} of {size / 2**20:,.0f} MB together",
-            fix=f"unpack it and give the folder; at most {MOST_FILES:,} files of {most // 2**20:,} MB are read",
+            fix=f"unpack it and give the folder; at most {MAX_FILES:,} files of {most // 2**20:,} MB are read",
         )
     for info in infos:
-        if info.file_size > max(LARGE, MOST_TIMES * info.compress_size):
+        if info.file_size > max(LARGE_FILE, MAX_RATIO * info.compress_size):
             raise InputError(
-                f"{file}: {info.filename} says it is {MOST_TIMES} times as large as its packed bytes.",
-                found=f"{info.compress_size:,} bytes packed, {info.file_size:,} unpacked",
+                f"{file}: {info.filename} is over {MAX_RATIO} times as large as its compressed bytes.",
+                found=f"{info.compress_size:,} bytes compressed, {info.file_size:,} decompressed",
                 fix="unpack it yourself if you trust it, and give the folder",
             )
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str) -> bytes | Refusal:
-    """The bytes of one file, as many as the archive says; a broken, locked or misnamed one is refused."""
+    """The bytes of one file; a broken, encrypted or misnamed one is refused."""
     where = f"{file}/{info.filename}"
     path = PurePosixPath(info.filename.replace("\\", "/"))
     if not path.parts:
@@ -100,131 +108,146 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str) -> b
     try:
         with archive.open(info) as opened:
             data = opened.read(info.file_size + 1)
-    except REASONS as error:
+    except UNPACK_ERRORS as error:
         return Refusal(
             where, 1, 1, "the file cannot be unpacked.", found=str(error), fix="copy or pack the archive again"
         )
     if len(data) > info.file_size:
         return Refusal(
-            where, 1, 1, "the file is larger than it says.", found=info.filename, fix="pack the archive again"
+            where,
+            1,
+            1,
+            "the file is larger than stated.",
+            found=info.filename,
+            fix="pack the archive again",
         )
     return data
 
 
-def broken(file: str, error: BaseException) -> InputError:
-    """The refusal of an archive that cannot be opened."""
+def broken_archive(file: str, error: BaseException) -> InputError:
+    """The error for an archive that cannot be opened."""
     return InputError(f"{file} cannot be unpacked.", found=str(error), fix="copy or download the file again")
 
 
-MARK = "!"  # after an archive's name, before the path inside
-INSIDE = re.compile(r"\.zip!/", re.IGNORECASE)
-MOST_TOGETHER = 2**36  # bytes of all files, unpacked
-MOST_OF_ONE = 2**28
-OTHERS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tar.zst", ".7z", ".rar")
-OPEN = 4  # archives that are kept open
-NEAR = 5000  # names among which one like a wrong one is looked for
-
-
-def part(path: str) -> tuple[str, str] | None:
-    """An archive and the path inside it; None where a path leads into none."""
-    found = INSIDE.search(path)
+def split_archive_path(path: str) -> tuple[str, str] | None:
+    """The archive and the path inside it; None where the path does not lead into an archive."""
+    found = ARCHIVE_PATH.search(path)
     if found is None or Path(path).exists():
         return None
     return path[: found.end() - 2], path[found.end() :]
 
 
-def is_zip(path: Path) -> bool:
-    """Whether a path is that of an archive."""
-    return path.suffix.lower() == ".zip" and path.is_file()
+def is_zip(path: str | Path) -> bool:
+    """Whether a path is that of a zip archive."""
+    return Path(path).suffix.lower() == ".zip" and Path(path).is_file()
 
 
-def below(place: Path, name: str) -> Path:
-    """The path of a file in a folder or in an archive; whatever the name is, it stays in the archive."""
-    return Path(f"{place}{MARK}/{name}") if is_zip(place) else place / name
+def path_below(place: Path, name: str) -> Path:
+    """The path of a file in a folder or in an archive; no name leads out of an archive."""
+    return Path(f"{place}{ARCHIVE_MARK}/{name}") if is_zip(place) else place / name
 
 
-def refuse_other(path: Path) -> None:
-    """An archive of another kind holds what is not read."""
+def files_below(folder: Path) -> list[str]:
+    """All files of a folder or an archive and of its sub-folders, without hidden ones, as paths from it."""
+    if is_zip(folder):
+        return [name for name in contents_of(str(folder)).infos if len(PurePosixPath(name).parts) <= MAX_DEPTH + 1]
+    found: list[str] = []
+    for place, folders, names in os.walk(folder):
+        inside = Path(place).relative_to(folder)
+        deep = len(inside.parts) >= MAX_DEPTH
+        folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name != "__MACOSX")
+        found += [(inside / name).as_posix() for name in sorted(names) if name[0] != "."]
+        if len(found) > MAX_FILES:
+            raise InputError(
+                f"{folder} holds more than {MAX_FILES:,} files.",
+                found=str(folder),
+                fix="give a table of them in a folder of its own",
+            )
+    return found
+
+
+def refuse_unsupported(path: Path) -> None:
+    """Raise an error for an archive of a format other than zip."""
     name = path.name.lower()
-    if name.endswith(OTHERS) and path.is_file():
+    if name.endswith(UNSUPPORTED) and path.is_file():
         raise InputError(
             f"{path} is an archive that is not read.",
-            found=f"{path.stat().st_size:,} bytes of {next(each for each in OTHERS if name.endswith(each))}",
+            found=f"{path.stat().st_size:,} bytes of {next(each for each in UNSUPPORTED if name.endswith(each))}",
             fix="unpack it and give the folder, or pack the folder as .zip",
         )
 
 
-def file_of(path: str) -> Path:
-    """The file on disk that holds what a path names."""
-    parted = part(path)
-    return Path(path) if parted is None else Path(parted[0])
+def file_on_disk(path: str) -> Path:
+    """The file on disk that holds what a path names: the archive where it leads into one."""
+    inside = split_archive_path(path)
+    return Path(path) if inside is None else Path(inside[0])
 
 
-def is_there(path: str) -> bool:
-    """Whether a path names a file, on disk or in an archive."""
-    parted = part(path)
-    if parted is None:
+def is_file(path: str) -> bool:
+    """Whether a path is that of a file on disk or in an archive."""
+    inside = split_archive_path(path)
+    if inside is None:
         return Path(path).is_file()
-    return is_zip(Path(parted[0])) and parted[1] in contents_of(parted[0]).infos
+    return is_zip(inside[0]) and inside[1] in contents_of(inside[0]).infos
 
 
 def read_inside(archive: str, name: str) -> bytes:
-    """The bytes of a file in an archive; one that is broken, locked, misnamed or there twice is refused."""
+    """The bytes of a file in an archive; a broken, encrypted, misnamed or ambiguous one raises an error."""
     found = contents_of(archive).read(name)
     if isinstance(found, Refusal):
         raise InputError(str(found), found=found.found, fix=found.fix)
     return found
 
 
-def contents_of(archive: str) -> "Contents":
-    """An archive, opened once for as long as it does not change."""
+def contents_of(archive: str) -> "ArchiveContents":
+    """The contents of an archive, opened once as long as the file does not change."""
     stat = Path(archive).stat()
-    return opened(str(Path(archive).absolute()), stat.st_size, stat.st_mtime_ns, os.getpid())
+    return open_archive(str(Path(archive).absolute()), stat.st_size, stat.st_mtime_ns, os.getpid())
 
 
-@lru_cache(maxsize=OPEN)
-def opened(archive: str, size: int, changed: int, process: int) -> "Contents":
-    """The same by all that tells one state of it from another; processes share no open file."""
-    return Contents(archive)
+@lru_cache(maxsize=MAX_OPEN)
+def open_archive(archive: str, size: int, changed: int, process: int) -> "ArchiveContents":
+    """The contents of an archive, cached by size, time of change and process: processes must not share an open file."""
+    return ArchiveContents(archive)
 
 
-class Contents:
+class ArchiveContents:
     """The files of an archive by their paths inside."""
 
     def __init__(self, path: str) -> None:
         self.file = Path(path).name
         try:
             self.archive = zipfile.ZipFile(path)
-            listed = [info for info in self.archive.infolist() if is_read(info)]
-            require_limits(listed, self.file, together=MOST_TOGETHER)
+            listed = [info for info in self.archive.infolist() if is_user_file(info)]
+            require_limits(listed, self.file, together=MAX_BYTES_ON_DISK)
         except AtentoError:  # some of ours are ValueErrors, too
             raise
-        except REASONS as error:
-            raise broken(self.file, error) from None
+        except UNPACK_ERRORS as error:
+            raise broken_archive(self.file, error) from None
         self.infos: dict[str, list[zipfile.ZipInfo]] = {}
         for info in sorted(listed, key=lambda info: info.filename):
-            self.infos.setdefault(plain(info.filename), []).append(info)
+            self.infos.setdefault(normalise_path(info.filename), []).append(info)
 
     def find(self, name: str) -> str | None:
-        """The path as it is written in the archive, whichever way its accents are; None: there is none."""
+        """The path as it is written in the archive, in NFC or NFD; None where there is none."""
         return next((form for way in ("NFC", "NFD") if (form := normalize(way, name)) in self.infos), None)
 
     def read(self, name: str) -> bytes | Refusal:
-        """The bytes of one file, or why there are none."""
-        infos, where = self.infos.get(name, []), f"{self.file}{MARK}/{name}"
+        """The bytes of one file, or why they cannot be read."""
+        infos, where = self.infos.get(name, []), f"{self.file}{ARCHIVE_MARK}/{name}"
         if not infos:
-            near = nearest(name, list(self.infos)[:NEAR]) if self.infos else ""
-            fix = f"did you mean {self.file}{MARK}/{near}?" if near else "check the path"
+            near = nearest(name, list(self.infos)[:MAX_COMPARED_NAMES]) if self.infos else ""
+            fix = f"did you mean {self.file}{ARCHIVE_MARK}/{near}?" if near else "check the path"
             return Refusal(where, 1, 1, "there is no such file.", found=counted(len(self.infos), "file"), fix=fix)
         if len(infos) > 1:
             found, fix = f"{len(infos)} files", "pack the archive again"
             return Refusal(where, 1, 1, "the archive holds several files of this name.", found=found, fix=fix)
-        if infos[0].file_size > MOST_OF_ONE:
-            found = f"{infos[0].file_size:,} bytes unpacked; at most {MOST_OF_ONE:,} are read"
+        if infos[0].file_size > MAX_MEMBER_BYTES:
+            found = f"{infos[0].file_size:,} bytes unpacked; at most {MAX_MEMBER_BYTES:,} are read"
             return Refusal(where, 1, 1, "the file is too large.", found=found, fix="pack it in smaller files")
         return read_member(self.archive, infos[0], self.file)
 
 
-def plain(name: str) -> str:
-    """A path inside an archive with plain strokes."""
+def normalise_path(name: str) -> str:
+    """A path inside an archive with forward slashes."""
     return str(PurePosixPath(name.replace("\\", "/")))

@@ -1,4 +1,4 @@
-"""Bytes to text: by mark, as UTF-8, else as an older encoding in which the words look like words."""
+"""Bytes to text: by a byte order mark, as UTF-8, else in a legacy encoding in which the words look right."""
 
 import codecs
 import re
@@ -8,8 +8,8 @@ from typing import NamedTuple
 from atento.errors import InputError
 
 
-class Text(NamedTuple):
-    """The text of a file, the encoding it was read in, and what a person should know about that."""
+class DecodedText(NamedTuple):
+    """The text of a file, the encoding it was decoded with, and notes on it."""
 
     text: str
     encoding: str
@@ -17,22 +17,22 @@ class Text(NamedTuple):
 
 
 class NotText(InputError):
-    """Bytes that are no text, from one place on."""
+    """The error for bytes that are not text, with the place of the first such byte."""
 
-    def __init__(self, file: str, line: int, column: int, said: str, *, found: str, fix: str) -> None:
-        super().__init__(f"{file}:{line}:{column}: {said}", found=found, fix=fix)
-        self.line, self.column, self.said = line, column, said
+    def __init__(self, file: str, line: int, column: int, reason: str, *, found: str, fix: str) -> None:
+        super().__init__(f"{file}:{line}:{column}: {reason}", found=found, fix=fix)
+        self.line, self.column, self.reason = line, column, reason
 
 
 class Candidate(NamedTuple):
-    """An older encoding; `odd` matches a word that shows it is the wrong one."""
+    """A legacy encoding; `odd` matches a word that shows it is the wrong one."""
 
     encoding: str
     odd: re.Pattern[str]
 
 
-# The mark of UTF-32 begins with the mark of UTF-16, so it is looked for first.
-MARKS = {
+# The mark of UTF-32 begins with the mark of UTF-16, so it is tried first.
+BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -54,9 +54,9 @@ CYRILLIC = re.compile(
     rf"|[{RUSSIAN}][^\w\s\x00-\x7f\u2019]+[{RUSSIAN}]|^[^{RUSSIAN}]+$"
 )
 JAPANESE = re.compile(r"[\uff61-\uff9f]|^[^\u3041-\u30ff\u4e00-\u9faf]+$")
-EASTERN_MARKS = r"\x00-\x7f\u3000-\u303f\uff00-\uffef\u2014\u2018-\u201d\u2026\xb7"
-KOREAN = re.compile(rf"[^{EASTERN_MARKS}\uac00-\ud7a3]")
-CHINESE = re.compile(rf"[A-Za-z][\u4e00-\u9fff][A-Za-z]|[^{EASTERN_MARKS}\u4e00-\u9fff]")
+EASTERN_PUNCTUATION = r"\x00-\x7f\u3000-\u303f\uff00-\uffef\u2014\u2018-\u201d\u2026\xb7"
+KOREAN = re.compile(rf"[^{EASTERN_PUNCTUATION}\uac00-\ud7a3]")
+CHINESE = re.compile(rf"[A-Za-z][\u4e00-\u9fff][A-Za-z]|[^{EASTERN_PUNCTUATION}\u4e00-\u9fff]")
 
 CANDIDATES = (
     Candidate("cp1252", LATIN),
@@ -71,51 +71,53 @@ CANDIDATES = (
 # What a file that is no text may be, by its first bytes.
 SIGNATURES = {
     b"PK\x03\x04": "it is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
-    b"\x1f\x8b": "it is packed by gzip: give its name the ending .gz",
-    b"\xfd7zXZ": "it is packed by xz: give its name the ending .xz",
-    b"PAR1": "it is a Parquet file: give its name the ending .parquet",
+    b"\x1f\x8b": "it is compressed by gzip: give its name the suffix .gz",
+    b"\xfd7zXZ": "it is compressed by xz: give its name the suffix .xz",
+    b"PAR1": "it is a Parquet file: give its name the suffix .parquet",
 }
 
 CONTROL = re.compile(r"[\x01-\x08\x0e-\x1f\x7f]")
 SAMPLE_WORDS = 2000
-INVISIBLE = "\t\n\r\xa0\xad\u3000"  # text all the same, though str.isprintable says no
+INVISIBLE = "\t\n\r\xa0\xad\u3000"  # part of texts, though str.isprintable is false
 
 
-def decode(data: bytes, file: str) -> Text:
-    """The text these bytes are, or the first byte that keeps them from being one."""
-    encoding = next((name for mark, name in MARKS.items() if data.startswith(mark)), "utf-8")
+def decode(data: bytes, file: str) -> DecodedText:
+    """The decoded text; bytes that are not text raise `NotText` with the place of the first bad byte."""
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         nul = data[: error.start].find(0)
         if encoding == "utf-8" and nul < 0 and not mostly_utf8(data):
-            return decode_older(data, error.start, file)
-        raise no_text(data, nul if encoding == "utf-8" and nul >= 0 else error.start, encoding, file) from None
+            return decode_legacy(data, error.start, file)
+        raise not_text(data, nul if encoding == "utf-8" and nul >= 0 else error.start, encoding, file) from None
     if "\0" in text:
-        raise no_text(data, len(text[: text.index("\0")].encode(encoding)), encoding, file)
-    return Text(text, encoding.removesuffix("-sig"), control_notes(text, file))
+        raise not_text(data, len(text[: text.index("\0")].encode(encoding)), encoding, file)
+    return DecodedText(text, encoding.removesuffix("-sig"), control_notes(text, file))
 
 
-def decode_older(data: bytes, start: int, file: str) -> Text:
-    """Text in the first older encoding that makes it printable and its words likely."""
+def decode_legacy(data: bytes, start: int, file: str) -> DecodedText:
+    """The text in the first legacy encoding in which it is printable and its words look right."""
     note = f"{file} is not UTF-8; read as"
     fallback = None
     for encoding, odd in CANDIDATES:
         text = data.decode(encoding, "replace")
         if first_unprintable(text) >= 0:
             continue
-        if likely(text, odd):
-            return Text(text, encoding, (f"{note} {encoding}",))
+        if looks_right(text, odd):
+            return DecodedText(text, encoding, (f"{note} {encoding}",))
         if fallback is None and odd is LATIN:
-            fallback = Text(text, encoding, (f"{note} {encoding}, but its words look odd: save it again as UTF-8",))
+            fallback = DecodedText(
+                text, encoding, (f"{note} {encoding}, but its words look odd: save it again as UTF-8",)
+            )
     if fallback is not None:
         return fallback
     western = first_unprintable(data.decode("cp1252", "replace"))  # one byte is one character
-    raise no_text(data, max(start, western), "utf-8" if start > western else "cp1252", file)
+    raise not_text(data, max(start, western), "utf-8" if start > western else "cp1252", file)
 
 
 def first_unprintable(text: str) -> int:
-    """Where the first character stands that no text holds; -1 when there is none."""
+    """The index of the first unprintable character; -1 where there is none."""
     rest = text
     for character in INVISIBLE:
         rest = rest.replace(character, "")
@@ -124,37 +126,37 @@ def first_unprintable(text: str) -> int:
     return next(at for at, it in enumerate(text) if it == "\ufffd" or not (it.isprintable() or it in INVISIBLE))
 
 
-def likely(text: str, odd: re.Pattern[str]) -> bool:
-    """Whether at least seven in ten words with letters beyond ASCII look as this script's words do."""
+def looks_right(text: str, odd: re.Pattern[str]) -> bool:
+    """Whether at least seven in ten words with non-ASCII letters look like words of this script."""
     words = list(islice((word for word in text.split() if not word.isascii()), SAMPLE_WORDS))
     return 10 * sum(odd.search(word) is None for word in words) >= 7 * len(words)
 
 
 def mostly_utf8(data: bytes) -> bool:
-    """Whether more characters beyond ASCII are right UTF-8 than wrong: then the file is damaged, not older."""
+    """Whether more non-ASCII characters are valid UTF-8 than invalid: the file is damaged, not in a legacy encoding."""
     text = data.decode("utf-8", "surrogateescape")
     wrong = len(re.findall(r"[\udc80-\udcff]", text))
     return len(re.findall(r"[^\x00-\x7f]", text)) - wrong > wrong
 
 
 def control_notes(text: str, file: str) -> tuple[str, ...]:
-    """Where the first control character stands: kept, for text from the web holds them, but said."""
+    """A note on the first control character; such characters are kept, since text from the web holds them."""
     first = CONTROL.search(text)
     if first is None:
         return ()
-    line, column = place(text[: first.start()])
+    line, column = line_and_column(text[: first.start()])
     return (f"{file}:{line}:{column}: a control character (0x{ord(first.group()):02x}) is kept as it is",)
 
 
-def place(before: str) -> tuple[int, int]:
-    """Line and column, from 1, of the character that follows this text."""
+def line_and_column(before: str) -> tuple[int, int]:
+    """The line and column, from 1, of the character after this text."""
     before = before.replace("\r\n", "\n").replace("\r", "\n")
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
-def no_text(data: bytes, at: int, encoding: str, file: str) -> NotText:
-    """The refusal of a file at one byte."""
-    line, column = place(data[:at].decode(encoding, "replace"))
+def not_text(data: bytes, at: int, encoding: str, file: str) -> NotText:
+    """The error for a file that is not text from one byte on."""
+    line, column = line_and_column(data[:at].decode(encoding, "replace"))
     known = next((fix for mark, fix in SIGNATURES.items() if data.startswith(mark)), "")
     return NotText(
         file,

@@ -1,10 +1,10 @@
-"""Which texts name pictures: paths with the ending of one, and drawn scenes."""
+"""Which texts name images: paths with the suffix of an image format, and drawn scenes."""
 
 import re
 from pathlib import PurePath
 
-DRAWN = "drawn:"
-ENDINGS = {
+DRAWN_PREFIX = "drawn:"
+IMAGE_FORMATS = {
     ".png": "PNG",
     ".jpg": "JPEG",
     ".jpeg": "JPEG",
@@ -14,23 +14,27 @@ ENDINGS = {
     ".tiff": "TIFF",
     ".webp": "WEBP",
 }
-NUMBERED = re.compile(r"#\d+$")  # as in `1000268201.jpg#3`, the fourth caption of a picture
-LONGEST = 1000  # characters of a path
+CAPTION_NUMBER = re.compile(r"#\d+$")  # as in `1000268201.jpg#3`, the fourth caption of an image
+MAX_PATH_LENGTH = 1000  # characters of a path
 
 
 def is_drawn(source: str) -> bool:
-    """Whether a source is a scene told in words rather than a path."""
-    return source.startswith(DRAWN)
+    """Whether a source describes a scene to be drawn rather than a path."""
+    return source.startswith(DRAWN_PREFIX)
 
 
-def is_picture_name(text: str) -> bool:
-    """Whether a text is a path of a picture, or a drawn scene."""
+def is_image_name(text: str) -> bool:
+    """Whether a text is the path of an image, or a drawn scene."""
     text = text.strip()
     if is_drawn(text):
         return True
-    return len(text) <= LONGEST and "\n" not in text and PurePath(bare(text)).suffix.lower() in ENDINGS
+    return (
+        len(text) <= MAX_PATH_LENGTH
+        and "\n" not in text
+        and PurePath(without_caption_number(text)).suffix.lower() in IMAGE_FORMATS
+    )
 
 
-def bare(cell: str) -> str:
-    """A picture's path without the number of its caption, with plain strokes."""
-    return NUMBERED.sub("", cell.strip()).replace("\\", "/")
+def without_caption_number(cell: str) -> str:
+    """The path of an image without the number of its caption, with forward slashes."""
+    return CAPTION_NUMBER.sub("", cell.strip()).replace("\\", "/")

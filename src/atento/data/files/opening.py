@@ -1,4 +1,4 @@
-"""A path to text: opened, unpacked and decoded, or refused with the reason."""
+"""Opening files: a path to bytes or text, decompressed and decoded, or an error that says what is wrong."""
 
 import gzip
 import io
@@ -8,56 +8,56 @@ from collections.abc import Callable
 from pathlib import Path
 from unicodedata import normalize
 
-from atento.data.files.archives import file_of, part, read_inside
-from atento.data.files.encodings import Text, decode
+from atento.data.files.archives import file_on_disk, read_inside, split_archive_path
+from atento.data.files.encodings import DecodedText, decode
 from atento.data.records import excerpt
 from atento.errors import InputError, nearest
 
-ASIDE = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
+ABOUT_THE_DATA = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
 RECIPE = "recipe.toml"
 MEMORY_LIMIT = 2**30  # a damaged archive may ask for any amount
-HEAD = 2**18
-MOST_BYTES = 2**32  # unpacked; more is a mistake or an attack
+HEAD_BYTES = 2**18
+MAX_BYTES = 2**32  # decompressed; more is a mistake or an attack
 
 
-def unpack_gz(data: bytes, most: int = MOST_BYTES) -> bytes:
-    """The bytes in a gzip archive, the first so many of them."""
+def decompress_gz(data: bytes, most: int = MAX_BYTES) -> bytes:
+    """The first `most` bytes of gzip-compressed data."""
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as opened:
         return opened.read(most)
 
 
-def unpack_xz(data: bytes, most: int = MOST_BYTES) -> bytes:
-    """The bytes in an xz archive, the first so many of them."""
-    pieces, left = [], most
+def decompress_xz(data: bytes, most: int = MAX_BYTES) -> bytes:
+    """The first `most` bytes of xz-compressed data."""
+    blocks, left = [], most
     while data and left > 0:
         stream = lzma.LZMADecompressor(memlimit=MEMORY_LIMIT)
-        pieces.append(stream.decompress(data, left))
-        left -= len(pieces[-1])
+        blocks.append(stream.decompress(data, left))
+        left -= len(blocks[-1])
         if left > 0 and not stream.eof:
             raise EOFError("the archive ends before its end mark")
         data = stream.unused_data.lstrip(b"\0") if stream.eof else b""
-    return b"".join(pieces)
+    return b"".join(blocks)
 
 
-UNPACK: dict[str, Callable[[bytes, int], bytes]] = {".gz": unpack_gz, ".xz": unpack_xz}
+DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {".gz": decompress_gz, ".xz": decompress_xz}
 
 
-def read_text(path: str) -> Text:
-    """The text of a file in NFC, its lines ended by a newline alone."""
+def read_text(path: str) -> DecodedText:
+    """The text of a file in NFC with `\\n` line breaks."""
     text, encoding, notes = read_exact(path)
-    return Text(normalize("NFC", text), encoding, notes)
+    return DecodedText(normalize("NFC", text), encoding, notes)
 
 
-def read_exact(path: str) -> Text:
-    """The text as it is written, for readers that count columns: NFC would move them."""
+def read_exact(path: str) -> DecodedText:
+    """The text of a file without NFC, which would move the columns that readers count."""
     file = Path(path).name
     text, encoding, notes = decode(read_bytes(path), file)
     require_text(text, file)
-    return Text(plain_breaks(text), encoding, notes)
+    return DecodedText(normalise_newlines(text), encoding, notes)
 
 
 def require_text(text: str, file: str) -> None:
-    """A file of nothing but white space is refused."""
+    """Raise an error where a file holds nothing but white space."""
     if not text.strip():
         raise InputError(
             f"{file}:1:1: the file is empty.",
@@ -66,13 +66,13 @@ def require_text(text: str, file: str) -> None:
         )
 
 
-def plain_breaks(text: str) -> str:
-    """Lines ended by a newline alone."""
+def normalise_newlines(text: str) -> str:
+    """The text with `\\n` for every kind of line break."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_head(path: str, most: int = HEAD) -> Text:
-    """The first lines of a file, for a look at its kind and columns; all of it where that is not text so far."""
+def read_head(path: str, most: int = HEAD_BYTES) -> DecodedText:
+    """The first lines of a file, to find its format and columns; the whole text where they cannot be decoded alone."""
     data = read_bytes(path, most)
     if len(data) < most:
         return read_exact(path)
@@ -81,15 +81,15 @@ def read_head(path: str, most: int = HEAD) -> Text:
     except InputError:
         return read_exact(path)
     require_text(text, Path(path).name)
-    return Text(plain_breaks(text), encoding, notes)
+    return DecodedText(normalise_newlines(text), encoding, notes)
 
 
-def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
-    """The first so many bytes of a file, on disk or in an archive, unpacked when its name ends in .gz or .xz."""
-    unpack = UNPACK.get(Path(path).suffix.lower())
+def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
+    """The first `most` bytes of a file on disk or in an archive, decompressed where its name ends in .gz or .xz."""
+    unpack = DECOMPRESS.get(Path(path).suffix.lower())
     try:
-        inside = part(path)
-        if inside is None and unpack is None and most < MOST_BYTES:
+        inside = split_archive_path(path)
+        if inside is None and unpack is None and most < MAX_BYTES:
             with Path(path).open("rb") as opened:
                 return opened.read(most)
         data = Path(path).read_bytes() if inside is None else read_inside(*inside)
@@ -99,7 +99,7 @@ def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
     except InputError:  # which is a ValueError, too
         raise
     except FileNotFoundError:
-        raise missing(file_of(path)) from None
+        raise missing_file(file_on_disk(path)) from None
     except IsADirectoryError:
         raise not_a_file(Path(path)) from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
@@ -114,23 +114,23 @@ def read_bytes(path: str, most: int = MOST_BYTES) -> bytes:
             found=error.strerror or str(error) if isinstance(error, OSError) else str(error),
             fix="check the name, and that you may read the file",
         ) from None
-    if len(unpacked) >= MOST_BYTES:
+    if len(unpacked) >= MAX_BYTES:
         raise InputError(
             f"{path} holds more than is read from one archive.",
-            found=f"{len(data):,} bytes packed, over {MOST_BYTES:,} unpacked",
+            found=f"{len(data):,} bytes compressed, over {MAX_BYTES:,} decompressed",
             fix="unpack it, and give a part of it",
         )
     return unpacked
 
 
 def inner_name(path: str) -> str:
-    """The file's name without the ending of an archive."""
+    """The file's name without a suffix of compression."""
     name = Path(path)
-    return name.stem if name.suffix.lower() in UNPACK else name.name
+    return name.stem if name.suffix.lower() in DECOMPRESS else name.name
 
 
 def not_a_file(folder: Path) -> InputError:
-    """The refusal of a folder that is no set by itself."""
+    """The error for a folder where a file is expected."""
     return InputError(
         f"{folder} is a folder, not a file.",
         found=f"in it: {listing(folder)}",
@@ -138,13 +138,13 @@ def not_a_file(folder: Path) -> InputError:
     )
 
 
-def about_others(name: str) -> bool:
-    """Whether a file is about the others of its folder rather than data, by its name."""
-    return Path(name).stem.lower() in ASIDE or Path(name).suffix.lower() in (".md", ".rst", ".pdf", ".html")
+def is_about_the_data(name: str) -> bool:
+    """Whether a file is documentation rather than data, by its name."""
+    return Path(name).stem.lower() in ABOUT_THE_DATA or Path(name).suffix.lower() in (".md", ".rst", ".pdf", ".html")
 
 
-def missing(path: Path) -> InputError:
-    """The refusal of a path that leads nowhere, with the most similar name that is there."""
+def missing_file(path: Path) -> InputError:
+    """The error for a file that does not exist, with the most similar name in its folder."""
     folder = path.parent
     if not folder.is_dir():
         return InputError(
@@ -159,7 +159,7 @@ def missing(path: Path) -> InputError:
 
 
 def file_names(folder: Path) -> list[str]:
-    """The files of a folder by name, none when it may not be read."""
+    """The names of the files in a folder; none where it may not be read."""
     try:
         return sorted(entry.name for entry in folder.iterdir() if entry.is_file() and entry.name[0] != ".")
     except OSError:
@@ -167,15 +167,15 @@ def file_names(folder: Path) -> list[str]:
 
 
 def first_file(folder: Path) -> str:
-    """A file name to show as an example."""
+    """A file name to show as an example in a message."""
     names = file_names(folder)
     if RECIPE in names:  # of a run: its data, once more
         return RECIPE
-    return next((name for name in names if not about_others(name)), names[0] if names else "pairs.tsv")
+    return next((name for name in names if not is_about_the_data(name)), names[0] if names else "pairs.tsv")
 
 
 def listing(folder: Path) -> str:
-    """The names of the files in a folder, the first eight of them."""
+    """The names of the first eight files in a folder, for a message."""
     names = file_names(folder)
     if not names:
         return "no files"

@@ -1,7 +1,8 @@
-"""Drawn scenes: a few coloured shapes on a dark ground, told in a line of words and drawn the same way every time.
+"""Drawn scenes: images of a few coloured shapes on a dark background, described by a line of text.
 
-`drawn:32 red circle 9 20 5; blue square 24 8 6` is a picture of 32 × 32 pixels with a red circle around (9, 20), 5
-pixels from its centre to its edge, and a blue square below no other shape: what is told later is drawn on top."""
+`drawn:32 red circle 9 20 5; blue square 24 8 6` is an image of 32 × 32 pixels with a red circle of radius 5 around
+(9, 20) and a blue square; later shapes are drawn on top. The same description gives the same pixels.
+"""
 
 import hashlib
 import math
@@ -10,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.files.image_names import DRAWN, is_drawn
+from atento.data.files.image_names import DRAWN_PREFIX, is_drawn
 from atento.data.records import counted, excerpt
 from atento.errors import InputError, nearest
 
@@ -23,12 +24,12 @@ COLOURS: dict[str, tuple[int, int, int]] = {
     "yellow": (235, 205, 50),
     "purple": (170, 70, 200),
 }
-GROUND = (40, 40, 44)
-NOISE = 5.0  # standard deviation of each number of a picture
+BACKGROUND = (40, 40, 44)
+NOISE = 5.0  # standard deviation of each value of a pixel
 SMALLEST_SIDE, LARGEST_SIDE = 8, 1024
 MOST_SHAPES = 100
 POINTS = 5  # of a star
-INNER = 0.45  # how far the inner corners of a star lie from its centre
+INNER = 0.45  # distance of a star's inner corners from its centre
 
 Floats = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
@@ -45,7 +46,7 @@ class Shape(NamedTuple):
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom of a square that holds all of it."""
+        """Left, top, right and bottom of its bounding square."""
         return self.x - self.size, self.y - self.size, self.x + self.size, self.y + self.size
 
     def __str__(self) -> str:
@@ -53,39 +54,39 @@ class Shape(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """The side of a square picture, and what is on it."""
+    """The side of a square image, and its shapes."""
 
     side: int
     shapes: tuple[Shape, ...]
 
     def __str__(self) -> str:
-        return f"{DRAWN}{self.side} " + "; ".join(map(str, self.shapes))
+        return f"{DRAWN_PREFIX}{self.side} " + "; ".join(map(str, self.shapes))
 
 
 def shapes_in(source: str) -> tuple[Shape, ...]:
-    """The shapes of a scene told in words."""
+    """The shapes of a scene's description."""
     return parse_scene(source).shapes
 
 
 def parse_scene(source: str) -> Scene:
-    """The scene that a text tells of."""
-    side, _, rest = source.removeprefix(DRAWN).strip().partition(" ")
-    told = [part.split() for part in rest.split(";") if part.strip()]
-    if not is_drawn(source) or not side.isascii() or not side.isdigit() or len(told) > MOST_SHAPES:
+    """The scene of a description."""
+    side, _, rest = source.removeprefix(DRAWN_PREFIX).strip().partition(" ")
+    described = [part.split() for part in rest.split(";") if part.strip()]
+    if not is_drawn(source) or not side.isascii() or not side.isdigit() or len(described) > MOST_SHAPES:
         raise InputError(
-            "this is no drawn scene.", found=excerpt(source), fix=f"write e.g. {DRAWN}32 red circle 9 20 5"
+            "this is not a drawn scene.", found=excerpt(source), fix=f"write e.g. {DRAWN_PREFIX}32 red circle 9 20 5"
         )
     if not SMALLEST_SIDE <= int(side) <= LARGEST_SIDE:
         raise InputError(
             f"a drawn scene has a side of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels.",
             found=side,
-            fix=f"write e.g. {DRAWN}32 red circle 9 20 5",
+            fix=f"write e.g. {DRAWN_PREFIX}32 red circle 9 20 5",
         )
-    return Scene(int(side), tuple(parse_shape(words) for words in told))
+    return Scene(int(side), tuple(parse_shape(words) for words in described))
 
 
 def parse_shape(words: list[str]) -> Shape:
-    """`red circle 9 20 5`."""
+    """The shape of a description such as `red circle 9 20 5`."""
     try:
         colour, kind, *numbers = words
         x, y, size = map(float, numbers)
@@ -103,17 +104,19 @@ def parse_shape(words: list[str]) -> Shape:
             )
     if not (all(map(math.isfinite, (x, y, size))) and 0 < size <= LARGEST_SIDE):
         raise InputError(
-            "a drawn shape has a place and a size above 0.", found=" ".join(words), fix="write e.g. red circle 9 20 5"
+            "a drawn shape has a finite position and a size above 0.",
+            found=" ".join(words),
+            fix="write e.g. red circle 9 20 5",
         )
     return Shape(colour, kind, x, y, size)
 
 
 def draw(scene: Scene, *, side: int = 0) -> Pixels:
-    """The pixels (S, S, 3), at the scene's own side or drawn larger or smaller; the same scene, the same pixels."""
+    """The pixels (S, S, 3) of a scene, at its own side or scaled to another; the same scene gives the same pixels."""
     side = side or scene.side
     scale = side / scene.side
-    picture = np.empty((side, side, 3))
-    picture[:] = GROUND
+    pixels = np.empty((side, side, 3))
+    pixels[:] = BACKGROUND
     centres: Floats = np.arange(side, dtype=np.float64) + 0.5
     for shape in scene.shapes:
         size = shape.size * scale
@@ -121,12 +124,12 @@ def draw(scene: Scene, *, side: int = 0) -> Pixels:
         across, down = (within(side, *ends) for ends in ((left, right), (top, bottom)))
         x, y = centres[None, across] - shape.x * scale, centres[down, None] - shape.y * scale  # (1, w), (h, 1)
         outside = KINDS[shape.kind](x / size, y / size) * size
-        share = np.minimum(np.maximum(0.5 - outside, 0.0), 1.0)[..., None]  # (h, w, 1): soft over one pixel
-        part = picture[down, across]
+        share = np.minimum(np.maximum(0.5 - outside, 0.0), 1.0)[..., None]  # (h, w, 1): antialiased over one pixel
+        part = pixels[down, across]
         part += share * (np.array(COLOURS[shape.colour]) - part)
     seed = int.from_bytes(hashlib.sha256(str(scene).encode()).digest()[:8], "big")
-    picture += np.random.default_rng(seed).normal(0.0, NOISE, picture.shape)
-    return np.minimum(np.maximum(np.rint(picture), 0.0), 255.0).astype(np.uint8)
+    pixels += np.random.default_rng(seed).normal(0.0, NOISE, pixels.shape)
+    return np.minimum(np.maximum(np.rint(pixels), 0.0), 255.0).astype(np.uint8)
 
 
 def within(side: int, first: float, last: float) -> slice:
@@ -135,23 +138,23 @@ def within(side: int, first: float, last: float) -> slice:
 
 
 def circle(x: Floats, y: Floats) -> Floats:
-    """How far (S, S) each point lies outside a circle of radius 1; below 0 inside."""
+    """The signed distance (h, w) of each point from a circle of radius 1; below 0 inside."""
     return np.hypot(x, y) - 1.0
 
 
 def square(x: Floats, y: Floats) -> Floats:
-    """A square with corners near those of the box."""
+    """The same from a square nearly as large as the box."""
     return np.maximum(np.abs(x), np.abs(y)) - 0.9
 
 
 def triangle(x: Floats, y: Floats) -> Floats:
-    """A point above, a flat side below: the largest of the distances from its three lines."""
+    """The same from a triangle with one corner up: the largest of the distances from its three lines."""
     slope = math.hypot(2.0, 1.0)  # sides from (0, -1) to (±1, 1)
     return np.maximum(y - 0.95, (2.0 * np.abs(x) - y - 0.95) / slope)
 
 
 def star(x: Floats, y: Floats) -> Floats:
-    """Five points, one of them up: by symmetry one line from an outer corner to the next inner one."""
+    """The same from a star with one of its five points up: by symmetry, from the line between two of its corners."""
     angle = np.arctan2(x, -y)  # 0 straight up
     wedge = 2 * math.pi / POINTS
     angle = np.abs((angle + wedge / 2) % wedge - wedge / 2)  # 0 at a point, wedge / 2 between two

@@ -1,1 +1,1 @@
-"""Labelled numeric sequences: the formats they come in, and how each becomes a row of a sequence and its label."""
+"""Sequences of numbers as examples. labelled: from any table; long: from a table with a row for each time step."""

@@ -1,29 +1,26 @@
-"""Numeric sequences and what is said of each, from any table: lists in cells, a column a step, a row a step."""
+"""Sequences of numbers as sources, from any table: lists in cells, a column a step, a row a step."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from atento.data.columns.roles import label_column, look_at
-from atento.data.examples.pairs import Pair, Pairs, collect, empty_cell, find_column, nothing_left
+from atento.data.columns.roles import label_column, sample_columns
+from atento.data.examples.pairs import COMMA, ExampleSource, Half, empty_cell, find_column
 from atento.data.files.opening import read_bytes
-from atento.data.records import BETWEEN, Records, Refusal, counted, in_words, stop_or_skip
-from atento.data.sequences.long import Fault, find_cases, fold_cases, mend
-from atento.data.sources import read_source
-from atento.data.tables.arrays import read_arrays
+from atento.data.records import LIST_SEPARATOR, Records, Refusal, counted, in_words
+from atento.data.sequences.long import LongColumns, SequenceProblem, fill_missing, find_cases, fold_cases
+from atento.data.tables.arrays import read_case_arrays
 from atento.data.tables.number_lists import is_sequence
 from atento.data.tables.sniffing import kind_by_name
 from atento.data.tables.table import Table, table_of
-from atento.data.tables.wide import GAP, SEQUENCE, all_numbers, fold
+from atento.data.tables.wide import MISSING_NUMBER, SEQUENCE, fold_columns, numeric_steps
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
 FOLDED = ("ts", "arff", "npz", "sequences")  # kinds of tables whose first column is a sequence
 SAMPLE = 200
 NEARLY_ALL = 0.95
-
-FindTarget = Callable[[Table, Sequence[int]], int]  # table, columns that are read -> the column of the target
 
 
 @dataclass
@@ -47,11 +44,22 @@ class Sequences:
             if len({len(one) for one in steps}) > 1:
                 return self.uneven(row, [len(one) for one in steps])
             texts = [" ".join(map(",".join, zip(*steps, strict=True)))]
-        mended = mend(texts[0], recipe.gaps, channels=self.width)
-        if isinstance(mended, Fault):
-            return self.refusal(row, mended)
-        self.width, self.filled = self.width or mended.channels, self.filled + mended.filled
-        return mended.text
+        found = fill_missing(texts[0], recipe.gaps, channels=self.width)
+        if isinstance(found, SequenceProblem):
+            return self.refusal(row, found)
+        self.width, self.filled = self.width or found.channels, self.filled + found.filled
+        return found.text
+
+    def half(self, recipe: DataRecipe, roles: dict[str, str]) -> Half:
+        """The sources of examples."""
+        return Half(
+            self.table,
+            tuple(self.columns),
+            lambda row: self.text(row, recipe),
+            {},
+            roles,
+            closing_notes=lambda: self.notes(recipe),
+        )
 
     def uneven(self, row: int, lengths: Sequence[int]) -> Refusal:
         """The refusal of a row whose channels are of unlike length."""
@@ -59,16 +67,16 @@ class Sequences:
         place = self.table.place(row, self.columns[0])
         return Refusal(*place, "channels have unlike numbers of steps.", in_words(named), "give all of them as many")
 
-    def refusal(self, row: int, fault: Fault) -> Refusal:
+    def refusal(self, row: int, fault: SequenceProblem) -> Refusal:
         """What is wrong, at its place in the file; of a list in a cell, where the list begins."""
         table, column = self.table, self.columns[min(fault.channel, len(self.columns) - 1)]
         cell = table.rows[row][column]
-        if table.inside is not None:
-            file, line, at = table.inside(table.lines[row], fault.step, fault.channel)
+        if table.locate_number is not None:
+            file, line, at = table.locate_number(table.lines[row], fault.step, fault.channel)
         else:
             file, line, at = table.place(row, column)
             after = table.place(row, column + 1)
-            if BETWEEN not in cell and table.kind not in ("parquet", "jsonl") and len(self.columns) == 1:
+            if LIST_SEPARATOR not in cell and table.kind not in ("parquet", "jsonl") and len(self.columns) == 1:
                 quote = after.line == line and after.column - at - len(cell) >= 2  # a delimiter alone takes one
                 at += quote + fault.problem.at
         return Refusal(file, line, at, *fault.problem[1:])
@@ -80,79 +88,54 @@ class Sequences:
         return (f"{counted(self.filled, 'missing number')} filled (data.gaps={recipe.gaps})",)
 
 
-def read_sequences(recipe: DataRecipe, file: str, find_target: FindTarget, *, key: str) -> Pairs:
-    """Every sequence with its target; `key` is the recipe key that names the target's column."""
-    asked = getattr(recipe, key)
-    found, notes, keys = find_sequences(recipe, file, target=asked)
-    table = found.table
-    if not table.rows:
-        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
-    target = find_column(table, asked, f"data.{key}")
-    if target < 0:
-        target = find_target(table, found.columns)
-        if table.kind not in FOLDED or len(table.columns) > 2:
-            notes += (f"column {table.columns[target]!r} holds the {key}; --set data.{key}=... chooses otherwise",)
+class SequenceSource(ExampleSource):
+    """A sequence of numbers of each row: lists in cells, a column a step, or a row a step."""
 
-    def pair_of(at: int) -> Pair | Refusal:
-        label = table.rows[at][target].strip()
-        if not label:
-            return empty_cell(table, at, target)
-        text = found.text(at, recipe)
-        return text if isinstance(text, Refusal) else (text, label)
+    def open(self, recipe: DataRecipe, file: str, names: Sequence[str]) -> Table:
+        """The table of a file; of arrays, with time on the axis that the recipe names."""
+        if kind_by_name(file) == "npz" and recipe.time:
+            name = Path(file).name
+            return table_of(read_case_arrays(read_bytes(file), name, time=recipe.time), name, "npz", "", False, "skip")
+        named = [name for name in (*names, recipe.label, recipe.target, recipe.series, recipe.time) if name]
+        return super().open(recipe, file, named)
 
-    named = {**keys, key: table.columns[target]}
-    pairs = collect(table, pair_of, recipe.bad_rows, columns=(found.columns[0], target), notes=notes, keys=named)
-    return pairs._replace(notes=pairs.notes + found.notes(recipe))
-
-
-def find_sequences(
-    recipe: DataRecipe, file: str, *, target: str = ""
-) -> tuple[Sequences, tuple[str, ...], dict[str, int | str]]:
-    """The sequences of a file, what was guessed, and what data.* must say for another file to be read alike."""
-    table = open_table(recipe, file, target)
-    if table.kind in FOLDED:
-        return Sequences(table, [0]), (), {}
-    named = [find_column(table, name.strip(), "data.source") for name in recipe.source.split(",") if name.strip()]
-    lists = [at for at in named or range(len(table.columns)) if holds_sequences(table, at)]
-    if lists and (not named or len(lists) == len(named)):
-        return of_lists(table, lists, recipe)
-    label = table.columns.index(target) if target in table.columns else -1
-    places = [
-        find_column(table, name, f"data.{key}") for key, name in (("series", recipe.series), ("time", recipe.time))
-    ]
-    long = find_cases(table, case=places[0], time=places[1], label=label)
-    if long is not None:
-        long = long._replace(channels=named or long.channels)
-        names = [table.columns[at] for at in long.channels]
-        keys: dict[str, int | str] = {"series": table.columns[long.case], "source": ",".join(names)}
-        if long.time >= 0:
-            keys["time"] = table.columns[long.time]
-        return Sequences(fold_cases(table, long, order=recipe.order), [0]), (), keys
-    if named:
-        return of_lists(table, named, recipe)
-    aside = [label] if label >= 0 else [label_column(look_at(table))]
-    wide = all_numbers(table.columns, table.rows, aside)
-    if wide is None:
-        raise InputError(
-            f"{table.file}:1: no column holds sequences of numbers, and no columns are the steps of one.",
-            found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
-            fix="name it: --set data.source=..., or the column that tells cases apart: --set data.series=...",
-        )
-    return Sequences(folded(table, fold(table_records(table), wide)), [0]), (), {}
+    def find(self, table: Table, recipe: DataRecipe, file: str, taken: Sequence[int]) -> Half:
+        """By the kind of the file, else lists in cells, else rows that are steps of cases, else columns of steps."""
+        if table.kind in FOLDED:
+            return Sequences(table, [0]).half(recipe, {table.columns[0]: SEQUENCE})
+        named = [find_column(table, name.strip(), "data.source") for name in recipe.source.split(COMMA) if name.strip()]
+        lists = [at for at in named or range(len(table.columns)) if holds_sequences(table, at)]
+        if lists and (not named or len(lists) == len(named)):
+            return of_lists(table, lists, recipe)
+        case, time = (find_column(table, getattr(recipe, key), f"data.{key}") for key in ("series", "time"))
+        long = find_cases(table, case=case, time=time, label=taken[0] if taken else -1)
+        if long is not None:
+            return of_cases(table, long._replace(channels=named or long.channels), recipe)
+        if named:
+            return of_lists(table, named, recipe)
+        wide = numeric_steps(table.columns, table.rows, taken or [label_column(sample_columns(table))])
+        if wide is None:
+            raise InputError(
+                f"{table.file}:1: no column holds sequences of numbers, and no columns are the steps of one.",
+                found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
+                fix="name it: --set data.source=..., or the column that tells cases apart: --set data.series=...",
+            )
+        return Sequences(folded(table, fold_columns(table_records(table), wide)), [0]).half(recipe, {})
 
 
-def open_table(recipe: DataRecipe, file: str, target: str) -> Table:
-    """The table of a file; of arrays, with time on the axis that the recipe names."""
-    if kind_by_name(file) == "npz" and recipe.time:
-        name = Path(file).name
-        return table_of(read_arrays(read_bytes(file), name, time=recipe.time), name, "npz", "", False, "skip")
-    names = [name for name in (*recipe.source.split(","), target, recipe.series, recipe.time) if name]
-    return read_source(file, header=recipe.header, names=names)
+def of_cases(table: Table, long: LongColumns, recipe: DataRecipe) -> Half:
+    """Sequences whose steps are rows of the table."""
+    channels = [table.columns[at] for at in long.channels]
+    keys = {"series": table.columns[long.case], "source": COMMA.join(channels)}
+    roles = dict.fromkeys(channels, "channel") | {table.columns[long.case]: "case"}
+    if long.time >= 0:
+        keys["time"] = table.columns[long.time]
+        roles[table.columns[long.time]] = "time"
+    half = Sequences(fold_cases(table, long, order=recipe.order), [0]).half(recipe, roles)
+    return half._replace(keys=keys)
 
 
-def of_lists(
-    table: Table, columns: list[int], recipe: DataRecipe
-) -> tuple[Sequences, tuple[str, ...], dict[str, int | str]]:
+def of_lists(table: Table, columns: list[int], recipe: DataRecipe) -> Half:
     """Sequences in cells: one column, or a column a channel."""
     names = [table.columns[at] for at in columns]
     notes: tuple[str, ...] = ()
@@ -163,7 +146,8 @@ def of_lists(
     if first is not None and not recipe.time:
         axis = "channel" if first else "step"
         notes += (f"{names[0]!r} holds a list a {axis}; --set data.time={1 if first else 2} takes the other axis",)
-    return Sequences(table, columns, channels_first=bool(first)), notes, {"source": ",".join(names)}
+    half = Sequences(table, columns, channels_first=bool(first)).half(recipe, dict.fromkeys(names, SEQUENCE))
+    return half._replace(notes=notes, keys={"source": COMMA.join(names)})
 
 
 def holds_sequences(table: Table, column: int) -> bool:
@@ -178,7 +162,11 @@ def channels_first(table: Table, column: int, time: str) -> bool | None:
     are none. `time` is the axis of time as the user says, 1 or 2.
     """
     cells = [row[column] for row in table.rows[:: 1 + len(table.rows) // SAMPLE]]
-    shapes = [(cell.count(BETWEEN) + 1, len(cell.split(BETWEEN)[0].split())) for cell in cells if BETWEEN in cell]
+    shapes = [
+        (cell.count(LIST_SEPARATOR) + 1, len(cell.split(LIST_SEPARATOR)[0].split()))
+        for cell in cells
+        if LIST_SEPARATOR in cell
+    ]
     if not shapes or all(inner == 1 for _, inner in shapes):
         return None
     if time in ("1", "2"):
@@ -188,9 +176,9 @@ def channels_first(table: Table, column: int, time: str) -> bool | None:
 
 def unlisted(cell: str, *, channels_first: bool = False) -> str:
     """A list in a cell, `1\\t2` or a list of lists, `1 2\\t3 4`, as a sequence; a text of numbers as it is."""
-    if BETWEEN not in cell:
+    if LIST_SEPARATOR not in cell:
         return cell.strip()
-    items = [item.split() or [GAP] for item in cell.split(BETWEEN)]
+    items = [item.split() or [MISSING_NUMBER] for item in cell.split(LIST_SEPARATOR)]
     if channels_first and len({len(item) for item in items}) == 1:
         return " ".join(map(",".join, zip(*items, strict=True)))
     return " ".join(map(",".join, items))
@@ -199,7 +187,13 @@ def unlisted(cell: str, *, channels_first: bool = False) -> str:
 def table_records(table: Table) -> Records:
     """The rows of a table as its reader found them."""
     return Records(
-        table.columns, list(table.rows), list(table.lines), list(table.refused), table.locate, table.notes, table.inside
+        table.columns,
+        list(table.rows),
+        list(table.lines),
+        list(table.refused),
+        table.locate,
+        table.notes,
+        table.locate_number,
     )
 
 
@@ -212,40 +206,5 @@ def folded(table: Table, records: Records) -> Table:
         notes=records.notes,
         kind="sequences",
         locate=records.locate,
-        inside=records.inside,
+        locate_number=records.locate_number,
     )
-
-
-def label_of(table: Table, read: Sequence[int]) -> int:
-    """The column of the labels: few values that come again and again."""
-    label = label_column(look_at(table), taken=read)
-    if label < 0:
-        raise InputError(
-            f"{table.file}:1: no column looks like a label: few values that come again and again.",
-            found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
-            fix=f"name it: --set data.label={table.columns[-1]}",
-            settings={"data.label": table.columns[-1]},
-        )
-    return label
-
-
-def text_of(table: Table, read: Sequence[int]) -> int:
-    """The column of the texts that are written: the longest that is no sequence."""
-    looks = [look for look in look_at(table) if look.at not in read and look.cells]
-    texts = [look for look in looks if not look.numeric] or looks
-    if not texts:
-        raise InputError(
-            f"{table.file}:1: no column holds texts beside the sequences.",
-            found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
-            fix="name it: --set data.target=...",
-        )
-    return max(texts, key=lambda look: look.distinct).at
-
-
-def cast_sequences(table: Table) -> dict[int, str]:
-    """A sequence and its label, as columns of the table; of a row a step, the case, its time and its channels."""
-    read = [0] if table.kind in FOLDED else [at for at in range(len(table.columns)) if holds_sequences(table, at)]
-    long = None if read else find_cases(table)
-    if long is not None:
-        return {**dict.fromkeys(long.channels, "channel"), long.case: "case", long.time: "time", long.label: "label"}
-    return {**dict.fromkeys(read, SEQUENCE), label_column(look_at(table), taken=read): "label"}

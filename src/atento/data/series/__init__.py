@@ -1,5 +1,11 @@
-"""Series: numbers at equal distances in time."""
+"""Time series: numbers at equal time steps.
 
-from atento.data.series.series import Past, Series, SeriesSet, Step
+series: what a set of series is; reading: a file to a set of series. Its steps: typed_table, numbers, timestamps and
+time_columns read cells; columns finds the role of each column; grid sorts rows and lays them on equal time steps;
+cleaning refuses or fills what is missing; covariates, seasons and frequency describe the result.
+"""
 
-__all__ = ["Past", "Series", "SeriesSet", "Step"]
+from atento.data.series.reading import read_series
+from atento.data.series.series import Frequency, Past, Series, SeriesSet
+
+__all__ = ["Frequency", "Past", "Series", "SeriesSet", "read_series"]

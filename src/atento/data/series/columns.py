@@ -1,6 +1,6 @@
-"""Which column of a table plays which part in its series: as the recipe says, else a guess, to be said.
+"""The role of each column of a table of series: as the recipe says, else a guess, with a note.
 
-Which columns tell series apart: without them rows share times, with them they do not.
+Columns identify series where rows share timestamps without them and do not share them with them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,193 +9,221 @@ from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from atento.data.examples.pairs import find_column
 from atento.data.records import in_words
-from atento.data.series.numbers import Sheet
-from atento.data.series.time_columns import ROW, SERIES, SURE, VARIABLE, goes_by, guess_time
+from atento.data.series.covariates import VARIABLE_SEPARATOR
+from atento.data.series.series import Integers
+from atento.data.series.time_columns import (
+    ID_WORDS,
+    ROW_WORDS,
+    SERIES_WORDS,
+    VARIABLE_WORDS,
+    guess_time_columns,
+    has_word,
+)
+from atento.data.series.typed_table import TypedTable
 from atento.errors import InputError, nearest
 from atento.spec import DataRecipe
 
-Whole = NDArray[np.int64]
+COLUMN_KEYS = ("time", "series", "target", "future_covariates")  # keys of the recipe that name columns
+FEW_REPEATED = 0.1  # share of rows with a repeated timestamp above which a column that identifies series is sought
+STILL_REPEATED = 0.05  # share that may remain then: errors of the file
+MOST_IDENTIFIERS = 8  # columns that are tried
+TEXTS, NUMBERS = 2, 20  # rows for each distinct cell, of texts and of numbers whose column has no telling name
 
-FEW = 0.1  # of rows may share a time before a column is looked for that tells series apart
-LEFT = 0.05  # of rows that may still share it then: faults to be told
-MOST = 8  # columns that are tried
-TEXTS, NUMBERS = 2, 20  # rows for each different cell, of texts and of numbers that no name explains
+
+class SeriesColumns(NamedTuple):
+    """The column numbers of each role, from 0."""
+
+    time: tuple[int, ...]  # several form one timestamp: a date and a time of day, or year, month and day
+    series: tuple[int, ...]
+    variable: int  # of a table in long form, the column that names what the value is; -1: none
+    channels: tuple[int, ...]
+    covariates: tuple[int, ...]
+    row_counters: tuple[int, ...]
+    unused: tuple[int, ...]
+
+    @property
+    def identifiers(self) -> tuple[int, ...]:
+        """All columns that tell rows of the same timestamp apart."""
+        return (*self.series, *([self.variable] if self.variable >= 0 else ()))
 
 
-def guess_series(sheet: Sheet, time: Sequence[int], free: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The columns whose cells tell series apart, and the one among them that names variables; -1: none does."""
-    alone = bool(time) and share_a_time(sheet, time) <= FEW
-    likely = [at for at in free if not alone or goes_by(sheet.name(at), SURE)]
-    names = [at for at in likely if may_name_series(sheet, at)]
-    names = sorted(names, key=lambda at: (not goes_by(sheet.name(at), SERIES | VARIABLE), sheet.is_numeric(at), at))
-    if alone:
-        return tuple(names[:1]), -1
+def find_columns(typed: TypedTable, recipe: DataRecipe) -> SeriesColumns:
+    """The columns that the recipe names, and guesses for the others."""
+    named = {key: columns_named(typed, recipe, key) for key in COLUMN_KEYS}
+    require_one_role(typed, named)
+    time, series, channels, covariates = named.values()
+
+    def free(*taken: Sequence[int]) -> list[int]:
+        used = {at for several in taken for at in several}
+        return [at for at in range(len(typed.table.columns)) if at not in used]
+
+    time = time or guess_time_columns(typed, free(series, channels, covariates))
+    variable = -1
+    if not series:
+        series, variable = guess_series(typed, time, free(time, channels, covariates))
+    identifiers = (*series, variable)
+    counters = tuple(at for at in free(time, identifiers, channels, covariates) if is_row_counter(typed, at))
+    if not channels:
+        numeric = tuple(at for at in free(time, identifiers, covariates, counters) if typed.is_numeric(at))
+        channels = tuple(at for at in numeric if not series or not is_static(typed, at, series)) or numeric
+    unused = tuple(free(time, identifiers, channels, covariates, counters))
+    return SeriesColumns(time, series, variable, channels, covariates, counters, unused)
+
+
+def columns_named(typed: TypedTable, recipe: DataRecipe, key: str) -> tuple[int, ...]:
+    """The columns that a key of the recipe names, separated by commas."""
+    text = getattr(recipe, key)
+    names = [text] if text in typed.table.columns else [name.strip() for name in text.split(",")]
+    if key == "future_covariates":  # of `weekday=Mo` the column
+        names = [name if name in typed.table.columns else name.partition("=")[0] for name in names]
+    return tuple(column_named(typed, name, key) for name in dict.fromkeys(names) if name)
+
+
+def column_named(typed: TypedTable, name: str, key: str) -> int:
+    """The column of this name; where there is none, the error proposes one that could have the role."""
+    try:
+        return find_column(typed.table, name, f"data.{key}")
+    except InputError as error:
+        every = range(len(typed.table.columns))
+        dates = [typed.name(at) for at in every if typed.is_dates(at)]
+        numbers = [typed.name(at) for at in every if typed.is_numeric(at)]
+        fits = {"time": dates or numbers, "target": [each for each in numbers if each not in dates]}.get(key)
+        near = nearest(name, fits or typed.table.columns)
+        raise InputError(error.problem, found=error.found, fix=f"pass --set {quote(f'data.{key}={near}')}") from None
+
+
+def require_one_role(typed: TypedTable, named: Mapping[str, Sequence[int]]) -> None:
+    """Refuse a column that two keys of the recipe name."""
+    for one, other in combinations(named, 2):
+        twice = [typed.name(at) for at in named[one] if at in named[other]]
+        if twice:
+            raise InputError(
+                f"{typed.table.file}:1: the column {twice[0]!r} cannot be both data.{one} and data.{other}.",
+                found=f"data.{one} and data.{other} both name it",
+                fix=f"leave it out of data.{other}",
+            )
+
+
+def guess_series(typed: TypedTable, time: Sequence[int], free: Sequence[int]) -> tuple[tuple[int, ...], int]:
+    """The columns that identify series, and the one among them that names variables; -1: none does."""
+    one_series = bool(time) and repeated_time_share(typed, time) <= FEW_REPEATED
+    likely = [at for at in free if not one_series or has_word(typed.name(at), ID_WORDS)]
+    words = SERIES_WORDS | VARIABLE_WORDS
+    found = [at for at in likely if may_identify_series(typed, at)]
+    found = sorted(found, key=lambda at: (not has_word(typed.name(at), words), typed.is_numeric(at), at))
+    if one_series:
+        return tuple(found[:1]), -1
     if not time:
-        return tuple(at for at in names if in_blocks(sheet, at))[:1], -1
-    clock = combined([sheet.codes(at) for at in time])
+        return tuple(at for at in found if in_blocks(typed, at))[:1], -1
+    times = combine_codes([typed.codes(at) for at in time])
     for count in (1, 2, 3):
-        for few in combinations(names[:MOST], count):
-            if shared(combined([clock, *map(sheet.codes, few)])) <= LEFT:
-                variable = next((at for at in few if goes_by(sheet.name(at), VARIABLE)), -1)
+        for few in combinations(found[:MOST_IDENTIFIERS], count):
+            if repeated_share(combine_codes([times, *map(typed.codes, few)])) <= STILL_REPEATED:
+                variable = next((at for at in few if has_word(typed.name(at), VARIABLE_WORDS)), -1)
                 return tuple(at for at in few if at != variable), variable
     return (), -1
 
 
-def may_name_series(sheet: Sheet, at: int) -> bool:
-    """Whether cells come again and again and are texts or whole numbers; numbers need a name or to be few."""
-    numeric = sheet.is_numeric(at)
-    if (numeric and not sheet.numbers(at).is_whole) or sheet.is_dates(at):
+def may_identify_series(typed: TypedTable, at: int) -> bool:
+    """Whether a column has repeated texts or whole numbers; numbers need a telling name or few distinct values."""
+    numeric = typed.is_numeric(at)
+    if (numeric and not typed.numbers(at).is_whole) or typed.is_dates(at):
         return False
-    each = TEXTS if not numeric or goes_by(sheet.name(at), SERIES | VARIABLE) else NUMBERS
-    return sheet.distinct(at) <= len(sheet) / each
+    rows_each = TEXTS if not numeric or has_word(typed.name(at), SERIES_WORDS | VARIABLE_WORDS) else NUMBERS
+    return typed.distinct(at) <= len(typed) / rows_each
 
 
-def in_blocks(sheet: Sheet, at: int) -> bool:
-    """Whether each of several names stands in rows that follow one another, as the rows of a series do."""
-    if sheet.is_numeric(at) and not goes_by(sheet.name(at), SERIES):
+def in_blocks(typed: TypedTable, at: int) -> bool:
+    """Whether the rows of each of several names are contiguous, as the rows of a series are."""
+    if typed.is_numeric(at) and not has_word(typed.name(at), SERIES_WORDS):
         return False
-    distinct = sheet.distinct(at)
-    return distinct > 1 and int((np.diff(sheet.codes(at)) != 0).sum()) == distinct - 1
+    distinct = typed.distinct(at)
+    return distinct > 1 and int((np.diff(typed.codes(at)) != 0).sum()) == distinct - 1
 
 
-def share_a_time(sheet: Sheet, time: Sequence[int]) -> float:
-    """The share of rows whose time is written in an earlier row."""
+def repeated_time_share(typed: TypedTable, time: Sequence[int]) -> float:
+    """The share of rows whose timestamp is in an earlier row."""
     if len(time) == 1:
-        return 1 - sheet.distinct(time[0]) / len(sheet)
-    return shared(combined([sheet.codes(at) for at in time]))
+        return 1 - typed.distinct(time[0]) / len(typed)
+    return repeated_share(combine_codes([typed.codes(at) for at in time]))
 
 
-def combined(codes: Sequence[Whole]) -> Whole:
-    """One number for each different row of several codes."""
+def repeated_share(codes: Integers) -> float:
+    """The share of rows whose code is in an earlier row."""
+    return 1 - len(np.unique(codes)) / len(codes) if len(codes) else 0.0
+
+
+def combine_codes(codes: Sequence[Integers]) -> Integers:
+    """One code for each distinct combination of several codes."""
     total = codes[0]
     for more in codes[1:]:
         total = np.unique(total * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
     return total
 
 
-def shared(codes: Whole) -> float:
-    """The share of rows that say what an earlier row said."""
-    return 1 - len(np.unique(codes)) / len(codes) if len(codes) else 0.0
+def number_series(typed: TypedTable, columns: SeriesColumns, usable: Integers) -> tuple[Integers, tuple[str, ...]]:
+    """The number of each row's series, in the order of the file, and the names of the series."""
+    if not columns.identifiers:
+        return np.zeros(len(usable), np.int64), ("",)
+    codes = combine_codes([typed.codes(at) for at in columns.identifiers])[usable]
+    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    names = []
+    for row in usable[first[order]]:
+        name = "/".join(typed.columns[at][row].strip() for at in columns.series)
+        if columns.variable >= 0:
+            name = f"{name}{VARIABLE_SEPARATOR}{typed.columns[columns.variable][row].strip()}"
+        names.append(name)
+    return number[code], tuple(names)
 
 
-def stands_still(sheet: Sheet, at: int, series: Sequence[int]) -> bool:
-    """Whether a column says the same in all rows of each of several series."""
-    code = combined([sheet.codes(each) for each in series])
-    return int(code.max(initial=0)) > 0 and len(np.unique(combined([code, sheet.codes(at)]))) == len(np.unique(code))
+def is_static(typed: TypedTable, at: int, series: Sequence[int]) -> bool:
+    """Whether a column has the same value in all rows of each of several series."""
+    code = combine_codes([typed.codes(each) for each in series])
+    both = combine_codes([code, typed.codes(at)])
+    return int(code.max(initial=0)) > 0 and len(np.unique(both)) == len(np.unique(code))
 
 
-KEYS = ("time", "series", "target", "known")  # that name columns
-
-
-class Cast(NamedTuple):
-    """The numbers of the columns in each part, from 0."""
-
-    time: tuple[int, ...]  # several make one time: a date and a time of day, or year, month and day
-    series: tuple[int, ...]
-    variable: int  # whose cells name what the value beside them is; -1: none
-    channels: tuple[int, ...]
-    known: tuple[int, ...]
-    counters: tuple[int, ...]  # that only count rows
-    unused: tuple[int, ...]
-
-    @property
-    def names(self) -> tuple[int, ...]:
-        """All columns that tell the rows of one time apart."""
-        return (*self.series, *([self.variable] if self.variable >= 0 else ()))
-
-
-def find_cast(sheet: Sheet, recipe: DataRecipe) -> Cast:
-    """Columns that the recipe names, and guesses for the others."""
-    asked = {key: named(sheet, recipe, key) for key in KEYS}
-    require_apart(sheet, asked)
-    time, series, channels, known = asked.values()
-
-    def free(*taken: Sequence[int]) -> list[int]:
-        used = {at for several in taken for at in several}
-        return [at for at in range(len(sheet.table.columns)) if at not in used]
-
-    time = time or guess_time(sheet, free(series, channels, known))
-    variable = -1
-    if not series:
-        series, variable = guess_series(sheet, time, free(time, channels, known))
-    names = (*series, variable)
-    counters = tuple(at for at in free(time, names, channels, known) if counts_rows(sheet, at))
-    if not channels:
-        numeric = tuple(at for at in free(time, names, known, counters) if sheet.is_numeric(at))
-        channels = tuple(at for at in numeric if not series or not stands_still(sheet, at, series)) or numeric
-    unused = tuple(free(time, names, channels, known, counters))
-    return Cast(time, series, variable, channels, known, counters, unused)
-
-
-def named(sheet: Sheet, recipe: DataRecipe, key: str) -> tuple[int, ...]:
-    """The columns that a key of the recipe names, several with commas between."""
-    text = getattr(recipe, key)
-    names = [text] if text in sheet.table.columns else [name.strip() for name in text.split(",")]
-    if key == "known":  # of `weekday=Mo` the column
-        names = [name if name in sheet.table.columns else name.partition("=")[0] for name in names]
-    return tuple(column_of(sheet, name, key) for name in dict.fromkeys(names) if name)
-
-
-def column_of(sheet: Sheet, name: str, key: str) -> int:
-    """The column of this name; where there is none, one that could play the part is proposed."""
-    try:
-        return find_column(sheet.table, name, f"data.{key}")
-    except InputError as error:
-        every = range(len(sheet.table.columns))
-        dates = [sheet.name(at) for at in every if sheet.is_dates(at)]
-        numbers = [sheet.name(at) for at in every if sheet.is_numeric(at)]
-        fits = {"time": dates or numbers, "target": [each for each in numbers if each not in dates]}.get(key)
-        near = nearest(name, fits or sheet.table.columns)
-        raise InputError(error.problem, found=error.found, fix=f"pass --set {quote(f'data.{key}={near}')}") from None
-
-
-def require_apart(sheet: Sheet, asked: Mapping[str, Sequence[int]]) -> None:
-    """A column plays one part: what is forecast is not known beforehand."""
-    for one, other in combinations(asked, 2):
-        twice = [sheet.name(at) for at in asked[one] if at in asked[other]]
-        if twice:
-            raise InputError(
-                f"{sheet.table.file}:1: the column {twice[0]!r} cannot be both data.{one} and data.{other}.",
-                found=f"data.{one} and data.{other} both name it",
-                fix=f"leave it out of data.{other}",
-            )
-
-
-def counts_rows(sheet: Sheet, at: int) -> bool:
-    """Whether a column only counts the rows, by its name, or for want of one, and its numbers."""
-    unnamed = sheet.table.header and sheet.name(at) == str(at + 1)
-    if not (unnamed or goes_by(sheet.name(at), ROW)) or not sheet.is_numeric(at):
+def is_row_counter(typed: TypedTable, at: int) -> bool:
+    """Whether a column only counts the rows, by its numbers and by its name or for want of one."""
+    unnamed = typed.table.header and typed.name(at) == str(at + 1)
+    if not (unnamed or has_word(typed.name(at), ROW_WORDS)) or not typed.is_numeric(at):
         return False
-    values = sheet.numbers(at).values
+    values = typed.numbers(at).values
     return len(values) > 1 and bool(np.isfinite(values).all() and (np.diff(values) == 1).all())
 
 
-def told(sheet: Sheet, cast: Cast, recipe: DataRecipe) -> list[str]:
-    """What was guessed, in words, with the key that decides otherwise."""
+def describe_guesses(
+    typed: TypedTable, columns: SeriesColumns, recipe: DataRecipe, *, forecast: bool = True
+) -> list[str]:
+    """Notes on what was guessed, with the keys that decide otherwise; channels are forecast, or only read."""
     notes = []
 
-    def names(columns: Sequence[int]) -> str:
-        return in_words([repr(sheet.name(at)) for at in columns])
+    def names(several: Sequence[int]) -> str:
+        return in_words([repr(typed.name(at)) for at in several])
 
-    if not recipe.time and cast.time:
-        notes.append(f"the time is in {names(cast.time)}; --set data.time=... chooses otherwise")
-    elif not cast.time:
-        notes.append("no column says the time: rows are counted; --set data.time=... names one")
-    if not recipe.series and cast.series:
-        verb = "tell" if len(cast.series) > 1 else "tells"
-        notes.append(f"{names(cast.series)} {verb} series apart; --set data.series=... chooses otherwise")
-    if cast.variable >= 0:
-        notes.append(f"{names([cast.variable])} names what each value is")
+    if not recipe.time and columns.time:
+        notes.append(f"the time is in {names(columns.time)}; --set data.time=... chooses otherwise")
+    elif not columns.time:
+        notes.append("no column holds the time: rows are counted; --set data.time=... names one")
+    if not recipe.series and columns.series:
+        verb = "tell" if len(columns.series) > 1 else "tells"
+        notes.append(f"{names(columns.series)} {verb} series apart; --set data.series=... chooses otherwise")
+    if columns.variable >= 0:
+        notes.append(f"{names([columns.variable])} names what each value is")
     if not recipe.target:
-        what = "are forecast, as channels" if len(cast.channels) > 1 else "is forecast"
-        notes.append(f"{names(cast.channels)} {what}; --set data.target=... chooses otherwise")
-    if cast.counters:
-        notes.append(f"{names(cast.counters)} only count{'s' * (len(cast.counters) == 1)} rows: not used")
-    if cast.unused:
-        verb = "is" if len(cast.unused) == 1 else "are"
-        notes.append(f"{names(cast.unused)} {verb} not used; --set data.known=... names what is known beforehand")
+        used, key = ("forecast", "target") if forecast else ("read", "source")
+        what = f"are {used}, as channels" if len(columns.channels) > 1 else f"is {used}"
+        notes.append(f"{names(columns.channels)} {what}; --set data.{key}=... chooses otherwise")
+    if columns.row_counters:
+        notes.append(f"{names(columns.row_counters)} only count{'s' * (len(columns.row_counters) == 1)} rows: not used")
+    if columns.unused:
+        verb = "is" if len(columns.unused) == 1 else "are"
+        known = "future_covariates=... names those known in advance" if forecast else "source=... names what is read"
+        notes.append(f"{names(columns.unused)} {verb} not used; --set data.{known}")
     return notes

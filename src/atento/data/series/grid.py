@@ -1,271 +1,281 @@
-"""Rows of all series onto grids of equal distances: order, twins and gaps, each as the recipe says, never in silence.
+"""Rows of all series laid on grids of equal time steps: time index, order, duplicates and gaps.
 
-Axes: M usable rows, C channels, K covariates.
-
-At which step of its series each row stands: by its time, by its number, or by its place in the file.
+What is irregular is refused at its place in the file, or mended as the recipe says, with a note.
 """
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from atento.data.records import Place, Refusal, counted
-from atento.data.series.series import Numbers, Step
-from atento.data.series.steps import find_count, find_step, parse_step, places
-from atento.data.series.time_columns import Clock
+from atento.data.series.frequency import infer_frequency, infer_spacing, parse_frequency, time_steps
+from atento.data.series.series import Frequency, Integers, Mask, Numbers
+from atento.data.series.time_columns import Timestamps
 from atento.data.tables.table import Table
 from atento.errors import NO_SETTINGS, InputError
 from atento.spec import DataRecipe
 
-Whole = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+# Axes: M usable rows, R rows of the grid, S series, C channels, K covariates.
+
+MOST_STEPS = 2.0**52  # that can be counted exactly
+TOLERANCE = 0.25  # of a step, of numbers that count
+MOST, LEAST = 20, 10_000  # rows of a grid: at most so many for each row of the file, and so many more
+FREQUENCY_FIX = "mend the timestamp, or set the frequency: --set data.frequency=..."
 
 
-class Rows(NamedTuple):
+class SeriesRows(NamedTuple):
     """Rows in the order of the file, or sorted by series and time."""
 
-    row: Whole  # (M,) the row of the table
-    code: Whole  # (M,) the number of its series
-    at: Whole  # (M,) at which step of its series it stands
+    row: Integers  # (M,) the row of the table
+    series: Integers  # (M,) the number of its series
+    step: Integers  # (M,) the number of its time step in the series: the time index
     values: Numbers  # (M, C) NaN: empty
-    known: Numbers  # (M, K)
-    fits: Mask  # (M,) whether it stands at a step at all
+    covariates: Numbers  # (M, K)
+    on_grid: Mask  # (M,) whether its timestamp is at a whole number of steps
 
-    def take(self, which: Whole | Mask) -> "Rows":
+    def take(self, which: Integers | Mask) -> "SeriesRows":
         """Some of the rows, or all in another order."""
-        row, code, at, values, known, fits = self
-        return Rows(row[which], code[which], at[which], values[which], known[which], fits[which])
+        row, series, step, values, covariates, on_grid = self
+        return SeriesRows(row[which], series[which], step[which], values[which], covariates[which], on_grid[which])
 
     @property
     def follows(self) -> Mask:
         """(M - 1,) whether a row is of the same series as the row before it."""
-        return np.diff(self.code) == 0
+        return np.diff(self.series) == 0
 
 
-class Telling(NamedTuple):
-    """How a fault names a row."""
+class RowLocator(NamedTuple):
+    """How a message refers to a row of the table."""
 
-    place: Callable[[int], Place]  # row of the table -> where its time stands
-    when: Callable[[int], str]  # row of the table -> its time in words
-    set_back: Callable[[int], bool]  # row of the table -> whether it is in a night when clocks may be set back
+    place: Callable[[int], Place]  # row -> the place of its timestamp
+    time_text: Callable[[int], str]  # row -> its timestamp as written
+    repeated_hour: Callable[[int], bool]  # row -> whether clocks may be set back at that time
 
 
 class Grid(NamedTuple):
-    """All series one behind the other, a row at every step."""
+    """All series one after the other, a row at every time step."""
 
-    first: Whole  # (S + 1,) where each series begins, and the end
-    start: Whole  # (S,) the row of the table that each begins with
-    row: Whole  # (R,) the row of the table; -1: missing
+    offsets: Integers  # (S + 1,) where each series begins, and the end
+    first_rows: Integers  # (S,) the row of the table that each begins with
+    row: Integers  # (R,) the row of the table; -1: missing
     values: Numbers  # (R, C) NaN where a row is missing or empty
-    known: Numbers  # (R, K)
+    covariates: Numbers  # (R, K)
 
 
-def in_order(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Rows, tuple[str, ...]]:
-    """Rows by series and time; a row that comes before the one above it stops, or all are sorted."""
-    by_series = rows.take(np.argsort(rows.code, kind="stable"))
-    back = np.flatnonzero(by_series.follows & (np.diff(by_series.at) < 0)) + 1
+def time_index(
+    rows: SeriesRows, timestamps: Timestamps | None, table: Table, recipe: DataRecipe
+) -> tuple[SeriesRows, Frequency]:
+    """The rows with their time index, and the frequency."""
+    if timestamps is None:
+        return rows._replace(step=index_by_position(rows, table)), Frequency(1, "")
+    times = timestamps.values[rows.row]
+    first = np.full(int(rows.series.max()) + 1, times.max())
+    np.minimum.at(first, rows.series, times)
+    order = np.lexsort((times, rows.series))
+    if not timestamps.calendar:
+        return index_by_number(rows, times.astype(np.float64), first.astype(np.float64), order, table)
+    times = times.astype(np.int64)
+    asked = parse_frequency(recipe.frequency) if recipe.frequency else None
+    frequency = asked or infer_frequency(times[order], rows.series[order])
+    if frequency is None or not frequency.unit:
+        raise irregular_times(table, times[order], rows.series[order])
+    index, on_grid = time_steps(times, first.astype(np.int64)[rows.series], frequency)
+    return rows._replace(step=index, on_grid=on_grid), frequency
+
+
+def index_by_number(
+    rows: SeriesRows, times: Numbers, first: Numbers, order: Integers, table: Table
+) -> tuple[SeriesRows, Frequency]:
+    """The time index by numbers that count, e.g. 0, 1, 2 or 0.00, 0.02, 0.04."""
+    spacing = infer_spacing(times[order], rows.series[order])
+    if not spacing:
+        raise irregular_times(table, times[order], rows.series[order])
+    exact = (times - first[rows.series]) / spacing
+    index = np.rint(np.minimum(exact, MOST_STEPS)).astype(np.int64)
+    return rows._replace(step=index, on_grid=np.abs(exact - index) <= TOLERANCE), Frequency(1, "")
+
+
+def index_by_position(rows: SeriesRows, table: Table) -> Integers:
+    """The time index (M,) by the position of rows without timestamps; a refused row leaves a gap."""
+    lines = np.array(table.lines)[rows.row]
+    refused = np.array(sorted({refusal.line for refusal in table.refused}), np.int64)
+    position = rows.row + np.searchsorted(refused, lines)
+    order = np.argsort(rows.series, kind="stable")
+    begins = np.concatenate([[True], np.diff(rows.series[order]) != 0])
+    in_blocks = int((np.diff(rows.series) != 0).sum()) == int(begins.sum()) - 1
+    if not in_blocks:  # series alternate: each row is the next of its own
+        position = np.empty(len(order), np.int64)
+        position[order] = np.arange(len(order))
+    start = position[order][begins]
+    index = np.empty(len(order), np.int64)
+    index[order] = position[order] - start[np.cumsum(begins) - 1]
+    return index
+
+
+def irregular_times(table: Table, times: Integers | Numbers, series: Integers) -> InputError:
+    """The refusal of timestamps without a common frequency, or of series of one row."""
+    differences = np.diff(times)[np.diff(series) == 0]
+    differences = differences[differences > 0]
+    if not len(differences):
+        return InputError(
+            f"{table.file}: no series has rows of two different times.",
+            found=f"{len(times)} rows in {int(series.max()) + 1} series",
+            fix="add rows, or name the columns: --set data.time=... --set data.series=...",
+        )
+    distinct, counts = np.unique(differences, return_counts=True)
+    usual = distinct[np.argsort(-counts)[:3]]
+    shown = usual.astype("timedelta64[us]").astype("timedelta64[s]") if usual.dtype == np.int64 else usual
+    return InputError(
+        f"{table.file}: timestamps are not at equal time steps.",
+        found=f"{len(distinct):,} different steps, most often {', '.join(map(str, shown))}",
+        fix="set the frequency: --set data.frequency=1h, or the column of timestamps: --set data.time=...",
+        settings={"data.frequency": "1h"},
+    )
+
+
+def sort_by_time(rows: SeriesRows, recipe: DataRecipe, locator: RowLocator) -> tuple[SeriesRows, tuple[str, ...]]:
+    """Rows by series and time; a row that is earlier than the one above it is refused, or all are sorted."""
+    by_series = rows.take(np.argsort(rows.series, kind="stable"))
+    back = np.flatnonzero(by_series.follows & (np.diff(by_series.step) < 0)) + 1
     if not len(back):
         return by_series, ()
     if recipe.order == "stop":
         at = int(back[np.argmin(by_series.row[back])])
         here, above = int(by_series.row[at]), int(by_series.row[at - 1])
-        raise fault(
-            telling.place(here),
-            "this time comes before that of the row above it.",
-            found=f"{telling.when(here)} after {telling.when(above)}{others(len(back))}",
+        raise error_at(
+            locator.place(here),
+            "this time is earlier than that of the row above it.",
+            found=f"{locator.time_text(here)} after {locator.time_text(above)}{and_more(len(back))}",
             fix="sort the rows by time, or pass --set data.order=sort",
             settings={"data.order": "sort"},
         )
-    ordered = by_series.take(np.lexsort((by_series.row, by_series.at, by_series.code)))
-    moved = f"{counted(len(back), 'time')} came before the row above"
+    ordered = by_series.take(np.lexsort((by_series.row, by_series.step, by_series.series)))
+    moved = f"{counted(len(back), 'time')} earlier than the row above"
     return ordered, (f"rows are sorted by time (data.order=sort): {moved}",)
 
 
-def without_twins(rows: Rows, recipe: DataRecipe, telling: Telling) -> tuple[Rows, list[Refusal], tuple[str, ...]]:
-    """One row a time; several stop, or one of them or their mean is kept."""
-    again = np.concatenate([[False], rows.follows & (np.diff(rows.at) == 0)])
+def require_on_grid(rows: SeriesRows, locator: RowLocator, frequency: str) -> None:
+    """Refuse a row between two time steps."""
+    if rows.on_grid.all():
+        return
+    at = int(np.argmin(rows.on_grid))
+    raise error_at(
+        locator.place(int(rows.row[at])),
+        "this time is not at a time step of its series.",
+        found=after_usual(rows, at, locator, frequency) + and_more(int((~rows.on_grid).sum())),
+        fix=FREQUENCY_FIX,
+    )
+
+
+def drop_duplicates(
+    rows: SeriesRows, recipe: DataRecipe, locator: RowLocator
+) -> tuple[SeriesRows, list[Refusal], tuple[str, ...]]:
+    """One row for each timestamp of a series; duplicates are refused, or the first, the last or their mean is kept."""
+    again = np.concatenate([[False], rows.follows & (np.diff(rows.step) == 0)])
     if not again.any():
         return rows, [], ()
     count = int(again.sum())
-    if recipe.twins == "stop":
-        at = int(np.argmax(again))
-        here, before = int(rows.row[at]), int(rows.row[at - 1])
-        found = f"{telling.when(here)} in line {telling.place(before).line} too{others(count)}"
-        if telling.set_back(here):
-            fix = "write times with their zone, as 2016-10-30 02:00+01:00, or pass --set data.twins=mean, first or last"
-            raise fault(
-                telling.place(here),
-                "this hour comes twice, as when clocks are set back.",
-                found=found,
-                fix=fix,
-                settings={"data.twins": "mean"},
-            )
-        fix = "delete one, or pass --set data.twins=first, last or mean; --set data.series=... tells series apart"
-        first = {"data.twins": "first"}
-        raise fault(telling.place(here), "a row of this time was there before.", found=found, fix=fix, settings=first)
-    if recipe.twins == "mean":
+    if recipe.duplicates == "stop":
+        raise duplicate(rows, int(np.argmax(again)), count, locator)
+    if recipe.duplicates == "mean":
         starts = np.flatnonzero(~again)
-        values, known = means(rows.values, starts), means(rows.known, starts)
-        kept = rows.take(~again)._replace(values=values, known=known)
-        return kept, [], (f"{counted(count, 'row')} of a time that was there before: means are used (data.twins=mean)",)
-    keep = ~again if recipe.twins == "first" else ~np.concatenate([again[1:], [False]])
+        values, covariates = group_means(rows.values, starts), group_means(rows.covariates, starts)
+        kept = rows.take(~again)._replace(values=values, covariates=covariates)
+        return kept, [], (f"{counted(count, 'row')} with a duplicate timestamp: means are used (data.duplicates=mean)",)
+    keep = ~again if recipe.duplicates == "first" else ~np.concatenate([again[1:], [False]])
     refused = [
         Refusal(
-            *telling.place(int(row)),
-            f"another row of this time is used, the {recipe.twins} one.",
-            found=telling.when(int(row)),
+            *locator.place(int(row)),
+            f"another row with this timestamp is used, the {recipe.duplicates} one.",
+            found=locator.time_text(int(row)),
             fix="delete one of the rows",
         )
         for row in rows.row[~keep]
     ]
-    return rows.take(keep), refused, (f"of several rows of one time the {recipe.twins} is used: {count} are left out",)
+    note = f"of rows with duplicate timestamps the {recipe.duplicates} is used: {count} are left out"
+    return rows.take(keep), refused, (note,)
 
 
-def means(values: Numbers, starts: Whole) -> Numbers:
-    """The mean of what is there in each group of rows; NaN where nothing is."""
+def duplicate(rows: SeriesRows, at: int, count: int, locator: RowLocator) -> InputError:
+    """The refusal of a row with the timestamp of the row before it."""
+    here, before = int(rows.row[at]), int(rows.row[at - 1])
+    found = f"{locator.time_text(here)} in line {locator.place(before).line} too{and_more(count)}"
+    if locator.repeated_hour(here):
+        return error_at(
+            locator.place(here),
+            "this hour is there twice, as when clocks are set back.",
+            found=found,
+            fix="write times with their zone, as 2016-10-30 02:00+01:00, or pass --set data.duplicates=mean",
+            settings={"data.duplicates": "mean"},
+        )
+    return error_at(
+        locator.place(here),
+        "an earlier row has the same timestamp.",
+        found=found,
+        fix="delete one, or pass --set data.duplicates=first, last or mean; --set data.series=... tells series apart",
+        settings={"data.duplicates": "first"},
+    )
+
+
+def group_means(values: Numbers, starts: Integers) -> Numbers:
+    """The mean of the finite values of each group of rows; NaN where there is none."""
     there = np.isfinite(values)
     total = np.add.reduceat(np.where(there, values, 0), starts, axis=0) if values.size else values[starts]
     number = np.add.reduceat(there.astype(float), starts, axis=0) if values.size else np.ones_like(total)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
-def lay_out(rows: Rows, recipe: DataRecipe, telling: Telling, step: str) -> tuple[Grid, tuple[str, ...]]:
-    """Every row at its step; missing rows stop, or become rows of NaN to be filled."""
-    apart = np.diff(rows.at)
-    missing = np.where(rows.follows, apart - 1, 0)
+def to_grid(rows: SeriesRows, recipe: DataRecipe, locator: RowLocator, frequency: str) -> tuple[Grid, tuple[str, ...]]:
+    """Every row at its time step; missing rows are refused, or become rows of NaN to be filled."""
+    steps = np.diff(rows.step)
+    missing = np.where(rows.follows, steps - 1, 0)
     total = int(missing.sum())
     if total and recipe.gaps == "stop":
         at = int(np.argmax(missing > 0)) + 1
-        here, above = int(rows.row[at]), int(rows.row[at - 1])
         gap = int(missing[at - 1])
-        raise fault(
-            telling.place(here),
+        raise error_at(
+            locator.place(int(rows.row[at])),
             f"{counted(gap, 'row')} {'is' if gap == 1 else 'are'} missing before this one.",
-            found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual"
+            found=after_usual(rows, at, locator, frequency)
             + (f" ({total - gap:,} more missing in the file)" if total > gap else ""),
             fix=f"add {'it' if gap == 1 else 'them'}, or pass --set data.gaps=linear or previous to fill the gap",
             settings={"data.gaps": "linear"},
         )
     begins = np.concatenate([[0], np.flatnonzero(~rows.follows) + 1]).astype(np.int64)
-    place = np.concatenate([[0], np.cumsum(np.where(rows.follows, apart, 1))]).astype(np.int64)
-    size = int(place[-1]) + 1
+    position = np.concatenate([[0], np.cumsum(np.where(rows.follows, steps, 1))]).astype(np.int64)
+    size = int(position[-1]) + 1
     if size > MOST * len(rows.row) + LEAST:
         at = int(np.argmax(missing)) + 1
-        here, above = int(rows.row[at]), int(rows.row[at - 1])
-        raise fault(
-            telling.place(here),
+        raise error_at(
+            locator.place(int(rows.row[at])),
             f"{int(missing[at - 1]):,} rows are missing before this one.",
-            found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual",
-            fix="mend the time, or name the distance of rows: --set data.frequency=...",
+            found=after_usual(rows, at, locator, frequency),
+            fix=FREQUENCY_FIX,
         )
     row = np.full(size, -1, np.int64)
-    row[place] = rows.row
-    values, known = (np.full((size, each.shape[1]), np.nan) for each in (rows.values, rows.known))
-    values[place], known[place] = rows.values, rows.known
-    first = np.concatenate([place[begins], [size]])
+    row[position] = rows.row
+    values, covariates = (np.full((size, each.shape[1]), np.nan) for each in (rows.values, rows.covariates))
+    values[position], covariates[position] = rows.values, rows.covariates
+    offsets = np.concatenate([position[begins], [size]])
     notes = (f"{counted(total, 'missing row')} added and filled (data.gaps={recipe.gaps})",) if total else ()
-    return Grid(first, rows.row[begins], row, values, known), notes
+    return Grid(offsets, rows.row[begins], row, values, covariates), notes
 
 
-MOST, LEAST = 20, 10_000  # rows of a grid for each row of a file
+def after_usual(rows: SeriesRows, at: int, locator: RowLocator, frequency: str) -> str:
+    """The timestamp of a row after that of the row above it, and the usual time step."""
+    here, above = (locator.time_text(int(rows.row[each])) for each in (at, at - 1))
+    return f"{here} after {above}, where {frequency} is usual"
 
 
-def on_steps(rows: Rows, telling: Telling, step: str) -> None:
-    """Refuse a row that stands between two steps."""
-    if rows.fits.all():
-        return
-    at = int(np.argmin(rows.fits))
-    here, above = int(rows.row[at]), int(rows.row[at - 1])
-    raise fault(
-        telling.place(here),
-        "this time is at another distance than the others.",
-        found=f"{telling.when(here)} after {telling.when(above)}, where {step} is usual"
-        + others(int((~rows.fits).sum())),
-        fix="mend the time, or name the distance of rows: --set data.frequency=...",
-    )
-
-
-def fault(place: Place, problem: str, *, found: str, fix: str, settings: Mapping[str, str] = NO_SETTINGS) -> InputError:
-    """A fault at a place in a file."""
+def error_at(
+    place: Place, problem: str, *, found: str, fix: str, settings: Mapping[str, str] = NO_SETTINGS
+) -> InputError:
+    """An error at a place in a file."""
     where = f"{place.file}:{place.line}:{place.column}"
     return InputError(f"{where}: {problem}", found=found, fix=fix, settings=settings)
 
 
-def others(count: int) -> str:
-    """How many faults of the kind there are besides."""
+def and_more(count: int) -> str:
+    """The number of errors of a kind besides the first, as text."""
     return f" ({count - 1:,} more in the file)" if count > 1 else ""
-
-
-FARTHEST = 2.0**52  # steps that can be counted exactly
-CLOSE = 0.25  # of a step that a written number may be off
-
-
-def at_steps(rows: Rows, clock: Clock | None, table: Table, recipe: DataRecipe) -> tuple[Rows, Step]:
-    """The rows with their steps, and the distance of two steps."""
-    if clock is None:
-        return rows._replace(at=by_place(rows, table)), Step(1, "")
-    times = clock.at[rows.row]
-    first = np.full(int(rows.code.max()) + 1, times.max())
-    np.minimum.at(first, rows.code, times)
-    order = np.lexsort((times, rows.code))
-    if not clock.calendar:
-        return by_number(rows, times.astype(np.float64), first.astype(np.float64), order, table)
-    whole = times.astype(np.int64)
-    step = parse_step(recipe.frequency) if recipe.frequency else find_step(whole[order], rows.code[order])
-    if step is None or not step.unit:
-        raise no_step(table, whole[order], rows.code[order])
-    at, fits = places(whole, first.astype(np.int64)[rows.code], step)
-    return rows._replace(at=at, fits=fits), step
-
-
-def by_number(
-    rows: Rows, times: NDArray[np.float64], first: NDArray[np.float64], order: Whole, table: Table
-) -> tuple[Rows, Step]:
-    """Steps of numbers that count, e.g. 0, 1, 2 or 0.00, 0.02, 0.04."""
-    usual = find_count(times[order], rows.code[order])
-    if not usual:
-        raise no_step(table, times[order], rows.code[order])
-    exact = (times - first[rows.code]) / usual
-    at = np.rint(np.minimum(exact, FARTHEST)).astype(np.int64)
-    return rows._replace(at=at, fits=np.abs(exact - at) <= CLOSE), Step(1, "")
-
-
-def by_place(rows: Rows, table: Table) -> Whole:
-    """Steps of rows that are counted: a row that was refused leaves a hole where it stood."""
-    lines = np.array(table.lines)[rows.row]
-    refused = np.array(sorted({refusal.line for refusal in table.refused}), np.int64)
-    place = rows.row + np.searchsorted(refused, lines)
-    order = np.argsort(rows.code, kind="stable")
-    code = rows.code[order]
-    begins = np.concatenate([[True], np.diff(code) != 0])
-    blocks = int((np.diff(rows.code) != 0).sum()) == int(begins.sum()) - 1
-    if not blocks:  # series take turns: each row is the next of its own
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-    start = place[order][begins]
-    at = np.empty(len(order), np.int64)
-    at[order] = place[order] - start[np.cumsum(begins) - 1]
-    return at
-
-
-def no_step(table: Table, times: NDArray[np.int64] | NDArray[np.float64], code: Whole) -> InputError:
-    """The refusal of times that are at no equal distances, or of series of one row."""
-    apart = np.diff(times)[np.diff(code) == 0]
-    apart = apart[apart > 0]
-    if not len(apart):
-        return InputError(
-            f"{table.file}: no series has rows of two different times.",
-            found=f"{len(times)} rows in {int(code.max()) + 1} series",
-            fix="add rows, or name the columns: --set data.time=... --set data.series=...",
-        )
-    distinct, counts = np.unique(apart, return_counts=True)
-    usual = distinct[np.argsort(-counts)[:3]]
-    shown = usual.astype("timedelta64[us]").astype("timedelta64[s]") if usual.dtype == np.int64 else usual
-    return InputError(
-        f"{table.file}: times are at no equal distances.",
-        found=f"{len(distinct):,} different distances, most often {', '.join(map(str, shown))}",
-        fix="name the distance of two rows: --set data.frequency=1h, or the column of times: --set data.time=...",
-        settings={"data.frequency": "1h"},
-    )

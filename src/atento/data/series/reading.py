@@ -1,8 +1,6 @@
-"""From a file to a set of series: columns, times, order, twins, gaps, numbers. Every row is used or listed.
+"""From a file to a set of series: columns, timestamps, order, duplicates, gaps, numbers. Every row is used or listed.
 
-From a grid to a set of series: cut, joined to channels, and judged by what varies and what repeats.
-Arrays that numpy saved, (T,), (T, C) or (N, T, C), as series: rows are counted, channels are numbered.
-Axes: N series, T time, C channels.
+Arrays that numpy saved, (T,), (T, C) or (N, T, C), are read as series too: rows are counted, channels are numbered.
 """
 
 from collections.abc import Sequence
@@ -10,33 +8,67 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from atento.data.examples.pairs import nothing_left
 from atento.data.files.opening import inner_name, read_bytes
 from atento.data.records import Place, Refusal, counted, in_words, stop_or_skip
-from atento.data.series.columns import KEYS, Cast, combined, find_cast, told
-from atento.data.series.covariates import BETWEEN, MARK, Covariates, gather_channels, read_covariates
-from atento.data.series.faults import Cells, ends, fill, judge, no_channels, refuse_unclear, written
-from atento.data.series.grid import Grid, Rows, Telling, at_steps, in_order, lay_out, on_steps, without_twins
-from atento.data.series.numbers import Sheet
+from atento.data.series.cleaning import (
+    CellLocator,
+    fill_gaps,
+    no_channels,
+    refuse_ambiguous_times,
+    series_ends,
+    time_text,
+    usable_rows,
+)
+from atento.data.series.columns import COLUMN_KEYS, SeriesColumns, describe_guesses, find_columns, number_series
+from atento.data.series.covariates import (
+    CATEGORY_MARK,
+    Covariates,
+    pivot_variables,
+    read_covariates,
+)
+from atento.data.series.frequency import date_range, frequency_text
+from atento.data.series.grid import (
+    Grid,
+    RowLocator,
+    SeriesRows,
+    drop_duplicates,
+    require_on_grid,
+    sort_by_time,
+    time_index,
+    to_grid,
+)
 from atento.data.series.seasons import find_season
-from atento.data.series.series import Series, SeriesSet, Step, Times
-from atento.data.series.steps import said, walk
-from atento.data.series.time_columns import Clock, read_clock, set_back
-from atento.data.sources import read_source
-from atento.data.tables.arrays import load_rows, series_in
+from atento.data.series.series import Frequency, Integers, Series, SeriesSet, Times
+from atento.data.series.time_columns import Timestamps, in_repeated_hour, read_timestamps
+from atento.data.series.typed_table import TypedTable
+from atento.data.sources.reading import read_source
+from atento.data.tables.arrays import load_arrays, series_in
 from atento.data.tables.table import Table
 from atento.errors import InputError, nearest
 from atento.spec import DataRecipe
 
+# Axes: N series, T time, C channels.
+
+ARRAY_ENDINGS = (".npy", ".npz")
+
+
+class ReadColumns(NamedTuple):
+    """A table, the roles of its columns, and what was read from them."""
+
+    typed: TypedTable
+    columns: SeriesColumns
+    timestamps: Timestamps | None
+    covariates: Covariates
+
 
 class Layout(NamedTuple):
-    """What the rows of a grid are."""
+    """What the rows and columns of a grid are."""
 
     file: str
-    clock: Clock | None
-    step: Step
+    times: Times | None  # of the rows of the table; None: rows are counted
+    frequency: Frequency
     names: tuple[str, ...]  # of series
     channels: tuple[str, ...]
     covariates: tuple[str, ...]
@@ -44,130 +76,131 @@ class Layout(NamedTuple):
     lines: tuple[int, ...] = ()  # of the file, on which each series begins
 
 
-def assemble(
-    grid: Grid,
-    layout: Layout,
-    *,
-    refused: Sequence[Refusal] = (),
-    notes: Sequence[str] = (),
-    keys: tuple[tuple[str, str], ...] = (),
-) -> SeriesSet:
-    """The set of all series."""
-    series, channels, said_of_them = cut(grid, layout), layout.channels, list(notes)
-    if layout.melted:
-        series, channels, merged = gather_channels(series, channels)
-        said_of_them.extend(merged)
-    require_variety(series, channels, layout.file)
-    season, why = find_season(series, layout.step)
-    said_of_them += [*to_come(series), *never_varying(series, channels), summary(series, channels, layout.step), why]
-    ordered = tuple(sorted(refused, key=lambda refusal: (refusal.line, refusal.column)))
-    return SeriesSet(
-        layout.file, series, channels, layout.covariates, layout.step, season, ordered, tuple(said_of_them), keys
+def read_series(recipe: DataRecipe, file: str) -> SeriesSet:
+    """The series of a table or of arrays."""
+    if Path(inner_name(file)).suffix.lower() in ARRAY_ENDINGS:
+        return read_array(recipe, file)
+    named = (name for key in COLUMN_KEYS for name in getattr(recipe, key).split(","))
+    names = [name.partition(CATEGORY_MARK)[0].strip() for name in named]
+    table = read_source(file, header=recipe.header, names=[name for name in names if name])
+    if not table.rows:
+        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
+    return series_of(table, recipe)
+
+
+def series_of(table: Table, recipe: DataRecipe, *, forecast: bool = True) -> SeriesSet:
+    """The series of a table; notes say that its channels are forecast, or only read."""
+    read = read_columns(table, recipe)
+    typed, columns, timestamps, covariates = read
+    usable, refused = usable_rows(typed, columns, timestamps, covariates, recipe)
+    series, names = number_series(typed, columns, usable)
+    values = np.stack([typed.numbers(at).values[usable] for at in columns.channels], axis=1)
+    on_grid = np.ones(len(series), bool)
+    rows = SeriesRows(usable, series, np.zeros_like(series), values, covariates.values[usable], on_grid)
+    rows, frequency = time_index(rows, timestamps, table, recipe)
+    locator = RowLocator(
+        place=lambda row: table.place(row, columns.time[0] if columns.time else 0),
+        time_text=lambda row: time_text(typed, columns, row),
+        repeated_hour=lambda row: timestamps is not None and in_repeated_hour(timestamps, row, frequency),
+    )
+    rows, order_notes = sort_by_time(rows, recipe, locator)
+    require_on_grid(rows, locator, frequency_text(frequency))
+    rows, duplicates, duplicate_notes = drop_duplicates(rows, recipe, locator)
+    grid, gap_notes = to_grid(rows, recipe, locator, frequency_text(frequency))
+    used = (*columns.channels, *covariates.columns)
+    cells = CellLocator(table.place, lambda row, at: table.rows[row][at], used, tuple(map(typed.name, used)))
+    grid, fill_notes = fill_gaps(grid, recipe, cells, names)
+    layout = Layout(
+        file=table.file,
+        times=timestamps.values.astype("datetime64[us]") if timestamps is not None and timestamps.calendar else None,
+        frequency=frequency,
+        names=names,
+        channels=tuple(map(typed.name, columns.channels)),
+        covariates=covariates.names,
+        melted=columns.variable >= 0,
+        lines=tuple(table.lines[row] for row in grid.first_rows),
+    )
+    return assemble(
+        grid,
+        layout,
+        refused=(*refused, *duplicates),
+        notes=(*column_notes(read, recipe, forecast=forecast), *order_notes, *duplicate_notes, *gap_notes, *fill_notes),
+        keys=keys_of(read, frequency),
     )
 
 
-def cut(grid: Grid, layout: Layout) -> tuple[Series, ...]:
-    """The series of a grid, as views of its numbers; times that no row says are walked to."""
-    series = []
-    last, calendar = ends(grid), layout.clock is not None and layout.clock.calendar
-    at = layout.clock.at.astype("datetime64[us]") if layout.clock is not None and calendar else np.zeros(0, "M8[us]")
-    for number, name in enumerate(layout.names):
-        begin, end, stop = int(grid.first[number]), int(last[number]), int(grid.first[number + 1])
-        times = times_of(grid.row[begin:stop], at, layout.step) if calendar else None
-        line = layout.lines[number] if layout.lines else 1
-        series.append(Series(name, grid.values[begin:end], grid.known[begin:stop], times, line=line))
-    return tuple(series)
+def read_columns(table: Table, recipe: DataRecipe) -> ReadColumns:
+    """The roles of a table's columns, their timestamps and covariates; ambiguous timestamps are refused."""
+    typed = TypedTable(table)
+    columns = find_columns(typed, recipe)
+    if not columns.channels:
+        raise no_channels(table)
+    timestamps = read_timestamps(typed, columns.time, to_utc=recipe.timezone == "UTC")
+    if timestamps is not None:
+        refuse_ambiguous_times(typed, columns, timestamps)
+    return ReadColumns(typed, columns, timestamps, read_covariates(typed, columns.covariates, recipe.future_covariates))
 
 
-def times_of(rows: NDArray[np.int64], at: Times, step: Step) -> Times:
-    """The times of rows of the table, of which the first is there; those that are missing (-1) are walked to."""
-    there = rows >= 0
-    if there.all():
-        return at[rows]
-    times = walk(at[rows[0]], step, len(rows))
-    times[there] = at[rows[there]]
-    return times
+def column_notes(read: ReadColumns, recipe: DataRecipe, *, forecast: bool) -> list[str]:
+    """Notes on what was found in the table."""
+    typed, columns, timestamps, covariates = read
+    notes = [*typed.table.notes, *describe_guesses(typed, columns, recipe, forecast=forecast)]
+    notes += [*(timestamps.notes if timestamps else ()), *covariates.notes]
+    numbers = {repr(typed.name(at)): typed.numbers(at) for at in columns.channels}
+    commas = [name for name, cells in numbers.items() if cells.decimal_commas]
+    thousands = [name for name, cells in numbers.items() if cells.thousands_separators]
+    notes += [f"decimals are written with commas in {in_words(commas)}"] if commas else []
+    notes += [f"commas separate thousands in {in_words(thousands)}"] if thousands else []
+    return [*notes, *(f"the sign {cells.unit} of {name} is left out" for name, cells in numbers.items() if cells.unit)]
 
 
-def require_variety(series: Sequence[Series], channels: Sequence[str], file: str) -> None:
-    """A file in which nothing varies holds nothing to forecast."""
-    if any(len(one) and np.ptp(one.values, axis=0).any() for one in series):
-        return
-    there = [one for one in series if len(one)]
-    raise InputError(
-        f"{file}: nothing varies: there is nothing to forecast.",
-        found=f"{channels[0]!r} is {there[0].values[0, 0]:g} in every row" if there else "no numbers",
-        fix="name other columns: --set data.target=...",
-    )
-
-
-def never_varying(series: Sequence[Series], channels: Sequence[str]) -> list[str]:
-    """What to say of channels that stand still."""
-    still = np.array([np.ptp(one.values, axis=0) == 0 if len(one) else np.ones(len(channels), bool) for one in series])
-    notes = []
-    for name, count in zip(channels, still.sum(0), strict=True):
-        if count:
-            notes.append(
-                f"warning: {name!r} never varies" + (f" in {count} of {len(series)} series" * (len(series) > 1))
-            )
-    return notes
-
-
-def to_come(series: Sequence[Series]) -> list[str]:
-    """What to say of rows after the last value."""
-    rows = [len(one.known) - len(one) for one in series]
-    if not any(rows):
-        return []
-    return [f"{counted(sum(rows), 'row')} after the last value: times to come, at most {max(rows)} in a series"]
-
-
-def summary(series: Sequence[Series], channels: Sequence[str], step: Step) -> str:
-    """What was read, in words."""
-    lengths = [len(one) for one in series]
-    rows = counted(lengths[0], "row")
-    if len(series) > 1:
-        rows = f"{len(series):,} series of {min(lengths):,} to {max(lengths):,} rows"
-    return f"{rows}, {counted(len(channels), 'channel')}, {said(step)} apart"
-
-
-ENDINGS = (".npy", ".npz")
-
-
-def is_array(file: str) -> bool:
-    """Whether a file is one that numpy saved, by its name."""
-    return Path(inner_name(file)).suffix.lower() in ENDINGS
+def keys_of(read: ReadColumns, frequency: Frequency) -> tuple[tuple[str, str], ...]:
+    """The values of data.* with which another file is read in the same way: hours are refused where days were read."""
+    name, columns = read.typed.name, read.columns
+    parts = {
+        "time": map(name, columns.time),
+        "series": map(name, columns.series),
+        "target": map(name, columns.channels),
+        "future_covariates": read.covariates.names,
+        "frequency": [str(frequency)] if frequency.unit else [],
+    }
+    joined = ((key, ",".join(names)) for key, names in parts.items())
+    return tuple((key, text) for key, text in joined if text)
 
 
 def read_array(recipe: DataRecipe, file: str) -> SeriesSet:
     """The series of a file of arrays."""
     name = Path(file).name
-    found, notes = series_in(load_rows(read_bytes(file), name), name)
+    found, notes = series_in(load_arrays(read_bytes(file), name), name)
     width = next(iter(found.values())).shape[1]
     names = tuple(str(number + 1) for number in range(width))
-    known = columns_asked(recipe, "known", names, name)
-    channels = columns_asked(recipe, "target", names, name) or tuple(at for at in range(width) if at not in known)
+    covariates = channels_named(recipe, "future_covariates", names, name)
+    channels = channels_named(recipe, "target", names, name) or tuple(at for at in range(width) if at not in covariates)
+    used = channels + covariates
     values = np.concatenate(list(found.values()))
-    first = np.cumsum([0, *map(len, found.values())])
-    grid = Grid(first, first[:-1], np.arange(len(values)), values[:, channels], values[:, known])
-    cells = Cells(
-        lambda row, at: Place(name, row + 1, at + 1), lambda row, at: str(values[row, at]), channels + known, names
+    offsets = np.cumsum([0, *map(len, found.values())])
+    grid = Grid(offsets, offsets[:-1], np.arange(len(values)), values[:, channels], values[:, covariates])
+    cells = CellLocator(
+        place=lambda row, at: Place(name, row + 1, at + 1),
+        text=lambda row, at: str(values[row, at]),
+        columns=used,
+        names=tuple(names[at] for at in used),
     )
-    cells = cells._replace(names=tuple(names[at] for at in channels + known))
-    grid, filled = fill(grid, recipe, cells, tuple(found))
+    grid, filled = fill_gaps(grid, recipe, cells, tuple(found))
     layout = Layout(
         file=name,
-        clock=None,
-        step=Step(1, ""),
+        times=None,
+        frequency=Frequency(1, ""),
         names=tuple(found),
         channels=tuple(names[at] for at in channels),
-        covariates=tuple(names[at] for at in known),
-        lines=tuple(int(row) + 1 for row in first[:-1]),
+        covariates=tuple(names[at] for at in covariates),
+        lines=tuple(int(row) + 1 for row in offsets[:-1]),
     )
-    keys = (("target", ",".join(layout.channels)), ("known", ",".join(layout.covariates)))
+    keys = (("target", ",".join(layout.channels)), ("future_covariates", ",".join(layout.covariates)))
     return assemble(grid, layout, notes=(*notes, *filled), keys=tuple(key for key in keys if key[1]))
 
 
-def columns_asked(recipe: DataRecipe, key: str, names: tuple[str, ...], file: str) -> tuple[int, ...]:
+def channels_named(recipe: DataRecipe, key: str, names: tuple[str, ...], file: str) -> tuple[int, ...]:
     """The channels that a key of the recipe names by number, from 1."""
     asked = [name.strip() for name in getattr(recipe, key).split(",") if name.strip()]
     wrong = next((name for name in asked if name not in names), None)
@@ -180,118 +213,85 @@ def columns_asked(recipe: DataRecipe, key: str, names: tuple[str, ...], file: st
     return tuple(names.index(name) for name in asked)
 
 
-Whole = NDArray[np.int64]
-
-
-class Found(NamedTuple):
-    """A table and what its columns were found to be."""
-
-    sheet: Sheet
-    cast: Cast
-    clock: Clock | None
-    known: Covariates
-
-
-def read_series(recipe: DataRecipe, file: str) -> SeriesSet:
-    """The series of a table or of arrays."""
-    if is_array(file):
-        return read_array(recipe, file)
-    names = [name.partition(MARK)[0].strip() for key in KEYS for name in getattr(recipe, key).split(",")]
-    table = read_source(file, header=recipe.header, names=[name for name in names if name])
-    if not table.rows:
-        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
-    return series_of(table, recipe)
-
-
-def series_of(table: Table, recipe: DataRecipe) -> SeriesSet:
-    """The series of a table."""
-    found = look(table, recipe)
-    sheet, cast, clock, known = found
-    usable, refused = judge(sheet, cast, clock, known, recipe)
-    code, names = name_series(sheet, cast, usable)
-    numbers = np.stack([sheet.numbers(at).values[usable] for at in cast.channels], axis=1)
-    rows = Rows(usable, code, np.zeros_like(code), numbers, known.values[usable], np.ones(len(code), bool))
-    rows, step = at_steps(rows, clock, table, recipe)
-    telling = Telling(
-        place=lambda row: table.place(row, cast.time[0] if cast.time else 0),
-        when=lambda row: written(sheet, cast, row),
-        set_back=lambda row: clock is not None and set_back(clock, row, step),
-    )
-    rows, sorted_notes = in_order(rows, recipe, telling)
-    on_steps(rows, telling, said(step))
-    rows, twins, twin_notes = without_twins(rows, recipe, telling)
-    grid, gap_notes = lay_out(rows, recipe, telling, said(step))
-    columns = (*cast.channels, *known.columns)
-    cells = Cells(table.place, lambda row, at: table.rows[row][at], columns, tuple(map(sheet.name, columns)))
-    grid, fill_notes = fill(grid, recipe, cells, names)
-    layout = Layout(
-        file=table.file,
-        clock=clock,
-        step=step,
-        names=names,
-        channels=tuple(map(sheet.name, cast.channels)),
-        covariates=known.names,
-        melted=cast.variable >= 0,
-        lines=tuple(table.lines[row] for row in grid.start),
-    )
-    return assemble(
-        grid,
-        layout,
-        refused=(*refused, *twins),
-        notes=(*guesses(found, recipe), *sorted_notes, *twin_notes, *gap_notes, *fill_notes),
-        keys=keys_of(found, step),
+def assemble(
+    grid: Grid,
+    layout: Layout,
+    *,
+    refused: Sequence[Refusal] = (),
+    notes: Sequence[str] = (),
+    keys: tuple[tuple[str, str], ...] = (),
+) -> SeriesSet:
+    """The set of all series of a grid."""
+    series, channels, all_notes = split_grid(grid, layout), layout.channels, list(notes)
+    if layout.melted:
+        series, channels, merged = pivot_variables(series, channels)
+        all_notes.extend(merged)
+    require_variety(series, channels, layout.file)
+    season, season_note = find_season(series, layout.frequency)
+    all_notes += [*future_notes(series), *constant_notes(series, channels)]
+    all_notes += [summary(series, channels, layout.frequency), season_note]
+    ordered = tuple(sorted(refused, key=lambda refusal: (refusal.line, refusal.column)))
+    return SeriesSet(
+        layout.file, series, channels, layout.covariates, layout.frequency, season, ordered, tuple(all_notes), keys
     )
 
 
-def look(table: Table, recipe: DataRecipe) -> Found:
-    """What the columns of a table are; unclear times are refused."""
-    sheet = Sheet(table)
-    cast = find_cast(sheet, recipe)
-    if not cast.channels:
-        raise no_channels(table)
-    clock = read_clock(sheet, cast.time, to_utc=recipe.zone == "UTC")
-    if clock is not None:
-        refuse_unclear(sheet, cast, clock)
-    return Found(sheet, cast, clock, read_covariates(sheet, cast.known, recipe.known))
+def split_grid(grid: Grid, layout: Layout) -> tuple[Series, ...]:
+    """The series of a grid, as views of its numbers."""
+    series, ends = [], series_ends(grid)
+    for number, name in enumerate(layout.names):
+        begin, end, stop = int(grid.offsets[number]), int(ends[number]), int(grid.offsets[number + 1])
+        times = None if layout.times is None else times_of(grid.row[begin:stop], layout.times, layout.frequency)
+        line = layout.lines[number] if layout.lines else 1
+        series.append(Series(name, grid.values[begin:end], grid.covariates[begin:stop], times, line=line))
+    return tuple(series)
 
 
-def name_series(sheet: Sheet, cast: Cast, usable: Whole) -> tuple[Whole, tuple[str, ...]]:
-    """The number of each row's series, by the order in which they come, and their names."""
-    if not cast.names:
-        return np.zeros(len(usable), np.int64), ("",)
-    codes = combined([sheet.codes(at) for at in cast.names])[usable]
-    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    names = []
-    for row in usable[first[order]]:
-        name = "/".join(sheet.columns[at][row].strip() for at in cast.series)
-        names.append(name if cast.variable < 0 else f"{name}{BETWEEN}{sheet.columns[cast.variable][row].strip()}")
-    return number[code], tuple(names)
+def times_of(rows: Integers, times: Times, frequency: Frequency) -> Times:
+    """The timestamps of rows of the table; those of missing rows (-1) follow from the frequency. The first is there."""
+    there = rows >= 0
+    if there.all():
+        return times[rows]
+    found = date_range(times[rows[0]], frequency, len(rows))
+    found[there] = times[rows[there]]
+    return found
 
 
-def guesses(found: Found, recipe: DataRecipe) -> list[str]:
-    """What was found in the table, in words."""
-    sheet, cast, clock, known = found
-    notes = [*sheet.table.notes, *told(sheet, cast, recipe), *(clock.notes if clock else ()), *known.notes]
-    numbers = {repr(sheet.name(at)): sheet.numbers(at) for at in cast.channels}
-    commas = [name for name, cells in numbers.items() if cells.commas]
-    thousands = [name for name, cells in numbers.items() if cells.thousands]
-    notes += [f"decimals are written with commas in {in_words(commas)}"] if commas else []
-    notes += [f"commas part thousands in {in_words(thousands)}"] if thousands else []
-    return [*notes, *(f"the sign {cells.sign} of {name} is left out" for name, cells in numbers.items() if cells.sign)]
+def require_variety(series: Sequence[Series], channels: Sequence[str], file: str) -> None:
+    """Refuse a file whose channels are all constant."""
+    if any(len(one) and np.ptp(one.values, axis=0).any() for one in series):
+        return
+    there = [one for one in series if len(one)]
+    raise InputError(
+        f"{file}: all values are constant: there is nothing to forecast.",
+        found=f"{channels[0]!r} is {there[0].values[0, 0]:g} in every row" if there else "no numbers",
+        fix="name other columns: --set data.target=...",
+    )
 
 
-def keys_of(found: Found, step: Step) -> tuple[tuple[str, str], ...]:
-    """What data.* must say for another file to be read alike: a model of days does not read hours in silence."""
-    names = found.sheet.name
-    parts = {
-        "time": map(names, found.cast.time),
-        "series": map(names, found.cast.series),
-        "target": map(names, found.cast.channels),
-        "known": found.known.names,
-        "frequency": [str(step)] if step.unit else [],
-    }
-    said_by = ((key, ",".join(columns)) for key, columns in parts.items())
-    return tuple((key, text) for key, text in said_by if text)
+def constant_notes(series: Sequence[Series], channels: Sequence[str]) -> list[str]:
+    """Warnings about constant channels."""
+    still = np.array([np.ptp(one.values, axis=0) == 0 if len(one) else np.ones(len(channels), bool) for one in series])
+    notes = []
+    for name, count in zip(channels, still.sum(0), strict=True):
+        if count:
+            where = f" in {count} of {len(series)} series" if len(series) > 1 else ""
+            notes.append(f"warning: {name!r} is constant{where}")
+    return notes
+
+
+def future_notes(series: Sequence[Series]) -> list[str]:
+    """A note on rows after the last value."""
+    rows = [len(one.future_covariates) - len(one) for one in series]
+    if not any(rows):
+        return []
+    return [f"{counted(sum(rows), 'row')} after the last value: future rows, at most {max(rows)} in a series"]
+
+
+def summary(series: Sequence[Series], channels: Sequence[str], frequency: Frequency) -> str:
+    """A note on the number and length of the series."""
+    lengths = [len(one) for one in series]
+    rows = counted(lengths[0], "row")
+    if len(series) > 1:
+        rows = f"{len(series):,} series of {min(lengths):,} to {max(lengths):,} rows"
+    return f"{rows}, {counted(len(channels), 'channel')}, {frequency_text(frequency)} apart"

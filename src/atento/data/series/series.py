@@ -1,4 +1,4 @@
-"""What a set of series is, and what is known where a forecast begins."""
+"""What a set of time series is, and the input of a forecast."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,20 @@ from numpy.typing import NDArray
 
 from atento.data.records import Refusal
 
-# Axes: T time, F times to come, C channels, K covariates, L past, H horizon.
+# Axes: T time, F future rows, C channels, K covariates, L look-back, H horizon.
 
 Numbers = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Times = NDArray[np.datetime64]
 
 
 @dataclass(frozen=True)
-class Step:
-    """The distance of two rows: `Step(15, "min")`; months and years have no fixed length."""
+class Frequency:
+    """The time step between two rows: `Frequency(15, "min")`; months and years have no fixed length."""
 
     count: int
-    unit: str  # s, min, h, d, mo, y; "" where rows have no times and are only counted
+    unit: str  # us, ms, s, min, h, d, wd, mo, y; "" where rows have no timestamps and are counted
 
     def __str__(self) -> str:
         return f"{self.count}{self.unit}" if self.unit else "1 row"
@@ -26,25 +28,26 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One series, its rows in order of time at equal distances."""
+    """One time series: its rows are in order of time, at equal time steps."""
 
-    name: str  # what tells it from the others; "" where a file holds one
+    name: str  # "" where a file has one series
     values: Numbers  # (T, C) what is read and forecast
-    known: Numbers  # (T + F, K) what is known beforehand, of the times to come too
-    times: Times | None = None  # (T + F,) in UTC; None: rows are only counted
-    start: int = 0  # how many rows of the whole series lie before these
+    future_covariates: Numbers  # (T + F, K) what is known in advance, also for future rows
+    times: Times | None = None  # (T + F,) in UTC; None: rows are counted
+    start: int = 0  # rows of the whole series before these
     line: int = 1  # of its file, on which its first row stands
 
     def __len__(self) -> int:
         return len(self.values)
 
     def cut(self, first: int, last: int) -> "Series":
-        """Rows first to last, views of the same numbers; what is known stays known to the end."""
+        """Rows first to last, as views of the same numbers; all later covariates are kept."""
         times = None if self.times is None else self.times[first:]
-        return Series(self.name, self.values[first:last], self.known[first:], times, self.start + first, self.line)
+        values, covariates = self.values[first:last], self.future_covariates[first:]
+        return Series(self.name, values, covariates, times, self.start + first, self.line)
 
-    def when(self, row: int) -> str:
-        """The time of a row in words; its number where there are no times."""
+    def timestamp(self, row: int) -> str:
+        """The timestamp of a row as text; its number where there are no timestamps."""
         if self.times is None or row >= len(self.times):
             return f"row {self.start + row}"
         exact, whole = self.times[row], self.times[row].astype("datetime64[s]")
@@ -55,31 +58,31 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class SeriesSet:
-    """All series of a file; they share channels, covariates and the distance of rows."""
+    """All series of a file; they share channels, covariates and frequency."""
 
     file: str
     series: tuple[Series, ...]
     channels: tuple[str, ...]  # names of what is forecast
-    covariates: tuple[str, ...]  # names of what is known beforehand
-    step: Step
-    season: int  # rows of the likeliest season; 1: none is likely
+    covariates: tuple[str, ...]  # names of the future covariates
+    frequency: Frequency
+    season_length: int  # rows of the most likely season; 1: there is none
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]
-    keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
+    keys: tuple[tuple[str, str], ...] = ()  # values of data.* with which another file is read in the same way
 
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """The source of a forecast: what is known at its origin. Its numbers are views of the series."""
+    """The input of a forecast: the look-back window and the covariates, as views of the series."""
 
     series: str
-    at: str  # the time of the last row that is known, in words
+    until: str  # the timestamp of the last row as text
     values: Numbers  # (L, C)
-    known: Numbers  # (L + H, K), the horizon's rows last
+    future_covariates: Numbers  # (L + H, K), the horizon's rows last
     origin: int = 0  # the row of the whole series at which the forecast begins
 
     def __str__(self) -> str:
-        return f"{self.series} until {self.at}" if self.series else f"until {self.at}"
+        return f"{self.series} until {self.until}" if self.series else f"until {self.until}"
 
     def __len__(self) -> int:
         return len(self.values)

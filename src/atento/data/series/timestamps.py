@@ -1,8 +1,6 @@
-"""Cells to times: every usual way to write a date, read for a whole column at once.
+"""Cells to timestamps: all common formats of dates and times, parsed for a whole column at once.
 
-Digits of a cell become zeros, which leaves its shape; all cells of one shape have their numbers at the same places.
-
-Months by name, in several languages, whole or by their first letters.
+The digits of a cell become zeros, which leaves its shape; cells of one shape have their numbers at the same positions.
 """
 
 import re
@@ -12,7 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NAMES = (
+from atento.data.series.series import Integers, Mask
+
+Characters = NDArray[np.uint32]  # code points
+
+MONTH_NAMES = (
     "january february march april may june july august september october november december",
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     "januar februar märz april mai juni juli august september oktober november dezember",
@@ -23,11 +25,11 @@ NAMES = (
 )
 
 
-def by_name() -> dict[str, int]:
-    """The number of every name and of its first three or four letters; first letters of two months are left out."""
+def number_months() -> dict[str, int]:
+    """The number of each month by its name and by its first three or four letters, except where these are ambiguous."""
     known: dict[str, int] = {}
     unclear = set()
-    for language in NAMES:
+    for language in MONTH_NAMES:
         for number, name in enumerate(language.split(), start=1):
             for length in (3, 4, len(name)):
                 if known.setdefault(name[:length], number) != number:
@@ -35,18 +37,12 @@ def by_name() -> dict[str, int]:
     return {name: number for name, number in known.items() if name not in unclear} | {"sept": 9, "jui": 0}
 
 
-MONTHS = by_name()
-
-
-Whole = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Letters = NDArray[np.uint32]
-
+MONTHS = number_months()
 DIGITS = str.maketrans("123456789", "0" * 9)
 NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
 DATES = (
     r"(?P<y>0000)(?P<p>[-/.])(?P<m>00?)(?P=p)(?P<d>00?)",
-    r"(?P<a>00?)(?P<p>[-/.])(?P<b>00?)(?P=p)(?P<y>0000|00)",  # day or month first: by the whole column
+    r"(?P<a>00?)(?P<p>[-/.])(?P<b>00?)(?P=p)(?P<y>0000|00)",  # day or month first, decided by the whole column
     r"(?P<y>0000)(?P<m>00)(?P<d>00)",
     r"(?P<y>0000)[-/Mm](?P<m>00?)",
     r"(?P<m>00?)[-/](?P<y>0000)",
@@ -58,106 +54,106 @@ DATES = (
     rf"{NAME}[-/ ](?P<y>0000|00)",
     rf"(?P<y>0000)[-/ ]{NAME}",
 )
-CLOCK = (
+TIME_OF_DAY = (
     r"(?:(?:[Tt]| +|, *)(?:(?P<H>00?)[:.h](?P<M>00)(?:[:.](?P<S>00)(?:[.,](?P<f>0{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?|(?P<h>00)(?P<n>00)(?P<s>00)?|(?P<o>00)))?"
 )
 ZONE = r" ?(?P<zone>Z|z|UTC|GMT|(?P<sign>[+-])(?P<zh>00)(?::?(?P<zm>00))?)?"
-PATTERNS = tuple(re.compile(date + CLOCK + ZONE) for date in DATES)
-NUMBER = re.compile(r"-?0+(?:\.0*)?(?:[eE][+-]?0+)?")
+PATTERNS = tuple(re.compile(date + TIME_OF_DAY + ZONE) for date in DATES)
 DAY = 86_400_000_000  # microseconds
 NO_ZONE = -10_000  # minutes
-LONGEST = 48  # letters of a time
-PIVOT = 40  # a year of two digits from here on is of 1900
+LONGEST = 48  # characters of a timestamp
+PIVOT = 40  # two-digit years from here on are of 1900, others of 2000
 
 
-class Stamps(NamedTuple):
-    """The times of N cells: `local` is what the clock on the wall showed."""
+class TimestampCells(NamedTuple):
+    """The local times of N cells, read with the day first and with the month first where both are possible."""
 
-    local: Whole  # (N,) microseconds since 1970
-    good: Mask  # (N,) whether the cell is a time
-    offset: Whole  # (N,) minutes east of Greenwich; NO_ZONE: not said
-    slashed: Mask  # (N,) whether it could begin with the day or with the month
-    other: Whole  # (N,) the time with the month first; `local` has the day first
-    other_good: Mask
-    short: bool  # whether years have two digits
+    day_first: Integers  # (N,) microseconds since 1970
+    valid: Mask  # (N,) whether the cell is a timestamp
+    offset: Integers  # (N,) minutes east of Greenwich; NO_ZONE: not given
+    ambiguous: Mask  # (N,) whether it may begin with the day or with the month
+    month_first: Integers  # (N,) microseconds since 1970
+    month_first_valid: Mask
+    two_digit_years: bool  # whether years have two digits
 
 
 def shape_of(cell: str) -> str:
-    """A cell with zeros for its digits."""
+    """The shape of a cell: the cell with zeros for its digits."""
     return cell.strip().translate(DIGITS)
 
 
-def are_stamps(cells: Sequence[str], share: float) -> bool:
-    """Whether so many of these cells are dates that exist, with or without a time of day."""
-    stamps = read_stamps(cells)
-    return max(int(stamps.good.sum()), int(stamps.other_good.sum())) >= share * len(cells) > 0
+def are_timestamps(cells: Sequence[str], share: float) -> bool:
+    """Whether at least this share of the cells are valid dates, with or without a time of day."""
+    found = parse_timestamps(cells)
+    return max(int(found.valid.sum()), int(found.month_first_valid.sum())) >= share * len(cells) > 0
 
 
-def read_stamps(cells: Sequence[str]) -> Stamps:
-    """The times of a column."""
+def parse_timestamps(cells: Sequence[str]) -> TimestampCells:
+    """The timestamps of a column."""
     count = len(cells)
-    local, other = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    good, other_good, slashed = (np.zeros(count, bool) for _ in range(3))
-    offset, short = np.full(count, NO_ZONE, np.int64), False
-    for shape, letters, rows in by_shape(cells):
+    day_first, month_first = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    valid, month_first_valid, ambiguous = (np.zeros(count, bool) for _ in range(3))
+    offset, two_digit_years = np.full(count, NO_ZONE, np.int64), False
+    for shape, characters, rows in by_shape(cells):
         found = next((match for pattern in PATTERNS if (match := pattern.fullmatch(shape))), None)
         if found is None:
             continue
-        fields = Fields(letters, found)
+        fields = DateFields(characters, found)
         offset[rows] = fields.offset()
-        short |= found["y"] == "00"
-        slashed[rows] = "a" in found.groupdict()
-        local[rows], good[rows] = fields.moments(day_first=True)
-        if slashed[rows[0]]:
-            other[rows], other_good[rows] = fields.moments(day_first=False)
+        two_digit_years |= found["y"] == "00"
+        ambiguous[rows] = "a" in found.groupdict()
+        day_first[rows], valid[rows] = fields.times(day_first=True)
+        if ambiguous[rows[0]]:
+            month_first[rows], month_first_valid[rows] = fields.times(day_first=False)
         else:
-            other[rows], other_good[rows] = local[rows], good[rows]
-    return Stamps(local, good, offset, slashed, other, other_good, short)
+            month_first[rows], month_first_valid[rows] = day_first[rows], valid[rows]
+    return TimestampCells(day_first, valid, offset, ambiguous, month_first, month_first_valid, two_digit_years)
 
 
-def by_shape(cells: Sequence[str]) -> Iterator[tuple[str, Letters, Whole]]:
-    """Every shape with the letters of its cells (N, letters) and their rows; cells too long for a date are left out."""
+def by_shape(cells: Sequence[str]) -> Iterator[tuple[str, Characters, Integers]]:
+    """Each shape with the characters (N, L) of its cells and their rows; cells too long for a date are left out."""
     stripped = [cell.strip() for cell in cells]
     texts = np.array([cell if len(cell) <= LONGEST else "" for cell in stripped] or [""], dtype=np.str_)
-    letters = texts.view(np.uint32).reshape(len(texts), -1)  # (N, letters), NUL behind the end
-    shapes = np.where((letters >= ord("1")) & (letters <= ord("9")), np.uint32(ord("0")), letters)
+    characters = texts.view(np.uint32).reshape(len(texts), -1)  # (N, L), NUL after the end
+    is_digit = (characters >= ord("1")) & (characters <= ord("9"))
+    shapes = np.where(is_digit, np.uint32(ord("0")), characters)
     left = np.arange(len(cells))
     while len(left):
         alike = (shapes[left] == shapes[left[0]]).all(1)
         rows, left = left[alike], left[~alike]
         shape = shapes[rows[0]].tobytes().decode("utf-32-le").rstrip("\0")
-        yield shape, letters[rows], rows
-        if len(rows) == 1 and len(left):  # hardly a column of times: the rest one by one
+        yield shape, characters[rows], rows
+        if len(rows) == 1 and len(left):  # hardly a column of timestamps: the other cells one by one
             seen: dict[str, list[int]] = {}
             for row in left:
                 seen.setdefault(shape_of(stripped[row]), []).append(row)
-            yield from ((shape, letters[several], np.array(several)) for shape, several in seen.items())
+            yield from ((shape, characters[several], np.array(several)) for shape, several in seen.items())
             return
 
 
-class Fields:
-    """The numbers in cells of one shape."""
+class DateFields:
+    """The numbers in the cells of one shape."""
 
-    def __init__(self, letters: Letters, found: re.Match[str]) -> None:
-        self.letters = letters  # (N, letters)
+    def __init__(self, characters: Characters, found: re.Match[str]) -> None:
+        self.characters = characters  # (N, L)
         self.found = found
         self.named = found.groupdict()
 
-    def number(self, name: str, default: int = 0) -> Whole:
-        """The numbers in a group of the shape; a default where there is no such group."""
-        total = np.full(len(self.letters), default if self.named.get(name) is None else 0, np.int64)
-        for place in range(*self.found.span(name) if self.named.get(name) is not None else (0,)):
-            total = total * 10 + (self.letters[:, place].astype(np.int64) - ord("0"))
+    def number(self, name: str, default: int = 0) -> Integers:
+        """The numbers of a group of the pattern; a default where there is no such group."""
+        total = np.full(len(self.characters), default if self.named.get(name) is None else 0, np.int64)
+        for position in range(*self.found.span(name) if self.named.get(name) is not None else (0,)):
+            total = total * 10 + (self.characters[:, position].astype(np.int64) - ord("0"))
         return total
 
-    def moments(self, *, day_first: bool) -> tuple[Whole, Mask]:
+    def times(self, *, day_first: bool) -> tuple[Integers, Mask]:
         """Microseconds since 1970, and whether there is such a time."""
-        day, good = self.days(day_first=day_first)
-        clock, fits = self.clock()
-        return day * DAY + clock, good & fits
+        day, valid_day = self.days(day_first=day_first)
+        time_of_day, valid_time = self.time_of_day()
+        return day * DAY + time_of_day, valid_day & valid_time
 
-    def days(self, *, day_first: bool) -> tuple[Whole, Mask]:
+    def days(self, *, day_first: bool) -> tuple[Integers, Mask]:
         """Days since 1970, and whether there is such a day."""
         year = self.number("y")
         if self.named["y"] == "00":
@@ -171,44 +167,44 @@ class Fields:
             month, day = self.month(), self.number("d", 1)
         return days_of(year, month, day)
 
-    def month(self) -> Whole:
-        """Months by number, by name or by quarter; 0 where a name or a quarter is none."""
+    def month(self) -> Integers:
+        """Months by number, by name or by quarter; 0 where the name or the quarter is invalid."""
         if self.named.get("name") is not None:
-            return np.full(len(self.letters), MONTHS.get(self.named["name"].lower(), 0), np.int64)
+            return np.full(len(self.characters), MONTHS.get(self.named["name"].lower(), 0), np.int64)
         if self.named.get("q") is not None:
             quarter = self.number("q")
             return np.where((quarter >= 1) & (quarter <= 4), 3 * quarter - 2, 0)
         return self.number("m", 1)
 
-    def clock(self) -> tuple[Whole, Mask]:
-        """Microseconds since midnight, and whether there is such a time; 24:00 ends a day."""
+    def time_of_day(self) -> tuple[Integers, Mask]:
+        """Microseconds since midnight, and whether there is such a time; 24:00 is the end of a day."""
         hour = self.number("H") + self.number("h") + self.number("o")
         minute, second = self.number("M") + self.number("n"), self.number("S") + self.number("s")
-        good = (hour < 24) | ((hour == 24) & (minute == 0) & (second == 0))
+        valid = (hour < 24) | ((hour == 24) & (minute == 0) & (second == 0))
         half = self.named.get("half")
         if half:
-            good = (hour >= 1) & (hour <= 12)
+            valid = (hour >= 1) & (hour <= 12)
             hour = hour % 12 + 12 * (half in "Pp")
         fraction = self.number("f") * 10**9 // 10 ** len(self.named.get("f") or "") // 1000
-        return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction, good & (minute < 60) & (second < 60)
+        return ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction, valid & (minute < 60) & (second < 60)
 
-    def offset(self) -> Whole:
+    def offset(self) -> Integers:
         """Minutes east of Greenwich."""
         if not self.named.get("zone"):
-            return np.full(len(self.letters), NO_ZONE, np.int64)
+            return np.full(len(self.characters), NO_ZONE, np.int64)
         minutes = self.number("zh") * 60 + self.number("zm")
         return -minutes if self.named.get("sign") == "-" else minutes
 
 
-def days_of(year: Whole, month: Whole, day: Whole) -> tuple[Whole, Mask]:
+def days_of(year: Integers, month: Integers, day: Integers) -> tuple[Integers, Mask]:
     """Days since 1970 of a date, and whether it exists."""
-    good = (month >= 1) & (month <= 12) & (day >= 1)
+    valid = (month >= 1) & (month <= 12) & (day >= 1)
     first = ((year - 1970) * 12 + np.clip(month, 1, 12) - 1).astype("datetime64[M]")
     length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
-    return first.astype("datetime64[D]").astype(np.int64) + day - 1, good & (day <= length)
+    return first.astype("datetime64[D]").astype(np.int64) + day - 1, valid & (day <= length)
 
 
-def iso_weeks(year: Whole, week: Whole, weekday: Whole) -> tuple[Whole, Mask]:
+def iso_weeks(year: Integers, week: Integers, weekday: Integers) -> tuple[Integers, Mask]:
     """Days since 1970 of a day of an ISO week: week 1 holds 4 January."""
     fourth, _ = days_of(year, np.ones_like(year), np.full_like(year, 4))
     next_fourth, _ = days_of(year + 1, np.ones_like(year), np.full_like(year, 4))

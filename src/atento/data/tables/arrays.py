@@ -1,8 +1,7 @@
-"""Arrays that numpy saved: (T,), (T, C) or (N, T, C) numbers, each series by its name, and as rows of a table.
+"""Arrays saved by numpy (.npy, .npz), as rows of a table.
 
-Axes: N series, T time, C channels.
-
-Arrays that numpy saved (.npz): X of (cases, time), (cases, time, channels) or (cases, channels, time), and y.
+Time series are arrays (T,), (T, C) or (N, T, C): a row for each time step. Labelled sequences are an array X of
+(N, T), (N, T, C) or (N, C, T) and an array y of N labels: a row for each sequence.
 """
 
 import io
@@ -12,43 +11,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.data.records import Place, Records, counted, in_words
-from atento.data.tables.wide import GAP, LABEL, SEQUENCE
+from atento.data.tables.wide import LABEL, MISSING_NUMBER, SEQUENCE
 from atento.errors import InputError
 
+# Axes: N series or sequences, T time, C channels.
+
 Numbers = NDArray[np.float64]
+Arrays = dict[str, NDArray[np.generic]]
 
-KINDS = "biuf"  # of numpy's types that are numbers
-REASONS = (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, TypeError, OverflowError, MemoryError)
+NUMERIC_KINDS = "biuf"  # of numpy's types
+VALUE_NAMES = ("x", "x_train", "data", "values", "series", "signals", "inputs", "x_test")
+LABEL_NAMES = ("y", "y_train", "label", "labels", "target", "targets", "classes", "y_test")
+LOAD_ERRORS = (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, TypeError, OverflowError, MemoryError)
 
 
-def load_rows(data: bytes, file: str) -> dict[str, NDArray[np.generic]]:
-    """The arrays of a file by name; objects, which only pickle could read, are refused."""
+def load_arrays(data: bytes, file: str) -> Arrays:
+    """The arrays of a file by name, a single array as ""; arrays of objects, which need pickle, raise an error."""
     try:
         found = np.load(io.BytesIO(data), allow_pickle=False)
         return {"": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
-    except REASONS as error:
+    except LOAD_ERRORS as error:
+        objects = "pickle" in str(error).lower() and data[:2] == b"PK"
         raise InputError(
             f"{file}:1:1: this cannot be read as arrays of numpy.",
-            found=str(error).split("\n")[0][:120] or type(error).__name__,
-            fix="save an array of numbers: np.save(FILE, values)",
+            found="an array of objects" if objects else str(error).split("\n")[0][:120] or type(error).__name__,
+            fix="save numbers, a series by np.save(FILE, values), labelled sequences by np.savez(FILE, X=values, "
+            "y=labels); sequences of different lengths as JSONL or Parquet",
         ) from None
 
 
 def are_series(data: bytes, file: str) -> bool:
-    """Whether a file holds nothing but arrays of one axis, a series each, and no cases side by side."""
+    """Whether a file holds one-dimensional arrays of numbers only, each of them a series."""
     try:
-        arrays = load_rows(data, file)
-    except InputError:  # who reads cases says why
+        arrays = load_arrays(data, file)
+    except InputError:  # raised again by the reader of labelled sequences
         return False
-    return bool(arrays) and all(array.ndim == 1 and array.dtype.kind in KINDS for array in arrays.values())
+    return bool(arrays) and all(array.ndim == 1 and array.dtype.kind in NUMERIC_KINDS for array in arrays.values())
 
 
-def series_in(arrays: dict[str, NDArray[np.generic]], file: str) -> tuple[dict[str, Numbers], list[str]]:
-    """Each series (T, C) by its name, and what was made of the arrays' shapes."""
+def series_in(arrays: Arrays, file: str) -> tuple[dict[str, Numbers], list[str]]:
+    """Each series (T, C) by its name, and notes on how the shapes of the arrays are read."""
     found: dict[str, Numbers] = {}
     notes = []
     for name, array in arrays.items():
-        if array.dtype.kind not in KINDS or array.ndim not in (1, 2, 3) or not array.size:
+        if array.dtype.kind not in NUMERIC_KINDS or array.ndim not in (1, 2, 3) or not array.size:
             raise InputError(
                 f"{file}:1:1: {f'the array {name!r}' if name else 'the array'} holds no series.",
                 found=f"{array.dtype} of shape {array.shape}",
@@ -66,14 +72,14 @@ def series_in(arrays: dict[str, NDArray[np.generic]], file: str) -> tuple[dict[s
         raise InputError(
             f"{file}:1:1: its arrays have different numbers of channels.",
             found=in_words([f"{name} {array.shape}" for name, array in arrays.items()]),
-            fix="save arrays of as many channels each",
+            fix="save arrays of equally many channels",
         )
     return found, notes
 
 
-def read_array_rows(data: bytes, file: str) -> Records:
-    """Every number as a text that says it in full; of several series, their names and steps stand first."""
-    found, notes = series_in(load_rows(data, file), file)
+def read_series_arrays(data: bytes, file: str) -> Records:
+    """A row for each time step, all digits of a number written; for several series, first their name and step."""
+    found, notes = series_in(load_arrays(data, file), file)
     several, width = len(found) > 1, next(iter(found.values())).shape[1]
     columns = (*(("series", "step") if several else ()), *(str(number + 1) for number in range(width)))
     rows = [
@@ -85,31 +91,26 @@ def read_array_rows(data: bytes, file: str) -> Records:
     return Records(columns, rows, lines, [], lambda line, at: Place(file, line, at + 1), tuple(notes))
 
 
-# Axes: N cases, T time, C channels.
-
-VALUES = ("x", "x_train", "data", "values", "series", "signals", "inputs", "x_test")
-LABELS = ("y", "y_train", "label", "labels", "target", "targets", "classes", "y_test")
-NUMBERS = "biuf"  # kinds of numpy's types
-
-
-def read_arrays(data: bytes, file: str, *, time: str = "") -> Records:
-    """A sequence and its label for each case; `time` is the axis of time, 1 or 2; empty: the longer one."""
-    arrays = load(data, file)
-    name, values = find(arrays, VALUES, file, sides=(2, 3), what="numbers of shape (cases, time, channels)")
-    values, said = with_time_first(values, time, file, name)
-    notes = [f"{file}: {name} of {counted(len(values), 'case')}, {said}"]
-    ends = [last_step(case) for case in values]
-    shorter = sum(end < values.shape[1] for end in ends)
+def read_case_arrays(data: bytes, file: str, *, time: str = "") -> Records:
+    """A row with a sequence and its label for each case; `time` is the axis of time, 1, 2 or "" for the longer one."""
+    arrays = load_arrays(data, file)
+    name, values = find_array(arrays, VALUE_NAMES, file, sides=(2, 3), what="numbers of shape (cases, time, channels)")
+    values, shape = with_time_first(values, time, file, name)
+    notes = [f"{file}: {name} of {counted(len(values), 'case')}, {shape}"]
+    lengths = [real_steps(case) for case in values]
+    shorter = sum(length < values.shape[1] for length in lengths)
     if shorter:
         notes.append(f"{counted(shorter, 'case')} with missing numbers at the end: read as shorter sequences")
-    columns: list[tuple[str, ...]] = [tuple(write(case[:end]) for case, end in zip(values, ends, strict=True))]
+    columns: list[tuple[str, ...]] = [
+        tuple(write_case(case[:length]) for case, length in zip(values, lengths, strict=True))
+    ]
     suffix = name.lower().removeprefix("x")
-    named = [one for one in LABELS if not suffix or one.removeprefix("y") == suffix or not one.startswith("y")]
+    named = [one for one in LABEL_NAMES if not suffix or one.removeprefix("y") == suffix or not one.startswith("y")]
     if any(array.ndim == 1 and len(array) == len(values) for array in arrays.values()):
-        beside, labels = find(arrays, named, file, sides=(1,), what="labels", rows=len(values))
-        columns.append(tuple(map(plain, labels.tolist())))
-        notes.append(f"{beside} holds the labels")
-        name = f"{name} and {beside}"
+        label_name, labels = find_array(arrays, named, file, sides=(1,), what="labels", rows=len(values))
+        columns.append(tuple(map(label_text, labels.tolist())))
+        notes.append(f"{label_name} holds the labels")
+        name = f"{name} and {label_name}"
     unread = [other for other in arrays if other not in name.split(" and ")]
     if unread:
         notes.append(f"{in_words(unread)} {'is' if len(unread) == 1 else 'are'} not read")
@@ -126,22 +127,8 @@ def read_arrays(data: bytes, file: str, *, time: str = "") -> Records:
     )
 
 
-def load(data: bytes, file: str) -> dict[str, NDArray[np.generic]]:
-    """All arrays of the file; objects, which only pickle could read, are refused."""
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, AttributeError, TypeError) as error:
-        objects = "pickle" in str(error).lower() and data[:2] == b"PK"
-        raise InputError(
-            f"{file}:1:1: this cannot be read as arrays of numpy.",
-            found="an array of objects" if objects else str(error).split("\n")[0][:120] or type(error).__name__,
-            fix="save arrays of numbers and texts: np.savez(FILE, X=values, y=labels); ragged ones as JSONL or Parquet",
-        ) from None
-
-
-def find(
-    arrays: dict[str, NDArray[np.generic]],
+def find_array(
+    arrays: Arrays,
     names: tuple[str, ...] | list[str],
     file: str,
     *,
@@ -149,14 +136,14 @@ def find(
     what: str,
     rows: int = 0,
 ) -> tuple[str, NDArray[np.generic]]:
-    """The array that is named so, else the only one of that shape."""
+    """The array with one of these names, else the only one with so many axes."""
     fits = {
         name: array
         for name, array in arrays.items()
         if array.ndim in sides and array.size and (not rows or len(array) == rows)
     }
     if 2 in sides:
-        fits = {name: array for name, array in fits.items() if array.dtype.kind in NUMBERS}
+        fits = {name: array for name, array in fits.items() if array.dtype.kind in NUMERIC_KINDS}
     known = [name for wanted in names for name in fits if name.lower() == wanted]
     if known or len(fits) == 1:
         chosen = known[0] if known else next(iter(fits))
@@ -170,7 +157,7 @@ def find(
 
 
 def with_time_first(values: NDArray[np.generic], time: str, file: str, name: str) -> tuple[NDArray[np.generic], str]:
-    """(N, T, C), and what was guessed."""
+    """The values as (N, T, C), and a note on their shape."""
     if values.ndim == 2:
         return values[:, :, None], f"{counted(values.shape[1], 'step')} of one channel"
     if time not in ("", "1", "2"):
@@ -181,27 +168,27 @@ def with_time_first(values: NDArray[np.generic], time: str, file: str, name: str
         )
     axis = int(time) if time else 1 if values.shape[1] >= values.shape[2] else 2
     turned = values if axis == 1 else values.swapaxes(1, 2)
-    said = f"{counted(turned.shape[1], 'step')} of {counted(turned.shape[2], 'channel')}"
+    note = f"{counted(turned.shape[1], 'step')} of {counted(turned.shape[2], 'channel')}"
     guess = "" if time else f" (axis {axis} is time; --set data.time={3 - axis} takes the other)"
-    return turned, said + guess
+    return turned, note + guess
 
 
-def last_step(case: NDArray[np.generic]) -> int:
-    """How many steps (T, C) there are up to the last one of which any number is there."""
+def real_steps(case: NDArray[np.generic]) -> int:
+    """The number of steps of a case (T, C) without those at the end at which all numbers are missing."""
     if case.dtype.kind != "f":
         return len(case)
-    there = np.flatnonzero(~np.isnan(case).all(axis=1))
-    return int(there[-1]) + 1 if len(there) else len(case)
+    real = np.flatnonzero(~np.isnan(case).all(axis=1))
+    return int(real[-1]) + 1 if len(real) else len(case)
 
 
-def write(case: NDArray[np.generic]) -> str:
-    """A case (T, C) as one text, every number in full."""
+def write_case(case: NDArray[np.generic]) -> str:
+    """A case (T, C) as one text, all digits of a number written."""
     steps = (case.astype(np.int64) if case.dtype.kind == "b" else case).tolist()
     if case.shape[1] == 1:
-        return " ".join(repr(step[0]) if step[0] == step[0] else GAP for step in steps)
-    return " ".join(",".join(repr(number) if number == number else GAP for number in step) for step in steps)
+        return " ".join(repr(step[0]) if step[0] == step[0] else MISSING_NUMBER for step in steps)
+    return " ".join(",".join(repr(number) if number == number else MISSING_NUMBER for number in step) for step in steps)
 
 
-def plain(label: object) -> str:
-    """A label as text; a whole number without its point."""
+def label_text(label: object) -> str:
+    """A label as text; a whole number without decimals."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

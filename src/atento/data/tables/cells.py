@@ -1,7 +1,4 @@
-"""Lists written into the cells of CSV and TSV files: `["a", "b"]`, `['a', 'b']`, `[3 10]`, `[joy, anger]`.
-
-Cells that hold several labels each: what parts them, and the labels of a cell.
-"""
+"""Cells with several values: lists such as `["a", "b"]`, `['a', 'b']`, `[3 10]`, `[joy, anger]`, and several labels."""
 
 import json
 import re
@@ -9,25 +6,28 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from atento.data.records import BETWEEN, Records, Refusal, counted, excerpt, join, split
+from atento.data.records import LIST_SEPARATOR, Records, Refusal, counted, excerpt, join_items, split_items
 
 LIST = re.compile(r"\[.*\]", re.DOTALL)
 QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|\s|$)""", re.DOTALL)
 BARE = re.compile(r"[^\s,'\"\[\]]+(?:\s*,\s*[^\s,'\"\[\]]+)*")
 NUMBERS = re.compile(r"\d+(?:\s+\d+)*")
-SAMPLE = 200
+SAMPLE_ROWS = 200
+SEPARATORS = {",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+MAX_LABEL_LENGTH = 40  # characters, where no separator is given
+MIN_SHARE = 0.02  # of the cells with several labels
 
 
-def unfold_lists(records: Records) -> Records:
-    """Columns all of whose cells are lists, with tabs between the items; a cell that is none is refused."""
+def parse_lists(records: Records) -> Records:
+    """The rows with all columns of lists in the form of `join_items`; a cell that is not a list is refused."""
     for column in range(len(records.columns)):
-        if holds_lists([row[column].strip() for row in records.rows[:SAMPLE]]):
-            records = unfold(records, column)
+        if holds_lists([row[column].strip() for row in records.rows[:SAMPLE_ROWS]]):
+            records = parse_list_column(records, column)
     return records
 
 
 def holds_lists(cells: list[str]) -> bool:
-    """Whether nearly all cells that hold anything are lists, and some are plainly so."""
+    """Whether nearly all filled cells are lists, and some have quotes or several items."""
     filled = [cell for cell in cells if cell]
     if not filled or not LIST.fullmatch(filled[0]):
         return False
@@ -37,8 +37,8 @@ def holds_lists(cells: list[str]) -> bool:
     return plain and 10 * len(lists) >= 9 * len(filled)
 
 
-def unfold(records: Records, column: int) -> Records:
-    """One column's lists."""
+def parse_list_column(records: Records, column: int) -> Records:
+    """The rows with the lists of one column parsed."""
     rows: list[tuple[str, ...]] = []
     lines: list[int] = []
     refused = list(records.refused)
@@ -49,14 +49,14 @@ def unfold(records: Records, column: int) -> Records:
             problem = f"the column {records.columns[column]!r} holds lists, and this is none."
             refused.append(Refusal(*records.locate(line, column), problem, found=excerpt(row[column]), fix=fix))
         else:
-            rows.append((*row[:column], join(items), *row[column + 1 :]))
+            rows.append((*row[:column], join_items(items), *row[column + 1 :]))
             lines.append(line)
     note = f"column {records.columns[column]!r} holds lists ({counted(len(rows), 'row')})"
     return records._replace(rows=rows, lines=lines, refused=refused, notes=(*records.notes, note))
 
 
 def read_list(cell: str) -> list[str] | None:
-    """The items of a list as it is written in JSON, in Python or by numpy; None: it is no list."""
+    """The items of a list as written by JSON, Python or numpy; None where the cell is not a list."""
     if not cell:
         return []
     if not LIST.fullmatch(cell):
@@ -72,7 +72,7 @@ def read_list(cell: str) -> list[str] | None:
 
 
 def from_json(cell: str) -> list[str] | None:
-    """The items of a JSON list of texts and numbers."""
+    """The items of a JSON list of texts and numbers; None for anything else."""
     try:
         items = json.loads(cell, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
@@ -81,7 +81,7 @@ def from_json(cell: str) -> list[str] | None:
 
 
 def from_quotes(inner: str) -> list[str] | None:
-    """Items between quotes of either kind, parted by commas or spaces."""
+    """The items of a list of quoted texts, separated by commas or spaces; None for anything else."""
     items, at = [], 0
     while at < len(inner):
         found = QUOTED.match(inner, at)
@@ -92,53 +92,48 @@ def from_quotes(inner: str) -> list[str] | None:
     return items
 
 
-SEPARATORS = {",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
-LONGEST = 40  # characters of a label that was not asked for
-LEAST_SHARE = 0.02  # of the cells that hold several labels
-
-
-class LabelCells(NamedTuple):
-    """How the cells of a column hold labels."""
+class LabelFormat(NamedTuple):
+    """How several labels are written in a cell."""
 
     separator: str
 
     @property
     def note(self) -> str:
-        """What was found, in words."""
-        if self.separator == BETWEEN:
+        """The format in words."""
+        if self.separator == LIST_SEPARATOR:
             return "its cells are lists"
-        return f"its labels are parted by {SEPARATORS.get(self.separator, repr(self.separator))}"
+        return f"its labels are separated by {SEPARATORS.get(self.separator, repr(self.separator))}"
 
     def labels(self, cell: str) -> list[str]:
-        """The labels of a cell, each once, in their order; none where it is empty."""
-        parts = split(cell) if self.separator == BETWEEN else cell.split(self.separator)
+        """The distinct labels of a cell, in order."""
+        parts = split_items(cell) if self.separator == LIST_SEPARATOR else cell.split(self.separator)
         return list(dict.fromkeys(part for part in map(str.strip, parts) if part))
 
 
-def cells_of_labels(cells: Sequence[str], separator: str = "") -> LabelCells | None:
-    """How these cells hold several labels; None where each seems to hold one, or text."""
-    if any(BETWEEN in cell for cell in cells):
-        return LabelCells(BETWEEN)
+def label_format(cells: Sequence[str], separator: str = "") -> LabelFormat | None:
+    """The format of several labels in these cells; None where each holds one label, or text."""
+    if any(LIST_SEPARATOR in cell for cell in cells):
+        return LabelFormat(LIST_SEPARATOR)
     if separator:
-        return LabelCells({"tab": BETWEEN, "space": " ", "comma": ","}.get(separator, separator))
-    return next((LabelCells(mark) for mark in SEPARATORS if parts_labels(cells, mark)), None)
+        return LabelFormat({"tab": LIST_SEPARATOR, "space": " ", "comma": ","}.get(separator, separator))
+    return next((LabelFormat(found) for found in SEPARATORS if separates_labels(cells, found)), None)
 
 
-def parts_labels(cells: Sequence[str], mark: str) -> bool:
-    """Whether a mark parts short labels that come again in other company."""
-    several = [cell for cell in cells if mark in cell]
-    if len(several) < max(1, LEAST_SHARE * len(cells)):
+def separates_labels(cells: Sequence[str], separator: str) -> bool:
+    """Whether a character separates short labels that occur in several combinations."""
+    several = [cell for cell in cells if separator in cell]
+    if len(several) < max(1, MIN_SHARE * len(cells)):
         return False
-    way = LabelCells(mark)
-    sets = Counter(tuple(way.labels(cell)) for cell in cells)
-    company = Counter(label for labels in sets for label in labels)
-    used = Counter({label: 0 for label in company})
+    sets = Counter(tuple(LabelFormat(separator).labels(cell)) for cell in cells)
+    combinations = Counter(label for labels in sets for label in labels)  # label -> sets it is in
+    used = Counter({label: 0 for label in combinations})
     for labels, times in sets.items():
         used.update({label: times for label in labels})
-    if max(map(len, company)) > LONGEST or 3 * len(company) > sum(used.values()) + 3:
+    if max(map(len, combinations)) > MAX_LABEL_LENGTH or 3 * len(combinations) > sum(used.values()) + 3:
         return False
     joined = {label for labels in sets if len(labels) > 1 for label in labels}
-    again = sum(company[label] > 1 for label in joined)
-    if mark == " " and (len(sets) <= 1.5 * len(company) or len(company) * 10 > len(cells)):
+    repeated = sum(combinations[label] > 1 for label in joined)
+    few = len(sets) <= 1.5 * len(combinations)
+    if separator == " " and (few or len(combinations) * 10 > len(cells)):
         return False
-    return 2 * again >= len(joined)
+    return 2 * repeated >= len(joined)

@@ -1,8 +1,6 @@
-"""Sentences from files of one word a line: CoNLL in any number of columns, and CoNLL-U in ten.
+"""Files with one word a line to one row a sentence: CoNLL, CoNLL-U, and CSV tables with a column for the sentence.
 
-A row is a sentence; each of its cells is a list. A sentence with a line that cannot be read is refused at that line.
-
-Tables of one word a row with a column that counts sentences, folded to one sentence a row.
+Each cell is a list. A sentence with a line that cannot be read is refused at that line.
 """
 
 import re
@@ -11,18 +9,23 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from atento.data.records import BETWEEN, Place, Records, Refusal, counted, excerpt, in_words, join
-from atento.data.tables.names import is_named
-from atento.data.tables.sniffing import DOCUMENT, WORD_ID, is_blank
+from atento.data.records import LIST_SEPARATOR, Place, Records, Refusal, counted, excerpt, in_words, join_items
+from atento.data.tables.column_names import is_named
+from atento.data.tables.sniffing import DOCUMENT_START, WORD_ID, is_blank
 
-UNIVERSAL = ("form", "lemma", "upos", "xpos", "feats", "deprel")
-PLACES = (1, 2, 3, 4, 5, 7)  # where these stand among the ten columns
-TEN = 10
+CONLLU_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
+CONLLU_FIELDS = (1, 2, 3, 4, 5, 7)  # their indices among the ten fields
+CONLLU_WIDTH = 10
 COMMENT = re.compile(r"#\s+[\w.:-]+(?:\s*=|\s+\S+\s*$)|#\s*$")
+SENTENCE = frozenset(
+    {"sentence", "sent", "satz", "frase", "oración", "oracion", "phrase", "zin", "предложение", "句子"}
+)
+WORD = frozenset({"word", "token", "form", "palabra", "wort", "mot", "parola", "слово", "词"})
+SAMPLE = 1000
 
 
-class Line(NamedTuple):
-    """A line of a sentence, by its number from 1, and its fields."""
+class ConllLine(NamedTuple):
+    """A line of a sentence: its number from 1, its text and its fields."""
 
     number: int
     text: str
@@ -30,10 +33,10 @@ class Line(NamedTuple):
 
 
 def read_conll(text: str, file: str) -> Records:
-    """Columns named words, 2, 3 …, tags; of lines that count words, the words stand second."""
+    """The sentences of a CoNLL file, with columns words, 2, 3 …, tags; a first column of word ids is left out."""
     lines = text.split("\n")
     tabbed = 2 * sum("\t" in line for line in lines) >= sum(not is_blank(line) for line in lines)
-    blocks = list(in_blocks(lines, tabbed))
+    blocks = list(sentence_blocks(lines, tabbed))
     width = Counter(len(line.fields) for block in blocks for line in block).most_common(1)[0][0] if blocks else 1
     blocks = [words for block in blocks if (words := without_comments(block, width))]
     refused = [problem for block in blocks if (problem := first_problem(block, width, file, tabbed)) is not None]
@@ -41,8 +44,10 @@ def read_conll(text: str, file: str) -> Records:
     whole = [block for block in blocks if not broken & {line.number for line in block}]
     skip = int(width > 2 and counts_words(whole))
     names = column_names(width - skip)
-    rows = [tuple(map(BETWEEN.join, zip(*(line.fields[skip:] for line in block), strict=True))) for block in whole]
-    notes = (f"{file}: one word a line, sentences parted by blank lines, columns {in_words(names)}",)
+    rows = [
+        tuple(map(LIST_SEPARATOR.join, zip(*(line.fields[skip:] for line in block), strict=True))) for block in whole
+    ]
+    notes = (f"{file}: one word a line, sentences separated by blank lines, columns {in_words(names)}",)
     starts = [block[0].number for block in whole]
 
     def locate(line: int, number: int) -> Place:
@@ -52,41 +57,41 @@ def read_conll(text: str, file: str) -> Records:
 
 
 def column_names(width: int) -> tuple[str, ...]:
-    """`words`, numbers, `tags`."""
+    """The names `words`, numbers, `tags`."""
     if width == 1:
         return ("words",)
     return ("words", *(str(number) for number in range(2, width)), "tags")
 
 
-def in_blocks(lines: Sequence[str], tabbed: bool) -> Iterator[list[Line]]:
-    """The lines between blank ones, without those that mark a document."""
-    block: list[Line] = []
+def sentence_blocks(lines: Sequence[str], tabbed: bool) -> Iterator[list[ConllLine]]:
+    """The lines of each sentence, without starts of documents."""
+    block: list[ConllLine] = []
     for number, line in enumerate(lines, start=1):
         if is_blank(line):
             if block:
                 yield block
             block = []
-        elif not line.startswith(DOCUMENT):
-            block.append(Line(number, line, line.split("\t") if tabbed else line.split()))
+        elif not line.startswith(DOCUMENT_START):
+            block.append(ConllLine(number, line, line.split("\t") if tabbed else line.split()))
     if block:
         yield block
 
 
-def without_comments(block: list[Line], width: int) -> list[Line]:
-    """A sentence without the comments before its first word; a word may begin with # as well."""
+def without_comments(block: list[ConllLine], width: int) -> list[ConllLine]:
+    """A sentence without the comments before it; a word may begin with # as well."""
     for at, line in enumerate(block):
         if not line.text.startswith("#") or (len(line.fields) == width and not COMMENT.match(line.text)):
             return block[at:]
     return []
 
 
-def counts_words(blocks: Sequence[list[Line]]) -> bool:
-    """Whether the first column counts the words of each sentence from 1."""
+def counts_words(blocks: Sequence[list[ConllLine]]) -> bool:
+    """Whether the first column is the number of the word in its sentence."""
     return bool(blocks) and all(line.fields[0] == str(at) for block in blocks for at, line in enumerate(block, start=1))
 
 
-def first_problem(block: list[Line], width: int, file: str, tabbed: bool) -> Refusal | None:
-    """The first line of a sentence that has more, fewer or empty fields."""
+def first_problem(block: list[ConllLine], width: int, file: str, tabbed: bool) -> Refusal | None:
+    """The refusal of a sentence at its first line with too many, too few or empty fields."""
     for line in block:
         if len(line.fields) != width:
             return wrong_width(line, width, file, tabbed)
@@ -97,76 +102,78 @@ def first_problem(block: list[Line], width: int, file: str, tabbed: bool) -> Ref
     return None
 
 
-def wrong_width(line: Line, width: int, file: str, tabbed: bool) -> Refusal:
-    """The refusal of a line with too few or too many fields, at its end or at the first surplus one."""
+def wrong_width(line: ConllLine, width: int, file: str, tabbed: bool) -> Refusal:
+    """The refusal of a line with too few fields, at its end, or too many, at the first surplus one."""
     few, name = len(line.fields) < width, "tab" if tabbed else "space"
     column = len(line.text.rstrip()) + 1 if few else field_column(line.text, width, tabbed)
-    said = f"the line has {counted(len(line.fields), 'field')} where {width} {'is' if width == 1 else 'are'} expected."
+    problem = (
+        f"the line has {counted(len(line.fields), 'field')} where {width} {'is' if width == 1 else 'are'} expected."
+    )
     fix = f"add what is missing after a {name}" if few else f"remove the surplus {name}"
-    return problem_at(file, line, column, said, f"{fix}; a sentence ends at a blank line")
+    return problem_at(file, line, column, problem, f"{fix}; a sentence ends at a blank line")
 
 
-def problem_at(file: str, line: Line, column: int, problem: str, fix: str) -> Refusal:
-    """The refusal of the sentence a line belongs to."""
+def problem_at(file: str, line: ConllLine, column: int, problem: str, fix: str) -> Refusal:
+    """The refusal of a sentence at one of its lines."""
     return Refusal(file, line.number, column, problem, found=excerpt(line.text), fix=fix)
 
 
 def field_column(line: str, at: int, tabbed: bool) -> int:
-    """The column, from 1, where a field begins; one past the end where there is no such field."""
+    """The column, from 1, of a field; one past the end of the line where there is no such field."""
     starts = [0, *(found.end() for found in re.finditer("\t", line))] if tabbed else word_starts(line)
     return starts[at] + 1 if at < len(starts) else len(line) + 1
 
 
 def word_starts(line: str) -> list[int]:
-    """Where the words of a line begin."""
+    """The index of the first letter of each word of a line."""
     return [found.start() for found in re.finditer(r"\S+", line)]
 
 
 def read_conllu(text: str, file: str) -> Records:
-    """Words of the syntax: ranges such as 3-4 and empty nodes such as 3.1 are left out, and counted."""
+    """The sentences of a CoNLL-U file; multiword tokens (3-4) and empty nodes (3.1) are left out, and counted."""
     lines = text.split("\n")
     rows: list[tuple[str, ...]] = []
     starts: list[int] = []
     refused: list[Refusal] = []
     left_out = 0
-    for block in in_blocks(lines, True):
+    for block in sentence_blocks(lines, True):
         words = [line for line in block if not line.text.startswith("#")]
         if not words:
             continue
-        problem = first_problem_of_ten(words, file)
+        problem = first_conllu_problem(words, file)
         if problem is not None:
             refused.append(problem)
             continue
         syntax = [line for line in words if line.fields[0].isdigit()]
         left_out += len(words) - len(syntax)
         columns = list(zip(*(line.fields for line in syntax), strict=True))
-        rows.append(tuple(BETWEEN.join(columns[at]) for at in PLACES))
+        rows.append(tuple(LIST_SEPARATOR.join(columns[at]) for at in CONLLU_FIELDS))
         starts.append(syntax[0].number)
-    notes = [f"{file} is CoNLL-U, columns {in_words(UNIVERSAL)}"]
+    notes = [f"{file} is CoNLL-U, columns {in_words(CONLLU_COLUMNS)}"]
     if left_out:
         notes.append(
             f"{counted(left_out, 'line')} with ids such as 3-4 or 3.1 left out: the words they stand for are read"
         )
 
     def locate(line: int, number: int) -> Place:
-        at = PLACES[number] if number < len(PLACES) else TEN
+        at = CONLLU_FIELDS[number] if number < len(CONLLU_FIELDS) else CONLLU_WIDTH
         return Place(file, line, field_column(lines[line - 1], at, True))
 
-    return Records(UNIVERSAL, rows, starts, refused, locate, tuple(notes))
+    return Records(CONLLU_COLUMNS, rows, starts, refused, locate, tuple(notes))
 
 
-def first_problem_of_ten(words: list[Line], file: str) -> Refusal | None:
-    """The first line without ten fields, without a form, or whose id does not follow the one before."""
+def first_conllu_problem(words: list[ConllLine], file: str) -> Refusal | None:
+    """The refusal of a sentence at its first line without ten filled fields or with an id out of order."""
     expected = 1
     for line in words:
-        if len(line.fields) != TEN:
-            return wrong_width(line, TEN, file, True)
+        if len(line.fields) != CONLLU_WIDTH:
+            return wrong_width(line, CONLLU_WIDTH, file, True)
         number = line.fields[0]
         if not WORD_ID.fullmatch(number):
             return problem_at(file, line, 1, "this is no word id.", "write 1, 2, 3 …, 3-4 or 3.1")
         if number.isdigit():
             if int(number) != expected:
-                fix = "number the words of a sentence from 1, and part sentences by a blank line"
+                fix = "number the words of a sentence from 1, and separate sentences by a blank line"
                 return problem_at(file, line, 1, f"word {expected} is expected here.", fix)
             expected += 1
         if not all(map(str.strip, line.fields)):
@@ -178,15 +185,8 @@ def first_problem_of_ten(words: list[Line], file: str) -> Refusal | None:
     return None
 
 
-SENTENCE = frozenset(
-    {"sentence", "sent", "satz", "frase", "oración", "oracion", "phrase", "zin", "предложение", "句子"}
-)
-WORD = frozenset({"word", "token", "form", "palabra", "wort", "mot", "parola", "слово", "词"})
-SAMPLE = 1000
-
-
 def fold_words(records: Records) -> Records | None:
-    """A row for each sentence, its cells lists; None where the table is not of that kind."""
+    """A table with one word a row as one row a sentence; None for any other table."""
     words, sentences = word_column(records), sentence_column(records)
     if words < 0 or sentences < 0 or words == sentences:
         return None
@@ -194,16 +194,16 @@ def fold_words(records: Records) -> Records | None:
     rows: list[tuple[str, ...]] = []
     starts: list[int] = []
     refused = list(records.refused)
-    for block in blocks_of(records, sentences):
+    for block in sentence_rows(records, sentences):
         empty = next((at for at in block if not records.rows[at][words].strip()), -1)
         if empty >= 0:
             where, fix = records.locate(records.lines[empty], words), "write the word, or delete the row"
             refused.append(Refusal(*where, "there is no word here.", found=excerpt(str(records.rows[empty])), fix=fix))
             continue
-        rows.append(tuple(join(records.rows[at][column].strip() or "_" for at in block) for column in kept))
+        rows.append(tuple(join_items(records.rows[at][column].strip() or "_" for at in block) for column in kept))
         starts.append(records.lines[block[0]])
     names = tuple(records.columns[at] for at in kept)
-    note = f"each row is a word; column {records.columns[sentences]!r} parts {counted(len(rows), 'sentence')}"
+    note = f"each row is a word; column {records.columns[sentences]!r} separates {counted(len(rows), 'sentence')}"
 
     def locate(line: int, number: int) -> Place:
         return records.locate(line, kept[number] if number < len(kept) else len(records.columns))
@@ -212,7 +212,7 @@ def fold_words(records: Records) -> Records | None:
 
 
 def word_column(records: Records) -> int:
-    """A column named as words are, whose cells are single words."""
+    """The index of a column of single words with a usual name for words; -1 where there is none."""
     for at, name in enumerate(records.columns):
         cells = [row[at].strip() for row in records.rows[:SAMPLE]]
         if is_named(name, WORD) and sum(" " in cell for cell in cells) <= 0.02 * len(cells):
@@ -221,22 +221,22 @@ def word_column(records: Records) -> int:
 
 
 def sentence_column(records: Records) -> int:
-    """A column named as sentences are that says which one a word is in: at each word of it, or at its first."""
+    """The index of a column that names the sentence of each word, or of its first word; -1 where there is none."""
     for at, name in enumerate(records.columns):
         cells = [row[at].strip() for row in records.rows[:SAMPLE]]
-        if is_named(name, SENTENCE) and cells and cells[0] and repeats(cells):
+        if is_named(name, SENTENCE) and cells and cells[0] and names_sentences(cells):
             return at
     return -1
 
 
-def repeats(cells: Sequence[str]) -> bool:
-    """Whether most cells say what the one before said, or nothing."""
+def names_sentences(cells: Sequence[str]) -> bool:
+    """Whether most cells are empty or equal to the one before."""
     same = sum(not after or after == before for before, after in pairwise(cells))
     return len(cells) > 1 and 2 * same >= len(cells) - 1
 
 
-def blocks_of(records: Records, column: int) -> list[list[int]]:
-    """The rows of each sentence, by number from 0."""
+def sentence_rows(records: Records, column: int) -> list[list[int]]:
+    """The indices of the rows of each sentence."""
     blocks: list[list[int]] = []
     current = ""
     for at, row in enumerate(records.rows):

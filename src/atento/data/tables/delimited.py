@@ -1,4 +1,4 @@
-"""CSV and TSV to rows, knowing the line and column of every field."""
+"""CSV, TSV and plain lines to rows, with the line and column of every field."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "|": "bar", "\t": "tab"}
 
 
 class Field(NamedTuple):
-    """One cell and where it begins; `line` and `column` count from 0."""
+    """A cell and its place; `line` and `column` count from 0."""
 
     cell: str
     line: int
@@ -18,7 +18,7 @@ class Field(NamedTuple):
 
 
 class BadQuote(Exception):
-    """A quoted field that has no proper end; caught in this file."""
+    """A quoted field without a proper end; caught in this file."""
 
     def __init__(self, line: int, column: int, problem: str) -> None:
         super().__init__(problem)
@@ -26,7 +26,7 @@ class BadQuote(Exception):
 
 
 def read_delimited(text: str, file: str, delimiter: str, *, quoted: bool) -> Records:
-    """Rows of any number of fields; blank lines and broken quotes are refused."""
+    """The rows of a text, of any number of fields; blank lines and unmatched quotes are refused."""
     lines = without_blank_end(text.split("\n"))
     rows: list[tuple[str, ...]] = []
     starts: list[int] = []
@@ -63,14 +63,14 @@ def read_delimited(text: str, file: str, delimiter: str, *, quoted: bool) -> Rec
 
 
 def read_lines(text: str, file: str) -> Records:
-    """One column: each line is a row, a blank one too."""
+    """A row of one column for each line, blank ones included."""
     lines = without_blank_end(text.split("\n"))
     rows: list[tuple[str, ...]] = [(line,) for line in lines]
     return Records((), rows, list(range(1, len(rows) + 1)), [], lambda line, _: Place(file, line, 1))
 
 
 def plain_fields(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
-    """The fields of one line in which a quote is a character like any other."""
+    """The fields of one line, without a special meaning of quotes."""
     column = 0
     for cell in lines[at].split(delimiter):
         yield Field(cell, at, column)
@@ -78,7 +78,7 @@ def plain_fields(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
 
 
 def fields_from(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
-    """The fields of the row that begins on this line (RFC 4180: quoted fields may hold line ends)."""
+    """The fields of the row that begins on this line (RFC 4180: quoted fields may hold line breaks)."""
     column = 0
     while True:
         begin, start = at, column
@@ -99,32 +99,32 @@ def fields_from(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
 
 
 def quoted_field(lines: list[str], at: int, column: int) -> tuple[str, int, int]:
-    """The text between quotes, and where the reading goes on."""
+    """The text between quotes, and the line and column after it."""
     begin, start = at, column
-    pieces = []
+    parts = []
     column += 1
     while True:
         close = lines[at].find('"', column)
         if close < 0:
-            pieces.append(lines[at][column:] + "\n")
+            parts.append(lines[at][column:] + "\n")
             at, column = at + 1, 0
             if at == len(lines):
                 raise BadQuote(begin, start, "a quote opens here and is never closed.")
         elif lines[at].startswith('"', close + 1):
-            pieces.append(lines[at][column : close + 1])  # a doubled quote is one quote
+            parts.append(lines[at][column : close + 1])  # a doubled quote is one quote
             column = close + 2
         else:
-            pieces.append(lines[at][column:close])
-            return "".join(pieces), at, close + 1
+            parts.append(lines[at][column:close])
+            return "".join(parts), at, close + 1
 
 
 def last_line(fields: list[Field]) -> int:
-    """The line a row ends on: a quoted last field may end below the line it began on."""
+    """The last line of a row: a quoted last field may end on a later line."""
     return fields[-1].line + fields[-1].cell.count("\n")
 
 
 def bad_quote(file: str, lines: list[str], error: BadQuote) -> Refusal:
-    """The refusal of a row whose quotes do not match, at the quote or at what follows it."""
+    """The refusal of a row with an unmatched quote."""
     return Refusal(
         file,
         error.line + 1,
@@ -136,12 +136,12 @@ def bad_quote(file: str, lines: list[str], error: BadQuote) -> Refusal:
 
 
 def usual_width(rows: list[tuple[str, ...]]) -> int:
-    """The number of fields most rows have."""
+    """The most frequent number of fields."""
     return Counter(map(len, rows)).most_common(1)[0][0]
 
 
 def keep_width(records: Records, width: int, delimiter: str) -> Records:
-    """The rows of this many fields; the others are refused."""
+    """The rows of this number of fields; the others are refused."""
     rows: list[tuple[str, ...]] = []
     lines: list[int] = []
     refused = list(records.refused)
@@ -155,7 +155,7 @@ def keep_width(records: Records, width: int, delimiter: str) -> Records:
 
 
 def wrong_width(records: Records, cells: tuple[str, ...], line: int, width: int, delimiter: str) -> Refusal:
-    """The refusal of a row with too few or too many fields, at the end or at the first surplus field."""
+    """The refusal of a row with too few fields, at its end, or too many, at the first surplus one."""
     name = DELIMITER_NAMES[delimiter]
     if len(cells) < width:
         fix = f"add what is missing after a {name}"

@@ -1,23 +1,22 @@
-"""A folder or an archive of text files: one sub-folder a label, or documents side by side."""
+"""A folder or an archive of text files: one sub-folder for each label, or documents without labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from atento.data.files.archives import Member, read_zip
-from atento.data.files.encodings import NotText, Text, decode
-from atento.data.files.opening import ASIDE, not_a_file, plain_breaks, read_bytes, require_text
+from atento.data.files.archives import MAX_FILES, Member, read_zip
+from atento.data.files.encodings import DecodedText, NotText, decode
+from atento.data.files.opening import ABOUT_THE_DATA, normalise_newlines, not_a_file, read_bytes, require_text
 from atento.data.records import BadRows, Place, Records, Refusal, counted, in_words
 from atento.data.tables.headers import Header
 from atento.data.tables.table import Table, table_from_text, table_of
 from atento.errors import InputError
 
-MOST_FILES = 200_000
-TEXTS = frozenset({"", ".txt", ".text", ".eml", ".story"})
+TEXT_SUFFIXES = frozenset({"", ".txt", ".text", ".eml", ".story"})
 
 
 def read_folder(path: str, *, bad_rows: BadRows = "stop") -> Table:
-    """Columns text, label and file, where files stand in sub-folders; else text and file."""
+    """The table of a folder: columns text, label and file where files are in sub-folders, else text and file."""
     folder = Path(path)
     names = text_names(folder)
     if not names:
@@ -27,39 +26,39 @@ def read_folder(path: str, *, bad_rows: BadRows = "stop") -> Table:
 
 
 def read_archive(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
-    """The same of a zip archive; one that holds a single file is that file."""
+    """The table of a zip archive: that of its only file, or one text for each file."""
     name = Path(path).name
     members = list(read_zip(read_bytes(path), name))
-    files = [member for member in members if not is_aside(member.path, labelled=False)]
+    files = [member for member in members if not is_left_out(member.path, labelled=False)]
     if len(files) == 1 and isinstance(files[0].data, bytes):
         inner = PurePosixPath(files[0].path).name
         text, encoding, notes = decode(files[0].data, inner)
         require_text(text, inner)
-        read = Text(plain_breaks(text), encoding, (*notes, f"{name} holds {inner}"))
+        read = DecodedText(normalise_newlines(text), encoding, (*notes, f"{name} holds {inner}"))
         return table_from_text(read, inner, header=header, bad_rows=bad_rows, names=names)
     return table_of_texts(members, name, bad_rows)
 
 
 def text_names(folder: Path) -> list[str]:
-    """The files of a folder and of its sub-folders, where nearly all are texts by their names; else none."""
+    """The files of a folder and its sub-folders where nearly all are texts by their names; else none."""
     names = []
     for path in folder.rglob("*"):
         inside = path.relative_to(folder)
         if not any(part.startswith(".") for part in inside.parts) and path.is_file():
             names.append(inside.as_posix())
-        if len(names) > MOST_FILES:
+        if len(names) > MAX_FILES:
             raise InputError(
-                f"{folder} holds more than {MOST_FILES:,} files.", found=f"{folder}", fix="give one table of them all"
+                f"{folder} holds more than {MAX_FILES:,} files.", found=f"{folder}", fix="give one table of them all"
             )
-    texts = sum(Path(name).suffix.lower() in TEXTS or Path(name).suffix[1:].isdigit() for name in names)
+    texts = sum(Path(name).suffix.lower() in TEXT_SUFFIXES or Path(name).suffix[1:].isdigit() for name in names)
     return sorted(names) if texts and texts >= 0.9 * len(names) else []
 
 
 def table_of_texts(members: Iterable[Member], name: str, bad_rows: BadRows) -> Table:
-    """A row for every file, its label the folder it stands in."""
+    """A table with one row for each file; its label is the name of its folder."""
     found = list(members)
     labelled = has_labels([member.path for member in found])
-    left_out = [member.path for member in found if is_aside(member.path, labelled)]
+    left_out = [member.path for member in found if is_left_out(member.path, labelled)]
     rows: list[tuple[str, ...]] = []
     places: list[str] = []
     refused: list[Refusal] = []
@@ -87,37 +86,37 @@ def table_of_texts(members: Iterable[Member], name: str, bad_rows: BadRows) -> T
 
 
 def has_labels(paths: Iterable[str]) -> bool:
-    """Whether files stand in two sub-folders or more of one folder."""
+    """Whether files are in two or more sub-folders of one folder."""
     parents = {PurePosixPath(path).parent for path in paths if len(PurePosixPath(path).parts) > 1}
-    beside = Counter(parent.parent for parent in parents)
-    return any(count > 1 for count in beside.values())
+    folders = Counter(parent.parent for parent in parents)
+    return any(count > 1 for count in folders.values())
 
 
-def is_aside(path: str, labelled: bool) -> bool:
-    """Whether a file is about the set rather than in it: a README, or above the folders that are labels."""
+def is_left_out(path: str, labelled: bool) -> bool:
+    """Whether a file is not data: a README, or outside the folders that are labels."""
     name = PurePosixPath(path).name.lower()
-    return name.split(".")[0] in ASIDE or (labelled and len(PurePosixPath(path).parts) == 1)
+    return name.split(".")[0] in ABOUT_THE_DATA or (labelled and len(PurePosixPath(path).parts) == 1)
 
 
 def text_of(member: Member, number: int) -> tuple[str, str] | Refusal:
-    """The text of a file and its encoding, or why it cannot be read."""
+    """The text and the encoding of a file, or its refusal."""
     if isinstance(member.data, Refusal):
         return member.data
     try:
         text, encoding, _ = decode(member.data, member.path)
     except NotText as error:
-        return Refusal(member.path, error.line, error.column, error.said, found=error.found, fix=error.fix)
+        return Refusal(member.path, error.line, error.column, error.reason, found=error.found, fix=error.fix)
     if not text.strip():
         return Refusal(
             member.path, 1, 1, "the file is empty.", found=f"{len(member.data)} bytes", fix="delete the file"
         )
-    return plain_breaks(text), encoding
+    return normalise_newlines(text), encoding
 
 
 def notes_of(
     name: str, labelled: bool, rows: list[tuple[str, ...]], left_out: list[str], encodings: Counter[str]
 ) -> tuple[str, ...]:
-    """What was found and what was left aside."""
+    """Notes on labels, encodings and files that are not read."""
     notes = []
     if labelled:
         labels = Counter(row[1] for row in rows)

@@ -1,16 +1,21 @@
-"""Lines of a label and a text with no header: `__label__x text`, `COARSE:fine text`, `label text`."""
+"""Lines with a label before a text: `__label__x text` (fastText), `COARSE:fine text` (TREC), `label text`."""
 
 import re
 
-from atento.data.records import Place, Records, Refusal, blank, excerpt, join, without_blank_end
-from atento.data.tables.sniffing import COARSE_FINE, FASTTEXT, LineKind
+from atento.data.records import Place, Records, Refusal, blank, excerpt, join_items, without_blank_end
+from atento.data.tables.sniffing import COARSE_FINE, FASTTEXT, LineFormat
 
 LABELS = re.compile(rf"(?:{FASTTEXT}\S+(?:[ \t,]+|$))+")
 FIRST_WORD = re.compile(r"(\S+)[ \t]+(\S.*)")
+NOTES: dict[LineFormat, str] = {
+    "fasttext": "each line is one or more labels after __label__, and a text",
+    "trec": "each line is COARSE:fine and a text; coarse is the label unless --set data.label=fine",
+    "labelled": "each line is a label, a space and a text",
+}
 
 
-def read_label_lines(text: str, file: str, kind: LineKind) -> Records:
-    """Columns label(s) and text, or coarse, fine and text; a line without a label or a text is refused."""
+def read_label_lines(text: str, file: str, kind: LineFormat) -> Records:
+    """The rows of such lines, with columns label and text, or coarse, fine and text; other lines are refused."""
     lines = without_blank_end(text.split("\n"))
     rows: list[tuple[str, ...]] = []
     starts: list[int] = []
@@ -20,7 +25,7 @@ def read_label_lines(text: str, file: str, kind: LineKind) -> Records:
         if not line.strip():
             refused.append(blank(file, number))
         elif cells is None:
-            refused.append(no_cells(file, number, line, kind))
+            refused.append(bad_line(file, number, line, kind))
         else:
             rows.append(cells)
             starts.append(number)
@@ -38,14 +43,14 @@ def read_label_lines(text: str, file: str, kind: LineKind) -> Records:
     return Records(columns, rows, starts, refused, locate, (NOTES[kind],))
 
 
-def cells_of(line: str, kind: LineKind) -> tuple[str, ...] | None:
-    """The labels and the text of a line; a fine label keeps its coarse one, for `other` is in several."""
+def cells_of(line: str, kind: LineFormat) -> tuple[str, ...] | None:
+    """The labels and the text of a line; a fine label includes its coarse one, since `other` is in several."""
     if kind == "fasttext":
         found = LABELS.match(line)
         if found is None or not line[found.end() :].strip():
             return None
         labels = [label.removeprefix(FASTTEXT).rstrip(",") for label in found.group().split()]
-        return join(labels), line[found.end() :]
+        return join_items(labels), line[found.end() :]
     match = (COARSE_FINE if kind == "trec" else FIRST_WORD).fullmatch(line)
     if match is None:
         return None
@@ -54,14 +59,14 @@ def cells_of(line: str, kind: LineKind) -> tuple[str, ...] | None:
     return match[1].removesuffix(":"), match[2]
 
 
-def text_of(line: str, kind: LineKind) -> str:
-    """The text of a line that has one."""
+def text_of(line: str, kind: LineFormat) -> str:
+    """The text of a line; empty where it has none."""
     cells = cells_of(line, kind)
     return cells[-1] if cells else ""
 
 
-def no_cells(file: str, number: int, line: str, kind: LineKind) -> Refusal:
-    """The refusal of a line, where the label should stand or where the text should."""
+def bad_line(file: str, number: int, line: str, kind: LineFormat) -> Refusal:
+    """The refusal of a line without a label or without a text."""
     written = {"fasttext": "__label__good a text", "trec": "COARSE:fine a text"}.get(kind, "label a text")
     begun = {"fasttext": LABELS, "trec": re.compile(r"[A-Z][A-Z0-9_]*:[A-Za-z0-9_]+\s*$")}.get(kind, FIRST_WORD)
     if begun.match(line) or kind == "labelled":
@@ -69,10 +74,3 @@ def no_cells(file: str, number: int, line: str, kind: LineKind) -> Refusal:
             file, number, len(line) + 1, "no text follows the label.", excerpt(line), f"write it as {written}"
         )
     return Refusal(file, number, 1, "the line does not begin with a label.", excerpt(line), f"write it as {written}")
-
-
-NOTES: dict[LineKind, str] = {
-    "fasttext": "each line is one or more labels after __label__, and a text",
-    "trec": "each line is COARSE:fine and a text; coarse is the label unless --set data.label=fine",
-    "labelled": "each line is a label, a space and a text",
-}

@@ -1,4 +1,4 @@
-"""Sequences of numbers as text: steps parted by spaces, the numbers of a step by commas, as in `0.53,0 0.91,1`."""
+"""Sequences of numbers in a cell, as in `0.53,0 0.91,1`: steps separated by spaces, channels by commas."""
 
 import math
 import re
@@ -15,55 +15,57 @@ from atento.errors import NO_SETTINGS, InputError
 
 Steps = list[list[float]]  # (T, C)
 Numbers = NDArray[np.float64]
-WRITTEN = b"0123456789+-.eE, \t\n\r"  # whatever else stands in a text, it is read with care
-MISSING = frozenset(
+NUMBER_BYTES = b"0123456789+-.eE, \t\n\r"  # a text with other characters is read number by number
+MISSING_WORDS = frozenset(
     {"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""}
 )  # in small letters, without a sign
 
 
-class Problem(NamedTuple):
-    """What keeps a text from being numbers, and where in it, counted from 0."""
+class ParseProblem(NamedTuple):
+    """Why a text is not a sequence of numbers, and at which index of it."""
 
     at: int
     problem: str
     found: str
     fix: str
-    settings: Mapping[str, str] = NO_SETTINGS  # recipe keys that mend it
+    settings: Mapping[str, str] = NO_SETTINGS  # recipe keys that solve it
 
 
-def read_steps(text: str, *, channels: int = 0) -> Steps | Problem:
-    """The numbers of each step; `channels` of them where it is not 0, else as many as the first step has."""
+def read_steps(text: str, *, channels: int = 0) -> Steps | ParseProblem:
+    """The numbers of each step: `channels` of them where it is not 0, else as many as in the first step."""
     steps: Steps = []
     for match in re.finditer(r"\S+", text):
         cells = match[0].split(",")
-        numbers = [as_number(cell) for cell in cells]
+        numbers = [parse_number(cell) for cell in cells]
         if None in numbers:
             bad = numbers.index(None)
             at = match.start() + sum(len(cell) + 1 for cell in cells[:bad])
-            fix = "write numbers such as 0.5, steps parted by spaces, channels by commas"
-            return Problem(at, f"step {len(steps) + 1} is not a number.", excerpt(cells[bad] or match[0]), fix)
+            fix = "write numbers such as 0.5, steps separated by spaces, channels by commas"
+            return ParseProblem(at, f"step {len(steps) + 1} is not a number.", excerpt(cells[bad] or match[0]), fix)
         channels = channels or len(numbers)
         if len(numbers) != channels:
             problem = f"step {len(steps) + 1} has {len(numbers)} channels where {channels} are read."
-            return Problem(match.start(), problem, excerpt(match[0]), f"give every step {channels}, parted by commas")
+            return ParseProblem(
+                match.start(), problem, excerpt(match[0]), f"give every step {channels}, separated by commas"
+            )
         steps.append([number for number in numbers if number is not None])
     if not steps:
-        return Problem(0, "there are no steps.", excerpt(text), "write numbers parted by spaces")
+        return ParseProblem(0, "there are no steps.", excerpt(text), "write numbers separated by spaces")
     return steps
 
 
-def read_numbers(text: str, *, channels: int = 0) -> Numbers | Problem:
-    """The same as an array (T, C), all at once; where that fails, number by number, to say what is wrong where."""
-    quick = read_quickly(text, channels=channels)
+def read_numbers(text: str, *, channels: int = 0) -> Numbers | ParseProblem:
+    """The numbers as an array (T, C), or the first problem."""
+    quick = read_fast(text, channels=channels)
     if quick is not None:
         return quick
     steps = read_steps(text, channels=channels)
-    return steps if isinstance(steps, Problem) else np.array(steps, dtype=np.float64)
+    return steps if isinstance(steps, ParseProblem) else np.array(steps, dtype=np.float64)
 
 
-def read_quickly(text: str, *, channels: int = 0) -> Numbers | None:
-    """The numbers (T, C) of a text in which nothing is odd; None: it must be read with care."""
-    if not text.isascii() or text.encode().translate(None, WRITTEN):
+def read_fast(text: str, *, channels: int = 0) -> Numbers | None:
+    """The numbers (T, C), converted all at once; None where the text has missing or malformed numbers."""
+    if not text.isascii() or text.encode().translate(None, NUMBER_BYTES):
         return None
     steps = text.split()
     width = channels or (steps[0].count(",") + 1 if steps else 1)
@@ -77,8 +79,8 @@ def read_quickly(text: str, *, channels: int = 0) -> Numbers | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-def as_number(text: str) -> float | None:
-    """A finite number, or nothing."""
+def parse_number(text: str) -> float | None:
+    """A finite number; None where the text is not one."""
     if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, flags=re.ASCII):
         return None
     number = float(text)
@@ -86,33 +88,33 @@ def as_number(text: str) -> float | None:
 
 
 def require_steps(text: str, *, channels: int = 0) -> Steps:
-    """The numbers of a text that somebody typed; anything else is refused."""
+    """The numbers of each step; an error for anything else."""
     steps = read_steps(text, channels=channels)
-    if isinstance(steps, Problem):
+    if isinstance(steps, ParseProblem):
         raise InputError(f"column {steps.at + 1}: {steps.problem}", found=steps.found, fix=steps.fix)
     return steps
 
 
 def require_numbers(text: str, *, channels: int = 0) -> Numbers:
-    """The same as an array (T, C)."""
-    quick = read_quickly(text, channels=channels)
+    """The numbers as an array (T, C); an error for anything else."""
+    quick = read_fast(text, channels=channels)
     return np.array(require_steps(text, channels=channels), dtype=np.float64) if quick is None else quick
 
 
 def is_sequence(text: str) -> bool:
-    """Whether a text is numbers of two steps or more, some of which may be missing."""
-    quick = read_quickly(text)
+    """Whether a text is a sequence of two or more steps, some of whose numbers may be missing."""
+    quick = read_fast(text)
     if quick is not None:
         return len(quick) > 1
     steps = text.split()
     cells = [cell for step in steps for cell in step.split(",")]
     return (
         len(steps) > 1
-        and all(as_number(cell) is not None or is_missing(cell) for cell in cells)
+        and all(parse_number(cell) is not None or is_missing(cell) for cell in cells)
         and not all(map(is_missing, cells))
     )
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell stands for a number that is not there."""
-    return cell.strip().lower().lstrip("+-") in MISSING
+    """Whether a cell stands for a missing number."""
+    return cell.strip().lower().lstrip("+-") in MISSING_WORDS

@@ -1,4 +1,4 @@
-"""Two or more files in step, one sentence a line: `a.de,a.en`."""
+"""Parallel files: line n of each file is row n, as in `a.de,a.en`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from atento.errors import InputError
 
 
 def split_paths(source: str) -> list[str]:
-    """The paths in `a.de,a.en`; one path when a file has that whole name."""
+    """The paths in `a.de,a.en`; a single path where a file has that whole name."""
     if "," not in source or Path(source).is_file():
         return [source]
     paths = [path.strip() for path in source.split(",")]
@@ -24,10 +24,10 @@ def split_paths(source: str) -> list[str]:
 
 
 def read_parallel(paths: Sequence[str], *, bad_rows: BadRows = "stop") -> Table:
-    """Line n of every file is row n; a line that is blank in every file is refused."""
+    """The table of parallel files, a column for each; a line that is blank in every file is refused."""
     texts = [read_exact(path) for path in paths]
     files = [Path(path).name for path in paths]
-    sides = level([text.text.removesuffix("\n").split("\n") for text in texts], files)
+    sides = equal_lengths([text.text.removesuffix("\n").split("\n") for text in texts], files)
     rows = list(zip(*sides, strict=True))
     empty = {at for at, row in enumerate(rows) if not any(cell.strip() for cell in row)}
     columns = column_names(paths)
@@ -44,8 +44,8 @@ def read_parallel(paths: Sequence[str], *, bad_rows: BadRows = "stop") -> Table:
     return table_of(records, ",".join(files), "parallel", encodings, False, bad_rows)
 
 
-def level(sides: list[list[str]], files: Sequence[str]) -> list[list[str]]:
-    """The files cut to one length when only blank lines stand beyond it."""
+def equal_lengths(sides: list[list[str]], files: Sequence[str]) -> list[list[str]]:
+    """The lines of each file up to the last filled one; an error where a file has fewer."""
     filled = max(last_filled(side) for side in sides)
     shortest = min(len(side) for side in sides)
     if shortest < filled:
@@ -60,12 +60,12 @@ def level(sides: list[list[str]], files: Sequence[str]) -> list[list[str]]:
 
 
 def last_filled(side: list[str]) -> int:
-    """The number of the last line that holds anything."""
+    """The number of the last line that is not blank."""
     return next((number for number in range(len(side), 0, -1) if side[number - 1].strip()), 0)
 
 
 def column_names(paths: Sequence[str]) -> tuple[str, ...]:
-    """The endings of the names when they tell the files apart, else numbers."""
+    """The suffixes of the files where they differ, else numbers."""
     endings = tuple(Path(inner_name(path)).suffix.removeprefix(".") for path in paths)
     if all(endings) and len(set(endings)) == len(endings):
         return endings

@@ -1,23 +1,23 @@
-"""Parquet to rows; the line of a row is its number, the column of a cell the number of its column."""
+"""Parquet to rows. The line of a row is its number, the column of a cell the number of its column."""
 
 import numpy as np
 import pyarrow as arrow
 import pyarrow.parquet as arrow_parquet
 
-from atento.data.records import Place, Records, Refusal, join
+from atento.data.records import Place, Records, Refusal, join_items
 from atento.errors import InputError
 
-REASONS = (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError)
+READ_ERRORS = (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError)
 
 
 def read_parquet(data: bytes, file: str) -> Records:
-    """Every column as text; an absent value is an empty one."""
+    """The rows of a Parquet file, all values as text; a missing value is empty."""
     try:
         table = arrow_parquet.ParquetFile(arrow.BufferReader(data), page_checksum_verification=True).read()
         table.validate(full=True)
-        columns = [moments(column) or texts(column.to_pylist()) for column in table.columns]
+        columns = [timestamps_as_text(column) or texts(column.to_pylist()) for column in table.columns]
         names = tuple(str(name) for name in table.column_names)
-    except REASONS as error:
+    except READ_ERRORS as error:
         raise InputError(
             f"{file}:1:1: this cannot be read as Parquet.",
             found=str(error).split("\n")[0][:120] or type(error).__name__,
@@ -32,12 +32,12 @@ def read_parquet(data: bytes, file: str) -> Records:
             rows.append(cells)
             lines.append(number)
         else:
-            refused.append(nul(file, number, broken, names[broken]))
+            refused.append(nul_character(file, number, broken, names[broken]))
     return Records(names, rows, lines, refused, lambda line, at: Place(file, line, at + 1))
 
 
-def moments(column: arrow.ChunkedArray) -> list[str]:
-    """Times as `2016-07-31 14:00:00`, an absent one empty; nothing where a column holds none or says a zone."""
+def timestamps_as_text(column: arrow.ChunkedArray) -> list[str]:
+    """Timestamps as `2016-07-31 14:00:00`, a missing one empty; an empty list for other types and for time zones."""
     if not arrow.types.is_timestamp(column.type) or column.type.tz is not None:
         return []
     exact = column.cast(arrow.timestamp("us"), safe=False).to_numpy().astype("datetime64[us]")
@@ -47,23 +47,23 @@ def moments(column: arrow.ChunkedArray) -> list[str]:
 
 
 def texts(values: list[object]) -> list[str]:
-    """Values as texts, a list with tabs between its items."""
+    """Values as texts; lists with tabs between their items."""
     return [items(value) if isinstance(value, list) else text(value) for value in values]
 
 
 def items(values: list[object]) -> str:
-    """A list with tabs between its items; of lists within it, spaces between theirs, and `nan` for what is absent."""
+    """A list with tabs between its items; inner lists with spaces between theirs, and `nan` for a missing value."""
     if not any(isinstance(value, list) for value in values):
-        return join(texts(values))
+        return join_items(texts(values))
     lists = [value if isinstance(value, list) else [value] for value in values]
-    return join(" ".join("nan" if item is None else text(item) for item in each) for each in lists)
+    return join_items(" ".join("nan" if item is None else text(item) for item in each) for each in lists)
 
 
 def text(value: object) -> str:
-    """One value; an absent one is empty."""
+    """A value as text; a missing one is empty."""
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
-def nul(file: str, row: int, column: int, name: str) -> Refusal:
-    """The refusal of a row with a NUL, which no text file could hold either."""
+def nul_character(file: str, row: int, column: int, name: str) -> Refusal:
+    """The refusal of a row with a NUL character, as in text files."""
     return Refusal(file, row, column + 1, f"the text in {name!r} holds a NUL character.", found="0x00", fix="remove it")

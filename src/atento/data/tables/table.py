@@ -1,4 +1,4 @@
-"""A path to rows of text with named columns; no row is lost: each is in `rows` or in `refused`."""
+"""Reading of any file as a table: rows of text with named columns. Every row is in `rows` or in `refused`."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -8,31 +8,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unicodedata import normalize
 
-from atento.data.files.encodings import Text
+from atento.data.files.encodings import DecodedText
 from atento.data.files.opening import read_bytes, read_exact
-from atento.data.records import BadRows, Inside, Locate, Place, Records, Refusal, excerpt, in_words, stop_or_skip
-from atento.data.tables.archives_of_series import read_arff, read_ts
-from atento.data.tables.arrays import are_series, read_array_rows, read_arrays
-from atento.data.tables.cells import unfold_lists
+from atento.data.records import BadRows, Locate, LocateNumber, Place, Records, Refusal, excerpt, in_words, stop_or_skip
+from atento.data.tables.arrays import are_series, read_case_arrays, read_series_arrays
+from atento.data.tables.cells import parse_lists
 from atento.data.tables.conll import fold_words, read_conll, read_conllu
 from atento.data.tables.delimited import DELIMITER_NAMES, read_delimited, read_lines
 from atento.data.tables.headers import Header, name_columns
 from atento.data.tables.jsonl import read_jsonl
 from atento.data.tables.label_lines import read_label_lines
-from atento.data.tables.sniffing import KIND_WORDS, Kind, delimiter_of, form_of, kind_by_content, kind_by_name
+from atento.data.tables.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name, line_format_of
+from atento.data.tables.ts_and_arff import read_arff, read_ts
 from atento.data.tables.wide import fold_steps
 from atento.errors import InputError
 
-WRITTEN_SEQUENCES: dict[Kind, Callable[[str, str], Records]] = {"ts": read_ts, "arff": read_arff}
+PARSED_TABLES: ContextVar[dict[Hashable, "Table"] | None] = ContextVar("PARSED_TABLES", default=None)
+MAX_PARSED = 4  # tables kept: three splits, or chunks of a large file
+SEQUENCE_READERS: dict[Kind, Callable[[str, str], Records]] = {"ts": read_ts, "arff": read_arff}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text, the line each began on, and what was refused or guessed on the way."""
+    """Rows of text with named columns, the line each row begins on, the rows refused, and notes on what was guessed."""
 
     file: str
     columns: tuple[str, ...]
-    header: bool  # whether the file names its columns
+    header: bool  # whether the names of the columns are from the file
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
     refused: tuple[Refusal, ...]
@@ -40,88 +42,84 @@ class Table:
     kind: Kind
     encoding: str
     locate: Locate = field(repr=False, compare=False)
-    inside: Inside | None = field(default=None, repr=False, compare=False)
-    delimiter: str = ","  # of the cells of a CSV file
+    locate_number: LocateNumber | None = field(default=None, repr=False, compare=False)
+    delimiter: str = ","  # of a CSV file
 
     def place(self, row: int, column: int) -> Place:
-        """Where a cell begins in its file; `row` and `column` count from 0."""
+        """The place of a cell in its file; `row` and `column` count from 0."""
         return self.locate(self.lines[row], column)
-
-
-PARSED: ContextVar[dict[Hashable, Table] | None] = ContextVar("PARSED", default=None)
-MOST_PARSED = 4  # tables that are kept: three parts, or pieces of a large file
 
 
 @contextmanager
 def parsed_once() -> Iterator[None]:
-    """A cache of parsed files: within this context equal content is parsed once, though a guess, a reading and further
-    runs ask for it. Contexts inside this one share its tables; they are released when the outermost ends.
+    """A cache of parsed files: within this context equal content is parsed once, for recognition, reading and further
+    runs. Nested contexts share one cache, which is released when the outermost ends.
     """
-    kept = PARSED.get()
-    token = PARSED.set({} if kept is None else kept)
+    kept = PARSED_TABLES.get()
+    token = PARSED_TABLES.set({} if kept is None else kept)
     try:
         yield
     finally:
-        PARSED.reset(token)
+        PARSED_TABLES.reset(token)
 
 
-def parsed(content: Hashable, parse: Callable[[], Table]) -> Table:
-    """The table of this content: the one that was parsed before, where it is still kept."""
-    kept = PARSED.get()
+def parse_cached(content: Hashable, parse: Callable[[], Table]) -> Table:
+    """The table of this content, from the cache where it holds one."""
+    kept = PARSED_TABLES.get()
     if kept is None:
         return parse()
     if content not in kept:
         table = parse()
-        if len(kept) >= MOST_PARSED:
+        if len(kept) >= MAX_PARSED:
             del kept[next(iter(kept))]
         kept[content] = table
     return kept[content]
 
 
 def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
-    """The rows of a CSV, TSV, JSONL, Parquet, CoNLL or text file; `names` are columns the user asked for."""
+    """The table of a file of any format; `names` are columns that the user asked for."""
     if kind_by_name(path) not in ("parquet", "npz", "npy"):
         return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
     file, data = Path(path).name, read_bytes(path)
-    return parsed((data, file, bad_rows), lambda: parse_bytes(data, file, bad_rows))
+    return parse_cached((data, file, bad_rows), lambda: parse_bytes(data, file, bad_rows))
 
 
 def parse_bytes(data: bytes, file: str, bad_rows: BadRows) -> Table:
-    """The rows of a file that is no text."""
+    """The table of a binary file."""
     if kind_by_name(file) == "parquet":
         from atento.data.tables.parquet import read_parquet  # pyarrow loads only when it is needed
 
         return table_of(read_parquet(data, file), file, "parquet", "", True, bad_rows)
     if kind_by_name(file) == "npz" and not are_series(data, file):
-        return table_of(read_arrays(data, file), file, "npz", "", False, bad_rows)
-    return table_of(read_array_rows(data, file), file, "npy", "", False, bad_rows)
+        return table_of(read_case_arrays(data, file), file, "npz", "", False, bad_rows)
+    return table_of(read_series_arrays(data, file), file, "npy", "", False, bad_rows)
 
 
 def table_from_text(
-    read: Text, path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()
+    read: DecodedText, path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()
 ) -> Table:
-    """The rows of a text; `path` names its file."""
+    """The table of a text that was read from `path`."""
     file = Path(path).name
     content = (read, file, header, bad_rows, frozenset(names))
-    return parsed(content, lambda: parse_text(read, file, header, bad_rows, names))
+    return parse_cached(content, lambda: parse_text(read, file, header, bad_rows, names))
 
 
-def parse_text(read: Text, file: str, header: Header, bad_rows: BadRows, names: Sequence[str]) -> Table:
-    """The same, by the ending of its file's name, else by what it looks like."""
+def parse_text(read: DecodedText, file: str, header: Header, bad_rows: BadRows, names: Sequence[str]) -> Table:
+    """Parse a text by the suffix of its file's name, else by its content."""
     text, encoding, notes = read
     kind = kind_by_name(file)
     if kind is None:
         kind = kind_by_content(text)
         notes += (f"{file} is read as {KIND_WORDS[kind]}",)
-    if kind in WRITTEN_SEQUENCES:
-        records = WRITTEN_SEQUENCES[kind](text, file)
+    if kind in SEQUENCE_READERS:
+        records = SEQUENCE_READERS[kind](text, file)
         return table_of(records._replace(notes=notes + records.notes), file, kind, encoding, False, bad_rows)
-    form = form_of(text, kind)
-    if form is not None:
-        read_form = {"conll": read_conll, "conllu": read_conllu}.get(form)
-        records = read_form(text, file) if read_form else read_label_lines(text, file, form)
+    lines = line_format_of(text, kind)
+    if lines is not None:
+        read_words = {"conll": read_conll, "conllu": read_conllu}.get(lines)
+        records = read_words(text, file) if read_words else read_label_lines(text, file, lines)
         records = records._replace(notes=notes + records.notes)
-        return table_of(records, file, "conll" if read_form else "lines", encoding, False, bad_rows)
+        return table_of(records, file, "conll" if read_words else "lines", encoding, False, bad_rows)
     records, delimiter = read_records(text, file, kind, names)
     if kind == "csv" and delimiter != ",":
         notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
@@ -135,12 +133,12 @@ def parse_text(read: Text, file: str, header: Header, bad_rows: BadRows, names: 
         steps = fold_steps(records, named=named)
         if steps is not None:
             return table_of(steps, file, "sequences", encoding, named, bad_rows)
-        records = unfold_lists(records)
+        records = parse_lists(records)
     return replace(table_of(records, file, kind, encoding, named, bad_rows), delimiter=delimiter)
 
 
 def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tuple[Records, str]:
-    """The rows of a text in a known format, and the delimiter of their fields."""
+    """The rows of a text of a known format, and the delimiter of their fields."""
     if kind == "jsonl":
         return read_jsonl(text, file, wanted=names), ","
     if kind == "text":
@@ -150,9 +148,9 @@ def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tupl
 
 
 def table_of(records: Records, file: str, kind: Kind, encoding: str, header: bool, bad_rows: BadRows) -> Table:
-    """A table from rows whose columns have names."""
+    """The table of rows whose columns are named."""
     columns = tuple(normalize("NFC", name) for name in records.columns)
-    refuse_twins(columns, file)
+    refuse_duplicate_columns(columns, file)
     if not records.rows and not records.refused:
         raise InputError(
             f"{file}:1:1: the file has no rows.",
@@ -170,12 +168,12 @@ def table_of(records: Records, file: str, kind: Kind, encoding: str, header: boo
         kind=kind,
         encoding=encoding,
         locate=records.locate,
-        inside=records.inside,
+        locate_number=records.locate_number,
     )
 
 
-def refuse_twins(columns: tuple[str, ...], file: str) -> None:
-    """Two columns of one name cannot be told apart."""
+def refuse_duplicate_columns(columns: tuple[str, ...], file: str) -> None:
+    """Raise an error where two columns have one name."""
     for name, count in Counter(columns).most_common(1):
         if count > 1:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Tables to files: CSV, TSV, JSONL, Parquet or, of tagged words, CoNLL by the name given."""
+"""Writing of tables: CSV, TSV, JSONL, Parquet and, for tagged words, CoNLL, by the suffix of the file's name."""
 
 import csv
 import io
@@ -7,34 +7,42 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from atento.data.records import BETWEEN
-from atento.data.text.words import words_of
+from atento.data.files.opening import normalise_newlines
+from atento.data.records import LIST_SEPARATOR
+from atento.data.text.words import split_words
 from atento.errors import InputError, MachineError, unknown_name
 
 Columns = Mapping[str, Sequence[Any]]
 
 
 def as_csv(columns: Columns) -> bytes:
-    """Quoted where needed."""
-    return delimited(columns, ",")
+    """The table as CSV, quoted where needed."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):  # a lone \r is not quoted by csv, yet ends a line when read
+        writer.writerow([normalise_newlines(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue().encode()
 
 
 def as_tsv(columns: Columns) -> bytes:
-    """Tabs between; a tab or line break inside a cell becomes a space, since TSV has no quotes."""
+    """The table as TSV; a tab or line break in a cell becomes a space, since TSV has no quotes."""
     spaces = str.maketrans("\t\n", "  ")
-    plain = {name: [plain_breaks(str(cell)).translate(spaces) for cell in cells] for name, cells in columns.items()}
+    plain = {
+        name: [normalise_newlines(str(cell)).translate(spaces) for cell in cells] for name, cells in columns.items()
+    }
     lines = ["\t".join(plain), *("\t".join(row) for row in zip(*plain.values(), strict=True))]
     return ("\n".join(lines) + "\n").encode()
 
 
 def as_jsonl(columns: Columns) -> bytes:
-    """One object a line."""
+    """The table as JSON Lines, one object a line."""
     rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def as_parquet(columns: Columns) -> bytes:
-    """Text stays text, numbers stay numbers."""
+    """The table as Parquet, with the types of its values."""
     import pyarrow
     import pyarrow.parquet
 
@@ -44,28 +52,13 @@ def as_parquet(columns: Columns) -> bytes:
     return sink.getvalue()
 
 
-def delimited(columns: Columns, delimiter: str) -> bytes:
-    """A header and rows."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*columns.values(), strict=True):
-        writer.writerow([plain_breaks(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue().encode()
-
-
-def plain_breaks(cell: str) -> str:
-    """One kind of line break: a lone carriage return is not quoted by the csv module, yet ends a line when read."""
-    return cell.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def as_conll(columns: Columns) -> bytes:
-    """One word a line with its tags, the predicted one last, and a blank line after each sentence."""
+    """The table as CoNLL: one word a line with its tags, the predicted one last, a blank line after each sentence."""
     predicted = next((name for name in reversed(list(columns)) if name.startswith("prediction")), "")
     tags = [str(cell).split() for cell in columns.get(predicted, ())]
     others = [[str(cell) for cell in cells] for name, cells in columns.items() if name != predicted]
-    lists = [cells for cells in others if any(BETWEEN in cell for cell in cells)] or others[:1]
-    parts = [[words_of(cell) for cell in cells] for cells in lists]
+    lists = [cells for cells in others if any(LIST_SEPARATOR in cell for cell in cells)] or others[:1]
+    parts = [[split_words(cell) for cell in cells] for cells in lists]
     lengths = [len(row) for row in tags]
     aligned = [rows for rows in parts if [len(row) for row in rows] == lengths]
     if not predicted or not aligned:
@@ -87,12 +80,12 @@ WRITERS: dict[str, Callable[[Columns], bytes]] = {
     ".parquet": as_parquet,
 }
 
-OF_WORDS: dict[str, Callable[[Columns], bytes]] = {".conll": as_conll}  # tables of words and their tags alone
+TAG_WRITERS: dict[str, Callable[[Columns], bytes]] = {".conll": as_conll}  # for tables of words and tags only
 
 
 def find_writer(path: Path) -> Callable[[Columns], bytes]:
-    """By the end of the name; asked before any work is done."""
-    known = {**WRITERS, **OF_WORDS}
+    """The writer for a path, by its suffix; called before any work is done, so that a wrong path is reported early."""
+    known = {**WRITERS, **TAG_WRITERS}
     if path.suffix.lower() not in known:
         raise unknown_name("table format", path.suffix or path.name, known, where=f"--out {path}")
     if not path.parent.is_dir():
@@ -101,12 +94,12 @@ def find_writer(path: Path) -> Callable[[Columns], bytes]:
 
 
 def write_table(path: Path, columns: Columns) -> None:
-    """Whole or not at all."""
+    """Write a table; the file is replaced as a whole or not at all."""
     content = find_writer(path)(columns)
-    beside = path.with_name(path.name + ".tmp")
+    temporary = path.with_name(path.name + ".tmp")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        temporary.write_bytes(content)
+        temporary.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise MachineError(f"{path} could not be written.", found=str(error), fix="choose another --out") from None

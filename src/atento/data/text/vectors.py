@@ -1,7 +1,8 @@
-"""Vectors of words in the text format of word2vec and GloVe: a word and its numbers on each line.
+"""Word vectors in the text format of word2vec and GloVe: a word and its numbers on each line.
 
-word2vec's first line says how many words and how many numbers there are; GloVe has no such line. A word may hold
-spaces: the numbers are counted from the end of the line."""
+The first line of word2vec's format has the number of words and of dimensions; GloVe has no such line. A word may hold
+spaces: the numbers are counted from the end of the line.
+"""
 
 import gzip
 import lzma
@@ -14,18 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.files.opening import missing
+from atento.data.files.opening import missing_file
 from atento.data.records import BadRows, Refusal, counted, excerpt, stop_or_skip
 from atento.errors import InputError, MachineError
 
-# Axes: V words, D numbers of each.
+# Axes: V words, D dimensions.
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 FIX = "write the word and its numbers with single spaces between"
 
 
 class WordVectors(NamedTuple):
-    """Words and a vector for each."""
+    """Words and their vectors, with the lines that were refused."""
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]  # (V, D)
@@ -36,24 +37,24 @@ class WordVectors(NamedTuple):
 def read_vectors(
     path: str | Path, *, only: Collection[str] | None = None, bad_rows: BadRows = "stop", dimensions: int = 0
 ) -> WordVectors:
-    """Line by line, so that a file larger than memory can be read for the words `only` that are wanted.
+    """Read vectors line by line: of a file larger than memory, only those of the words in `only`.
 
-    What is named twice, has another width or no number where one should be is refused; dimensions, where they are
-    known, settle how wide the vectors are.
+    A line with a word that came before, with another number of dimensions or with something that is not a number is
+    refused. Where `dimensions` is not 0, it overrides what the file says.
     """
     file, refused = Path(path).name, []
     words: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
     seen: dict[str, int] = {}  # word -> its line
     stated, width = None, dimensions
-    for number, line in lines_of(Path(path)):
-        if number == 1 and (stated := header_of(line)) is not None:
+    for number, line in read_numbered_lines(Path(path)):
+        if number == 1 and (stated := parse_header(line)) is not None:
             width = width or stated[1]
             continue
         if not line.strip():
             continue
         width = width or width_of(line)
-        entry = entry_of(file, number, line, width)
+        entry = parse_line(file, number, line, width)
         if isinstance(entry, Refusal):
             refused.append(entry)
             continue
@@ -70,14 +71,14 @@ def read_vectors(
             words[word] = len(rows)
             rows.append(vector)
     kept = stop_or_skip(refused, bad_rows)
-    require_whole(file, stated, width, len(seen) + len(kept))
+    require_stated_size(file, stated, width, len(seen) + len(kept))
     note = f"{file}: {counted(len(seen), 'word')} of {counted(width, 'number')} each"
     matrix = np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
     return WordVectors(tuple(words), matrix, kept, (note,))
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a text in UTF-8, unpacked where the name ends in .gz or .xz."""
+def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a UTF-8 file, decompressed where the name ends in .gz or .xz."""
     opener = OPENERS.get(path.suffix.lower(), open)
     number = 0
     try:
@@ -85,7 +86,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
             for number, line in enumerate(file, start=1):
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except FileNotFoundError:
-        raise missing(path) from None
+        raise missing_file(path) from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path.name}:{number}:{len(error.object[: error.start].decode()) + 1}: this is not UTF-8 text.",
@@ -104,8 +105,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
         ) from None
 
 
-def header_of(line: str) -> tuple[int, int] | None:
-    """How many words and numbers word2vec's first line says; None where it is a word already."""
+def parse_header(line: str) -> tuple[int, int] | None:
+    """The number of words and dimensions in word2vec's first line; None where the line is a word and its vector."""
     fields = line.split()
     if len(fields) == 2 and all(field.isascii() and field.isdigit() for field in fields):
         return int(fields[0]), int(fields[1])
@@ -113,20 +114,20 @@ def header_of(line: str) -> tuple[int, int] | None:
 
 
 def width_of(line: str) -> int:
-    """How many numbers stand at the end of a line, its first field being a word whatever it looks like."""
+    """How many numbers are at the end of a line; its first field is a word, even where it looks like a number."""
     fields = fields_of(line)[1:]
     count = next((place for place, field in enumerate(reversed(fields)) if not is_number(field)), len(fields))
     return max(count, 1)
 
 
 def fields_of(line: str) -> list[str]:
-    """What stands between single spaces, or between tabs where there is no space."""
+    """The fields of a line, separated by single spaces, or by tabs where there is no space."""
     text = line.rstrip()
     return text.split("\t" if "\t" in text and " " not in text else " ")
 
 
-def entry_of(file: str, number: int, line: str, width: int) -> tuple[str, NDArray[np.float32]] | Refusal:
-    """A word and its vector, or what is wrong and in which column."""
+def parse_line(file: str, number: int, line: str, width: int) -> tuple[str, NDArray[np.float32]] | Refusal:
+    """The word and the vector of a line, or its refusal."""
     text, fields = line.rstrip(), fields_of(line)
     if len(fields) <= width:
         found = f"{counted(len(fields) - 1, 'number')}, {width} in the lines before"
@@ -137,7 +138,7 @@ def entry_of(file: str, number: int, line: str, width: int) -> tuple[str, NDArra
     if len(fields) > width + 1 and all(map(is_number, fields[1:])):
         found = f"{counted(len(fields) - 1, 'number')}, {width} in the lines before"
         return Refusal(file, number, column - len(fields[-width - 1]) - 1, "the vector is too long.", found, FIX)
-    vector = numbers_of(fields[-width:])
+    vector = parse_vector(fields[-width:])
     if vector is not None:
         return word, vector
     for field in fields[-width:]:
@@ -147,8 +148,8 @@ def entry_of(file: str, number: int, line: str, width: int) -> tuple[str, NDArra
     return Refusal(file, number, column, f"{excerpt(field)} is no number.", excerpt(text), FIX)
 
 
-def numbers_of(fields: Sequence[str]) -> NDArray[np.float32] | None:
-    """All fields as finite numbers, or None."""
+def parse_vector(fields: Sequence[str]) -> NDArray[np.float32] | None:
+    """The fields as finite numbers; None where one is not."""
     try:
         with np.errstate(over="ignore"):
             vector = np.array([float(field) for field in fields], dtype=np.float32)
@@ -159,23 +160,23 @@ def numbers_of(fields: Sequence[str]) -> NDArray[np.float32] | None:
 
 def is_number(field: str) -> bool:
     """Whether a field is a finite number."""
-    return numbers_of([field]) is not None
+    return parse_vector([field]) is not None
 
 
-def require_whole(file: str, stated: tuple[int, int] | None, width: int, count: int) -> None:
-    """A file with fewer or more words than its first line says was cut off or put together."""
+def require_stated_size(file: str, stated: tuple[int, int] | None, width: int, count: int) -> None:
+    """Raise an error where the first line gives another size than the file has: it was cut off or merged."""
     if not count:
         raise InputError(f"{file}:1:1: there are no vectors.", found="no line with a word", fix="give another file")
     if stated is not None and stated != (count, width):
         raise InputError(
-            f"{file}:1:1: the first line says otherwise than the lines after it.",
-            found=f"{stated[0]} words of {stated[1]} numbers said, {count} of {width} found",
+            f"{file}:1:1: the first line does not agree with the lines after it.",
+            found=f"{stated[0]} words of {stated[1]} numbers stated, {count} of {width} found",
             fix="copy or download the file again, or correct the first line",
         )
 
 
 def write_vectors(path: str | Path, words: Sequence[str], vectors: NDArray[Any], *, header: bool = True) -> Path:
-    """One word a line, with as few digits as give the same 32-bit numbers back; packed by the name's ending."""
+    """Write one word a line, with the fewest digits that restore 32-bit numbers; compressed by the name's suffix."""
     path, numbers = Path(path), np.asarray(vectors, dtype=np.float32)
     require_words(words, numbers)
     lines = [f"{len(words)} {numbers.shape[1]}"] if header else []
@@ -190,7 +191,7 @@ def write_vectors(path: str | Path, words: Sequence[str], vectors: NDArray[Any],
 
 
 def require_words(words: Sequence[str], numbers: NDArray[np.float32]) -> None:
-    """As many words as vectors, none of which a line could not hold."""
+    """Raise an error where words and vectors differ in number, or a word cannot be written on a line."""
     if numbers.ndim != 2 or len(words) != len(numbers) or not numbers.size:
         raise InputError(
             "every word has one vector.", found=f"{len(words)} words, vectors {numbers.shape}", fix="give as many"

@@ -1,7 +1,4 @@
-"""Vocabularies: text to token numbers and back, at the level of characters, words or subwords.
-
-Words of running text, of which nothing may be lost: line breaks and odd spaces are tokens too.
-"""
+"""Vocabularies: text to token ids and back. Here: characters and words; `subwords` has byte-pair encoding."""
 
 import re
 from abc import ABC, abstractmethod
@@ -11,16 +8,17 @@ from typing import Any
 
 from atento.errors import InputError
 
-PAD, UNKNOWN, START, END = 0, 1, 2, 3
-MARKS = ("<pad>", "<unknown>", "<start>", "<end>")
+SPECIAL_TOKENS = ("<pad>", "<unknown>", "<start>", "<end>")
+PAD, UNKNOWN, START, END = range(len(SPECIAL_TOKENS))  # their ids
 
-JOIN = "￭"  # stands on the side of a punctuation mark that touches its neighbour: forty ￭-￭ three
-WRITTEN_JOIN = f"_{JOIN}_"  # the sign itself, where a text has it: no other text is cut into such a token
-WORDS = re.compile(r"\w+|[^\w\s]")
+JOINER = "￭"  # on each side of a punctuation mark without a space to its neighbour: forty ￭-￭ three
+ESCAPED_JOINER = f"_{JOINER}_"  # the joiner as a character of the text: no other text gives this token
+WORD_OR_PUNCTUATION = re.compile(r"\w+|[^\w\s]")
+EXTRA_WHITESPACE = re.compile(r"(\s{2,}|[^\S ]|\A | \Z)")  # all but a single space between two words
 
 
 class Vocabulary(ABC):
-    """Text <-> token numbers. Learned from training text only."""
+    """A mapping between text and token ids, learned from training text only."""
 
     level: str
 
@@ -29,156 +27,151 @@ class Vocabulary(ABC):
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:
-        """Token numbers, without start and end marks."""
+        """The token ids of a text, without start and end tokens."""
 
     @abstractmethod
-    def decode(self, numbers: Sequence[int]) -> str:
-        """Text; marks are left out."""
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of token ids; special tokens are left out."""
 
     @abstractmethod
-    def pieces(self, numbers: Sequence[int]) -> list[str]:
-        """Each token as a person reads it, e.g. beside an attention map."""
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Each token as text, to be shown beside an attention map."""
 
     @abstractmethod
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where each token of `encode` begins and ends in the text; only white space may lie between two."""
+        """The start and end of each token of `encode` in the text; only white space may lie between two."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """All that `load_vocabulary` needs."""
+        """The vocabulary as JSON, for `load_vocabulary`."""
 
 
 class TokenList(Vocabulary):
-    """A vocabulary that is a list of tokens; leaves say how text is cut and joined."""
+    """A vocabulary that is a list of tokens; subclasses tokenize and detokenize text."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
-        self.tokens = (*MARKS, *tokens)
-        self.numbers = {token: number for number, token in enumerate(self.tokens)}
-        if len(self.numbers) != len(self.tokens):
+        self.id_to_token = (*SPECIAL_TOKENS, *tokens)
+        self.token_to_id = {token: id for id, token in enumerate(self.id_to_token)}
+        if len(self.token_to_id) != len(self.id_to_token):
             raise InputError("a vocabulary holds a token twice.", fix="train the model again")
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return len(self.id_to_token)
 
     @abstractmethod
-    def cut(self, text: str) -> list[str]:
-        """Text to tokens."""
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of a text."""
 
     @abstractmethod
-    def join(self, tokens: list[str]) -> str:
-        """Tokens to text."""
+    def detokenize(self, tokens: list[str]) -> str:
+        """The text of tokens."""
 
     def encode(self, text: str) -> list[int]:
-        """Look each token up."""
-        return [self.numbers.get(token, UNKNOWN) for token in self.cut(text)]
+        """The id of each token; a token that is not in the list is unknown."""
+        return [self.token_to_id.get(token, UNKNOWN) for token in self.tokenize(text)]
 
-    def decode(self, numbers: Sequence[int]) -> str:
-        """Join all but the marks."""
-        return self.join([self.tokens[number] for number in numbers if number >= len(MARKS)])
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of all tokens but the special ones."""
+        return self.detokenize([self.id_to_token[id] for id in ids if id >= len(SPECIAL_TOKENS)])
 
-    def pieces(self, numbers: Sequence[int]) -> list[str]:
-        """Each token as it stands in a text."""
-        return [self.join([self.tokens[number]]) for number in numbers]
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Each token as it is written in a text."""
+        return [self.detokenize([self.id_to_token[id]]) for id in ids]
 
     def to_json(self) -> dict[str, Any]:
-        """The level and the tokens."""
-        return {"level": self.level, "tokens": list(self.tokens[len(MARKS) :])}
+        """The level and the tokens, without special ones."""
+        return {"level": self.level, "tokens": list(self.id_to_token[len(SPECIAL_TOKENS) :])}
 
     @classmethod
-    def learn(cls, texts: Iterable[str], *, most: int, least_count: int) -> "TokenList":
-        """The commonest tokens of the training text, ties in alphabetical order."""
-        bare = cls([])
-        counts = Counter(token for text in texts for token in bare.cut(text))
+    def learn(cls, texts: Iterable[str], *, size: int, least_count: int) -> "TokenList":
+        """A vocabulary of the most frequent tokens of the training text, ties in alphabetical order."""
+        empty = cls([])
+        counts = Counter(token for text in texts for token in empty.tokenize(text))
         common = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        return cls([token for token, count in common if count >= least_count][:most])
+        return cls([token for token, count in common if count >= least_count][:size])
 
 
 class Characters(TokenList):
-    """One token a character."""
+    """Characters as tokens."""
 
     level = "char"
 
-    def cut(self, text: str) -> list[str]:
-        """Every character."""
+    def tokenize(self, text: str) -> list[str]:
+        """The characters of a text."""
         return list(text)
 
-    def join(self, tokens: list[str]) -> str:
-        """Side by side."""
+    def detokenize(self, tokens: list[str]) -> str:
+        """The characters without anything between."""
         return "".join(tokens)
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """One after another."""
-        return [(place, place + 1) for place in range(len(text))]
+        """Each character by itself."""
+        return [(at, at + 1) for at in range(len(text))]
 
 
 class Words(TokenList):
-    """One token a word or punctuation mark; a join sign remembers where no space was."""
+    """Words and punctuation marks as tokens; a joiner marks where there was no space."""
 
     level = "word"
 
-    def cut(self, text: str) -> list[str]:
-        """`forty-three` -> forty, ￭-￭, three."""
-        found = list(WORDS.finditer(text))
+    def tokenize(self, text: str) -> list[str]:
+        """`forty-three` gives forty, ￭-￭, three."""
+        found = list(WORD_OR_PUNCTUATION.finditer(text))
         tokens = []
-        for place, match in enumerate(found):
+        for at, match in enumerate(found):
             token = match.group()
             if not is_word(token):
-                touches_left = place > 0 and found[place - 1].end() == match.start()
+                touches_left = at > 0 and found[at - 1].end() == match.start()
                 touches_word = (
-                    place + 1 < len(found)
-                    and found[place + 1].start() == match.end()
-                    and is_word(found[place + 1].group())
+                    at + 1 < len(found) and found[at + 1].start() == match.end() and is_word(found[at + 1].group())
                 )
-                token = WRITTEN_JOIN if token == JOIN else token
-                token = JOIN * touches_left + token + JOIN * touches_word
+                token = ESCAPED_JOINER if token == JOINER else token
+                token = JOINER * touches_left + token + JOINER * touches_word
             tokens.append(token)
         return tokens
 
-    def join(self, tokens: list[str]) -> str:
-        """Spaces, except where a join sign stands."""
-        text = " ".join(tokens).replace(f" {JOIN}", "").replace(f"{JOIN} ", "")
-        return JOIN.join(part.replace(JOIN, "") for part in text.split(WRITTEN_JOIN))
+    def detokenize(self, tokens: list[str]) -> str:
+        """The tokens with spaces between, except where there is a joiner."""
+        text = " ".join(tokens).replace(f" {JOINER}", "").replace(f"{JOINER} ", "")
+        return JOINER.join(part.replace(JOINER, "") for part in text.split(ESCAPED_JOINER))
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where the words and punctuation marks stand."""
-        return [match.span() for match in WORDS.finditer(text)]
+        """The spans of words and punctuation marks."""
+        return [match.span() for match in WORD_OR_PUNCTUATION.finditer(text)]
 
 
 def is_word(token: str) -> bool:
-    """Letters and digits, not punctuation."""
+    """Whether a token is letters or digits rather than punctuation."""
     return token[0].isalnum() or token[0] == "_"
 
 
-APART = re.compile(r"(\s{2,}|[^\S ]|\A | \Z)")  # white space other than one space between two words
+class LosslessWords(TokenList):
+    """Words as in `Words`, and each character of any white space but a single space: nothing of a text is lost."""
 
+    level = "lossless"
 
-class RunningWords(TokenList):
-    """One token a word or punctuation mark as in `Words`; any white space but a single space is cut sign by sign."""
+    def tokenize(self, text: str) -> list[str]:
+        """`one two.\\nThree` gives one, two, ￭., line break, Three."""
+        words = Words([])
+        parts = EXTRA_WHITESPACE.split(text)  # words and white space in turn
+        return [token for at, part in enumerate(parts) for token in (part if at % 2 else words.tokenize(part))]
 
-    level = "running"
-
-    def cut(self, text: str) -> list[str]:
-        """`one two.\\nThree` -> one, two, ￭., line break, Three."""
-        cutter = Words([])
-        pieces = APART.split(text)  # words and white space in turn
-        return [token for place, piece in enumerate(pieces) for token in (piece if place % 2 else cutter.cut(piece))]
-
-    def join(self, tokens: list[str]) -> str:
-        """Single spaces between words, white space as it is."""
-        text, waiting, joiner = "", list[str](), Words([])
+    def detokenize(self, tokens: list[str]) -> str:
+        """The words with single spaces between, other white space as it was."""
+        text, waiting, words = "", list[str](), Words([])
         for token in tokens:
             if token.isspace():
-                text += joiner.join(waiting) + token
+                text += words.detokenize(waiting) + token
                 waiting = []
             else:
                 waiting.append(token)
-        return text + joiner.join(waiting)
+        return text + words.detokenize(waiting)
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Where the words, punctuation marks and odd spaces stand."""
-        places, at = list[tuple[int, int]](), 0
-        for place, piece in enumerate(APART.split(text)):
-            inside = [(sign, sign + 1) for sign in range(len(piece))] if place % 2 else Words([]).offsets(piece)
-            places += [(at + start, at + end) for start, end in inside]
-            at += len(piece)
-        return places
+        """The spans of words, punctuation marks and single characters of other white space."""
+        spans, before = list[tuple[int, int]](), 0
+        for at, part in enumerate(EXTRA_WHITESPACE.split(text)):
+            inside = (Characters if at % 2 else Words)([]).offsets(part)
+            spans += [(before + start, before + end) for start, end in inside]
+            before += len(part)
+        return spans

@@ -1,4 +1,4 @@
-"""Words as points: which stand near each other, sums and differences of them, and a map of two dimensions."""
+"""Word vectors as a vector space: nearest neighbours, analogies, and projections to two dimensions."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
@@ -8,116 +8,116 @@ from numpy.typing import NDArray
 
 from atento.errors import InputError, nearest
 
-# Axes: V words, D numbers of each.
+# Axes: V words, D dimensions.
 
 Points = NDArray[np.float64]
 SIGNS = {"+": 1.0, "-": -1.0, "−": -1.0}
-SHOWN = 10
+DEFAULT_COUNT = 10
 PERPLEXITY = 30.0  # t-SNE: about how many neighbours each word has
 
 
 class Neighbour(NamedTuple):
-    """A word and how near it is."""
+    """A word and its cosine similarity to a query."""
 
     word: str
     cosine: float
 
 
 class Term(NamedTuple):
-    """One word of a sum."""
+    """A word and its sign in a sum of vectors."""
 
     sign: float
     word: str
 
 
 class WordSpace:
-    """Words and a vector for each: words (V,), vectors (V, D)."""
+    """Words (V,) and their vectors (V, D)."""
 
     def __init__(self, words: Sequence[str], vectors: Any) -> None:
         self.words = tuple(words)
         self.vectors: Points = np.asarray(vectors, dtype=np.float64)
-        self.places = {word: place for place, word in enumerate(self.words)}
+        self.rows = {word: row for row, word in enumerate(self.words)}
         if self.vectors.shape[:1] != (len(self.words),) or self.vectors.ndim != 2 or not self.vectors.size:
             raise InputError(
                 "every word has one vector.", found=f"{len(words)} words, vectors {self.vectors.shape}", fix="as many"
             )
-        if len(self.places) < len(self.words):
-            raise InputError("a word has two vectors.", found=f"{len(self.places)} distinct words", fix="keep one")
-        self.directions = unit(self.vectors)
+        if len(self.rows) < len(self.words):
+            raise InputError("a word has two vectors.", found=f"{len(self.rows)} distinct words", fix="keep one")
+        self.directions = unit_vectors(self.vectors)
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return word in self.places
+        return word in self.rows
 
     def vector(self, word: str) -> Points:
-        """The numbers (D,) of a word."""
-        return np.asarray(self.vectors[self.place(word)])
+        """The vector (D,) of a word."""
+        return np.asarray(self.vectors[self.row(word)])
 
-    def place(self, word: str) -> int:
-        """Which row a word has; an unknown one names what is spelled most like it."""
-        if word not in self.places:
+    def row(self, word: str) -> int:
+        """The row of a word; the error for an unknown one names the word spelled most like it."""
+        if word not in self.rows:
             raise InputError(
                 f"there is no vector for {word!r}.",
                 found=f"{len(self)} words, {word!r} not among them",
                 fix=f"did you mean {nearest(word, self.words)!r}?",
             )
-        return self.places[word]
+        return self.rows[word]
 
     def cosine(self, one: str, other: str) -> float:
-        """x · y / (‖x‖ ‖y‖): 1 where two words point the same way."""
-        return float(self.directions[self.place(one)] @ self.directions[self.place(other)])
+        """The cosine similarity of two words: x · y / (‖x‖ ‖y‖)."""
+        return float(self.directions[self.row(one)] @ self.directions[self.row(other)])
 
-    def nearest(self, asked: str, count: int = SHOWN) -> list[Neighbour]:
-        """The words nearest to a word, or to a sum such as `king - man + woman`; those asked with are left out.
+    def nearest(self, asked: str, count: int = DEFAULT_COUNT) -> list[Neighbour]:
+        """The words nearest to a word, or to a sum such as `king - man + woman`, whose own words are left out.
 
-        Words are added as directions, all equally long (Mikolov et al., 2013, sec. 4 of "Efficient estimation").
+        Words are added as vectors of length 1 (Mikolov et al., 2013, sec. 4 of "Efficient estimation").
         """
-        return self.around(terms_of(asked, self.places), count)
+        return self.nearest_to(parse_terms(asked, self.rows), count)
 
-    def analogy(self, one: str, instead_of: str, other: str, count: int = SHOWN) -> list[Neighbour]:
-        """What is to `other` as `one` is to `instead_of`: one − instead_of + other."""
-        return self.around([Term(1.0, one), Term(-1.0, instead_of), Term(1.0, other)], count)
+    def analogy(self, one: str, instead_of: str, other: str, count: int = DEFAULT_COUNT) -> list[Neighbour]:
+        """The words that are to `other` as `one` is to `instead_of`: nearest to one − instead_of + other."""
+        return self.nearest_to([Term(1.0, one), Term(-1.0, instead_of), Term(1.0, other)], count)
 
-    def around(self, terms: Sequence[Term], count: int = SHOWN) -> list[Neighbour]:
-        """The words nearest to a sum of words, the nearest first."""
-        places = [self.place(term.word) for term in terms]
-        total = sum(term.sign * self.directions[place] for term, place in zip(terms, places, strict=True))
-        cosines = self.directions @ unit(np.atleast_2d(total))[0]  # (V,)
-        order = [place for place in np.argsort(-cosines, kind="stable").tolist() if place not in places]
-        return [Neighbour(self.words[place], float(cosines[place])) for place in order[:count]]
+    def nearest_to(self, terms: Sequence[Term], count: int = DEFAULT_COUNT) -> list[Neighbour]:
+        """The words nearest to a sum of words, by descending cosine similarity."""
+        rows = [self.row(term.word) for term in terms]
+        total = sum(term.sign * self.directions[row] for term, row in zip(terms, rows, strict=True))
+        cosines = self.directions @ unit_vectors(np.atleast_2d(total))[0]  # (V,)
+        order = [row for row in np.argsort(-cosines, kind="stable").tolist() if row not in rows]
+        return [Neighbour(self.words[row], float(cosines[row])) for row in order[:count]]
 
-    def map(self, method: Literal["pca", "tsne"] = "pca") -> Points:
-        """Two coordinates (V, 2) for each word: along the directions in which words differ most, or by t-SNE."""
+    def project(self, method: Literal["pca", "tsne"] = "pca") -> Points:
+        """Two coordinates (V, 2) for each word, by principal components or by t-SNE."""
         if method == "tsne" and len(self) > 3:
             from sklearn.manifold import TSNE
 
             perplexity = min(PERPLEXITY, (len(self) - 1) / 3)
             flat = TSNE(perplexity=perplexity, init="pca", random_state=0).fit_transform(self.directions)
             return np.asarray(flat, dtype=np.float64)
-        return principal(self.directions)
+        return principal_components(self.directions)
 
 
-def unit(vectors: Points) -> Points:
-    """Vectors (V, D) of length 1; those of length 0 stay so."""
+def unit_vectors(vectors: Points) -> Points:
+    """The vectors (V, D) scaled to length 1; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))
 
 
-def principal(vectors: Points) -> Points:
-    """The two principal components (V, 2), each so turned that its largest number is positive."""
+def principal_components(vectors: Points) -> Points:
+    """The first two principal components (V, 2), each with the sign that makes its largest entry positive."""
     centred = vectors - vectors.mean(axis=0)
-    left, spread, _ = np.linalg.svd(centred, full_matrices=False)
+    left, singular, _ = np.linalg.svd(centred, full_matrices=False)
     flat = np.zeros((len(vectors), 2))
-    kept = min(2, len(spread))
-    flat[:, :kept] = left[:, :kept] * spread[:kept]
+    kept = min(2, len(singular))
+    flat[:, :kept] = left[:, :kept] * singular[:kept]
     largest = (np.abs(flat) >= (1 - 1e-9) * np.abs(flat).max(axis=0)).argmax(axis=0)  # of equal ones the first
     return np.asarray(flat * np.where(flat[largest, [0, 1]] < 0, -1.0, 1.0))
 
 
-def terms_of(asked: str, known: Any) -> list[Term]:
-    """`king - man + woman` as words with signs; what is known as it stands is one word, signs and all."""
+def parse_terms(asked: str, known: Any) -> list[Term]:
+    """`king - man + woman` as words with signs; a text that is itself a known word is one term."""
     if asked.strip() in known:
         return [Term(1.0, asked.strip())]
     terms: list[Term] = []

@@ -1,37 +1,32 @@
-"""A text as sentences: its lines; a text of one line is cut after . ! ? and what closes with them.
-
-The words of a sentence: as a list has them, else cut from running text.
-"""
+"""Splitting of text into sentences, and of a sentence into words."""
 
 import re
 
-from atento.data.records import BETWEEN, split
-from atento.data.text.vocabulary import WORDS
+from atento.data.records import LIST_SEPARATOR, split_items
+from atento.data.text.vocabulary import WORD_OR_PUNCTUATION
 
-ENDS = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+")
+SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+")
+OUTER_PUNCTUATION = re.compile(r"^([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
 
 
-def sentences(text: str) -> list[str]:
-    """Every sentence that is not empty, in order."""
-    lines = text.splitlines() if "\n" in text.strip() else ENDS.split(text)
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text: its lines, or, where it is one line, what ends in . ! ? and closing quotes."""
+    lines = text.splitlines() if "\n" in text.strip() else SENTENCE_END.split(text)
     return [line for line in map(str.strip, lines) if line]
 
 
-EDGES = re.compile(r"^([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
-
-
-def words_of(source: str) -> list[str]:
-    """The words of a source: as given where tabs stand between or there is no space; else cut at white space, and
-    marks at the ends of a word are words of their own.
+def split_words(source: str) -> list[str]:
+    """The words of a source: the items of a list; of a plain text, what white space separates, with punctuation marks
+    at the ends of a word as words of their own.
     """
-    if BETWEEN in source or not any(letter.isspace() for letter in source):
-        return split(source)
-    return [word for piece in source.split() for word in cut_marks(piece)]
+    if LIST_SEPARATOR in source or not any(letter.isspace() for letter in source):
+        return split_items(source)
+    return [word for chunk in source.split() for word in split_punctuation(chunk)]
 
 
-def cut_marks(piece: str) -> list[str]:
-    """`(don't!)` -> (, don't, !, )."""
-    match = EDGES.match(piece)
+def split_punctuation(chunk: str) -> list[str]:
+    """`(don't!)` gives (, don't, !, )."""
+    match = OUTER_PUNCTUATION.match(chunk)
     if match is None or not match[2]:
-        return WORDS.findall(piece)
+        return WORD_OR_PUNCTUATION.findall(chunk)
     return [*match[1], match[2], *match[3]]

@@ -1,1 +1,35 @@
-"""Encoders and decoders of every family."""
+"""Encoders and decoders of every family.
+
+- `recurrent`: RecurrentEncoder and the base of recurrent decoders; `recurrent_decoders`: without attention, with it
+  after each step (Luong) and before each step (Bahdanau).
+- `transformer`: encoder, decoder and decoder-only Transformer.
+- `hierarchical`: words, then sentences. `words`: word embeddings with characters.
+- `numbers`: encoders of numeric sequences, by steps or patches. `images`: encoder of image regions.
+"""
+
+from atento.models.backbones.hierarchical import HierarchicalEncoder
+from atento.models.backbones.images import ImageEncoder, small_convolutions
+from atento.models.backbones.numbers import PatchedNumberEncoder, RecurrentNumberEncoder, TransformerNumberEncoder
+from atento.models.backbones.recurrent import RecurrentDecoder, RecurrentEncoder
+from atento.models.backbones.recurrent_decoders import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
+from atento.models.backbones.transformer import CausalTransformer, TransformerDecoder, TransformerEncoder
+from atento.models.backbones.words import CharacterEncoder, WordEmbedding
+
+__all__ = [
+    "BahdanauDecoder",
+    "CausalTransformer",
+    "CharacterEncoder",
+    "FixedVectorDecoder",
+    "HierarchicalEncoder",
+    "ImageEncoder",
+    "LuongDecoder",
+    "PatchedNumberEncoder",
+    "RecurrentDecoder",
+    "RecurrentEncoder",
+    "RecurrentNumberEncoder",
+    "TransformerDecoder",
+    "TransformerEncoder",
+    "TransformerNumberEncoder",
+    "WordEmbedding",
+    "small_convolutions",
+]

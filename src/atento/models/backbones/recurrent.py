@@ -1,6 +1,6 @@
-"""Recurrent encoder and what all recurrent decoders share. Each kind of decoder has a file of its own.
+"""Recurrent encoder, and the base class of recurrent decoders (`recurrent_decoders` holds the three kinds).
 
-How a recurrent decoder gets the summary of its source: as its first state, with every input, or both.
+A handover says how a decoder receives the summary of its source: as its first state, with every input, or both.
 """
 
 from abc import ABC, abstractmethod
@@ -11,24 +11,39 @@ import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.attention.weights import Look
+from atento.attention.weights import AttentionCall
 from atento.layers.embeddings import TokenEmbedding
-from atento.models.protocols import Decoder, Encoded, Encoder, Step
+from atento.models.protocols import Decoder, DecoderStep, Encoded, Encoder
 from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
 
-# Axes: B batch, T target time, S source size, E embedding, D size, L layers.
+# Axes: B batch, N source time, T target time, V vocabulary, E embedding, I input, D size, S source size, L layers.
+
+
+class RecurrentEncoder(Encoder):
+    """Embeds tokens and runs a recurrent stack over them; the summary is a function of the states."""
+
+    def __init__(self, embedding: TokenEmbedding, stack: Stack, summarize: Summary, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.embedding, self.stack, self.summarize = embedding, stack, summarize
+        self.dropout = nn.Dropout(dropout)
+        self.size = stack.output_size
+
+    def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
+        """One state for each token."""
+        states: Tensor = self.stack(self.embedding(tokens), valid=valid).outputs
+        return Encoded(self.dropout(states), valid, self.dropout(self.summarize(states, valid)))
 
 
 class Handover(NamedTuple):
-    """Two maps: the summary (B, S) to all layers' first states, and how it stands with an input."""
+    """How a decoder receives the summary (B, S): the map to its first states, and what is added to its inputs."""
 
-    first_states: nn.Module  # (B, S) -> (B, L·D), before it is squashed
-    feed: "Alone | Beside"
+    first_states: nn.Module  # (B, S) -> (B, L·D), before tanh
+    feed: "NoContext | ConcatContext"
 
 
-class Silence(nn.Module):
-    """A first state of zeros, whatever the source."""
+class ZeroState(nn.Module):
+    """A first state of zeros, independent of the source."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -39,18 +54,18 @@ class Silence(nn.Module):
         return summary.new_zeros(len(summary), self.size)
 
 
-class Alone(nn.Module):
-    """An input is the last token's vector."""
+class NoContext(nn.Module):
+    """The input of a step is the embedding of the last token alone."""
 
     added = 0  # features
 
     def forward(self, embedded: Tensor, summary: Tensor) -> Tensor:
-        """As it is."""
+        """The embedding, unchanged."""
         return embedded
 
 
-class Beside(nn.Module):
-    """An input is [the last token's vector; the summary] (Cho et al., 2014, eq. 7)."""
+class ConcatContext(nn.Module):
+    """The input of a step is [embedding of the last token; summary] (Cho et al., 2014, eq. 7)."""
 
     def __init__(self, source_size: int) -> None:
         super().__init__()
@@ -64,60 +79,42 @@ class Beside(nn.Module):
 
 
 def as_state(source_size: int, size: int) -> Handover:
-    """The summary is where the decoder starts; `size` is of all its layers together."""
-    return Handover(nn.Linear(source_size, size), Alone())
+    """The summary gives the first states; `size` is that of all layers together."""
+    return Handover(nn.Linear(source_size, size), NoContext())
 
 
 def as_input(source_size: int, size: int) -> Handover:
-    """The summary is read again at every step."""
-    return Handover(Silence(size), Beside(source_size))
+    """The summary is part of every input; the first states are zero."""
+    return Handover(ZeroState(size), ConcatContext(source_size))
 
 
 def as_both(source_size: int, size: int) -> Handover:
-    """The summary starts the decoder and is read at every step."""
-    return Handover(nn.Linear(source_size, size), Beside(source_size))
-
-
-# Axes: B batch, N source time, T target time, V vocabulary, I input, D size, S source size.
-
-
-class RecurrentEncoder(Encoder):
-    """Embeds and walks; the summary is made of the states."""
-
-    def __init__(self, embedding: TokenEmbedding, stack: Stack, summarise: Summary, *, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.embedding, self.stack, self.summarise = embedding, stack, summarise
-        self.dropout = nn.Dropout(dropout)
-        self.size = stack.output_size
-
-    def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
-        """One state a token."""
-        states: Tensor = self.stack(self.embedding(tokens), valid=valid).outputs
-        return Encoded(self.dropout(states), valid, self.dropout(self.summarise(states, valid)))
+    """The summary gives the first states and is part of every input."""
+    return Handover(nn.Linear(source_size, size), ConcatContext(source_size))
 
 
 class RecurrentState(NamedTuple):
-    """All a recurrent decoder carries from one token to the next."""
+    """The state of a recurrent decoder between two tokens."""
 
-    cells: tuple[Any, ...]  # one cell state a layer
-    source: Any  # what attention reads, as it prepares it; None: no attention
+    cells: tuple[Any, ...]  # one cell state for each layer
+    source: Any  # the prepared keys and values of attention; None without attention
     summary: Tensor  # (B, S)
     at: Tensor  # (B,) position of the next token
 
 
-class Walked(NamedTuple):
+class DecodedSteps(NamedTuple):
     """Several steps of a known target."""
 
-    features: Tensor  # (B, T, D) what `to_logits` reads
-    asked: Tensor  # (B, T, D) the states attention was asked with; weights are recomputed from them when wanted
+    features: Tensor  # (B, T, D) input of `to_logits`
+    queries: Tensor  # (B, T, D) of attention; weights are recomputed from them on request
     state: RecurrentState  # after the last step
 
 
 class RecurrentDecoder(Decoder[RecurrentState], ABC):
-    """A stack that writes. Leaves say whether it looks at the source, and when."""
+    """A decoder around a recurrent stack. Subclasses define whether and when it attends to the source."""
 
-    recurs = True
-    equation: ClassVar[str]  # of the states that are asked with, as a reader knows it
+    is_recurrent = True
+    equation: ClassVar[str]  # of the states that are the queries, shown by `look`
 
     def __init__(
         self,
@@ -136,15 +133,15 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
 
     @abstractmethod
-    def move(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
-        """One step: input (B, I) -> features (B, D) and the state after it."""
+    def advance(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
+        """One step: input (B, I) -> features (B, D) and the next state."""
 
     @abstractmethod
-    def walk(self, inputs: Tensor, state: RecurrentState, *, at: Tensor | None = None) -> Walked:
-        """The steps of inputs (B, T, I) at positions `at` (T,); None: they stand at the start."""
+    def unroll(self, inputs: Tensor, state: RecurrentState, *, at: Tensor | None = None) -> DecodedSteps:
+        """All steps of inputs (B, T, I) at positions `at` (T,); None: from position 0."""
 
     def start(self, encoded: Encoded) -> RecurrentState:
-        """Every layer's first state is a squashed map of the summary."""
+        """The first hidden state of every layer is tanh of a map of the summary."""
         first = torch.tanh(self.first_states(encoded.summary)).chunk(self.stack.layers, dim=-1)
         cells = tuple(self.first_state(layer, hidden) for layer, hidden in enumerate(first))
         source = None
@@ -154,35 +151,39 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         return RecurrentState(cells, source, encoded.summary, at)
 
     def first_state(self, layer: int, hidden: Tensor) -> Any:
-        """A cell's own start, with this as what it says."""
+        """A cell's initial state with this hidden vector (B, D)."""
         return self.stack.cell(layer).start(hidden)._replace(hidden=hidden)
 
-    def step(self, token: Tensor, state: RecurrentState) -> Step[RecurrentState]:
-        """One move."""
-        features, state = self.move(self.inputs(token, state), state)
-        return Step(self.to_logits(features), state)
+    def step(self, token: Tensor, state: RecurrentState) -> DecoderStep[RecurrentState]:
+        """One step after a token (B,)."""
+        features, state = self.advance(self.inputs(token, state), state)
+        return DecoderStep(self.to_logits(features), state)
 
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
-        """One walk over the known target."""
+        """All steps of a known target, from the first state."""
         state = self.start(encoded)
-        return self.walk(self.inputs(previous, state), state).features
+        return self.unroll(self.inputs(previous, state), state).features
 
-    def resume(self, previous: Tensor, state: RecurrentState) -> Walked:
-        """Go on with a known stretch (B, T) of the target from where a state stands."""
+    def resume(self, previous: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
+        """Features (B, T, D) of more known tokens (B, T) from a given state, and the state after them."""
         at = state.at[:1] + torch.arange(previous.size(1), device=previous.device)
-        return self.walk(self.inputs(previous, state), state, at=at)
+        steps = self.unroll(self.inputs(previous, state), state, at=at)
+        return steps.features, steps.state
 
     def inputs(self, tokens: Tensor, state: RecurrentState) -> Tensor:
-        """What the cells read of tokens (B,) or (B, T)."""
+        """The stack's inputs for tokens (B,) or (B, T)."""
         fed: Tensor = self.feed(self.embedding(tokens), state.summary)
         return fed
 
     def to_logits(self, features: Tensor) -> Tensor:
-        """Compare with every token's vector."""
-        return nn.functional.linear(features, self.embedding.outputs, self.bias)
+        """Dot products with every token's output vector, plus a bias."""
+        return nn.functional.linear(features, self.embedding.output_weight, self.bias)
 
-    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
-        """One layer of one head; none at all without attention."""
+    def attention_calls(
+        self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)
+    ) -> Iterator[AttentionCall]:
+        """One layer of one head; empty without attention."""
         if self.attention is not None and range(1)[layers]:
             state = self.start(encoded)
-            yield Look(self.attention, self.walk(self.inputs(previous, state), state).asked, state.source)
+            queries = self.unroll(self.inputs(previous, state), state).queries
+            yield AttentionCall(self.attention, queries, state.source)

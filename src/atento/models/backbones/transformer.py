@@ -1,4 +1,4 @@
-"""Transformer encoder and decoder."""
+"""Transformer encoder, decoder, and the causal decoder-only Transformer."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,28 +6,31 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from atento.attention.extents.extents import Prepared
-from atento.attention.weights import Look, weights_of
-from atento.blocks.transformer import DecoderLayer, TransformerStack, closing_norm
-from atento.layers.embeddings import PlacedEmbedding
+from atento.attention.extents.extents import Causal, Extent, Intersection, PreparedKeys, Union
+from atento.attention.weights import AttentionCall, weights_of
+from atento.blocks.transformer import TransformerDecoderLayer, TransformerStack, final_norm
+from atento.errors import InputError
+from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.masking import masked_mean
-from atento.models.protocols import Decoder, Encoded, Encoder, Step
+from atento.models.protocols import Decoder, DecoderStep, Encoded, Encoder
 from atento.models.summaries import Summary
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
 
 
 class TransformerEncoder(Encoder):
-    """Embeds, adds positions, passes the layers. The summary is the mean of the real states unless told."""
+    """Token embeddings with positions through layers of self-attention; by default the summary is the mean state."""
 
-    def __init__(self, embedding: PlacedEmbedding, stack: TransformerStack, summarise: Summary = masked_mean) -> None:
+    def __init__(
+        self, embedding: PositionedEmbedding, stack: TransformerStack, summarize: Summary = masked_mean
+    ) -> None:
         super().__init__()
-        self.embedding, self.stack, self.size, self.summarise = embedding, stack, embedding.size, summarise
+        self.embedding, self.stack, self.size, self.summarize = embedding, stack, embedding.size, summarize
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
-        """All tokens at once."""
-        states: Tensor = self.stack(self.embedding.whole(tokens, valid), valid=valid)
-        return Encoded(states, valid, self.summarise(states, valid))
+        """One state for each token, all in parallel."""
+        states: Tensor = self.stack(self.embedding.embed_padded(tokens, valid), valid=valid)
+        return Encoded(states, valid, self.summarize(states, valid))
 
     def weights(
         self,
@@ -38,84 +41,154 @@ class TransformerEncoder(Encoder):
         heads: slice = slice(None),
         rows: slice = slice(None),
     ) -> Tensor:
-        """Where the asked tokens looked: (B, layers, heads, rows, N), recomputed beside the fast path."""
-        return weights_of(self.looks(tokens, valid, layers=layers), heads=heads, rows=rows)
+        """Self-attention weights (B, L, H, rows, N) of the selected layers, heads and rows, recomputed."""
+        return weights_of(self.attention_calls(tokens, valid, layers=layers), heads=heads, rows=rows)
 
-    def looks(self, tokens: Tensor, valid: Tensor, *, layers: slice = slice(None)) -> Iterator[Look]:
-        """The self-attention of the asked layers."""
-        return self.stack.looks(self.embedding.whole(tokens, valid), valid=valid, layers=layers)
+    def attention_calls(self, tokens: Tensor, valid: Tensor, *, layers: slice = slice(None)) -> Iterator[AttentionCall]:
+        """The self-attention of the selected layers."""
+        return self.stack.attention_calls(self.embedding.embed_padded(tokens, valid), valid=valid, layers=layers)
 
 
 class TransformerState(NamedTuple):
-    """A cache: for each layer its own past and the prepared source."""
+    """The key–value cache of a decoder: for each layer its own past and the source."""
 
-    own: tuple[Prepared, ...]  # empty before the first token
-    source: tuple[Prepared, ...]
+    own: tuple[PreparedKeys, ...]  # empty before the first token
+    source: tuple[PreparedKeys, ...]
     at: Tensor  # (B,) position of the next token
 
 
 class TransformerDecoder(Decoder[TransformerState]):
-    """Embeds, adds positions, passes the layers; the embedding also predicts."""
+    """Token embeddings with positions through layers of causal self-attention and attention over the source."""
 
     attends = True
-    recurs = False
+    is_recurrent = False
 
-    def __init__(self, embedding: PlacedEmbedding, layers: list[DecoderLayer]) -> None:
+    def __init__(self, embedding: PositionedEmbedding, layers: list[TransformerDecoderLayer]) -> None:
         super().__init__()
         self.embedding = embedding
         self.layers = nn.ModuleList(layers)
-        self.norm = closing_norm(embedding.size, layers[0].around_self.order)
+        self.norm = final_norm(embedding.size, layers[0].around_self.order)
         self.bias = nn.Parameter(torch.zeros(embedding.tokens.table.num_embeddings))
 
     def start(self, encoded: Encoded) -> TransformerState:
-        """Prepare the source for each layer's cross-attention, once."""
+        """Keys and values of the source for each layer's cross-attention, computed once."""
         at = torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device)
         return TransformerState((), self.prepare(encoded), at)
 
-    def prepare(self, encoded: Encoded) -> tuple[Prepared, ...]:
-        """The source as each layer reads it."""
+    def prepare(self, encoded: Encoded) -> tuple[PreparedKeys, ...]:
+        """Keys and values of the source for each layer."""
         return tuple(layer.cross_attention.prepare(encoded.states, valid=encoded.valid) for layer in self.stack())
 
-    def step(self, token: Tensor, state: TransformerState) -> Step[TransformerState]:
+    def step(self, token: Tensor, state: TransformerState) -> DecoderStep[TransformerState]:
         """One position after the cached ones."""
         at = state.at[:1]
         values = self.embedding(token.unsqueeze(1), at)
-        own: list[Prepared] = []
+        own: list[PreparedKeys] = []
         for index, layer in enumerate(self.stack()):
             past = state.own[index] if state.own else None
             passed = layer(values, state.source[index], past, at=at)
             values = passed.values
-            own.append(passed.own)
+            own.append(passed.cache)
         logits = self.to_logits(self.norm(values).squeeze(1))
-        return Step(logits, TransformerState(tuple(own), state.source, state.at + 1))
+        return DecoderStep(logits, TransformerState(tuple(own), state.source, state.at + 1))
 
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """All positions in one pass."""
-        values = self.embed(previous)
+        values = embed_from_start(self.embedding, previous)
         for layer, source in zip(self.stack(), self.prepare(encoded), strict=True):
             values = layer(values, source).values
         normed: Tensor = self.norm(values)
         return normed
 
-    def looks(self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)) -> Iterator[Look]:
-        """The cross-attention of the asked layers; those above them are not passed."""
-        values, asked = self.embed(previous), range(len(self.layers))[layers]
-        for index, layer in enumerate(self.stack()[: max(asked, default=-1) + 1]):
+    def attention_calls(
+        self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)
+    ) -> Iterator[AttentionCall]:
+        """The cross-attention of the selected layers; layers above them are not computed."""
+        values, selected = embed_from_start(self.embedding, previous), range(len(self.layers))[layers]
+        for index, layer in enumerate(self.stack()[: max(selected, default=-1) + 1]):
             source = layer.cross_attention.prepare(encoded.states, valid=encoded.valid)
             passed = layer(values, source)
-            if index in asked:
-                yield Look(layer.cross_attention, passed.asked, source)
+            if index in selected:
+                yield AttentionCall(layer.cross_attention, passed.query, source)
             values = passed.values
 
     def to_logits(self, features: Tensor) -> Tensor:
-        """Compare with every token's vector."""
-        return nn.functional.linear(features, self.embedding.tokens.outputs, self.bias)
+        """Dot products with every token's output vector, plus a bias."""
+        return nn.functional.linear(features, self.embedding.tokens.output_weight, self.bias)
 
-    def embed(self, tokens: Tensor) -> Tensor:
-        """Tokens (B, T) from position 0."""
-        embedded: Tensor = self.embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
-        return embedded
-
-    def stack(self) -> list[DecoderLayer]:
+    def stack(self) -> list[TransformerDecoderLayer]:
         """The layers, typed."""
-        return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]
+        return [layer for layer in self.layers if isinstance(layer, TransformerDecoderLayer)]
+
+
+class CausalState(NamedTuple):
+    """The key–value cache of a decoder-only Transformer."""
+
+    own: tuple[PreparedKeys, ...]  # of each layer; empty before the first token
+    at: Tensor  # (B,) position of the next token
+
+
+class CausalTransformer(Decoder[CausalState]):
+    """A decoder-only Transformer (Radford et al., 2018): layers of causal self-attention and no source; the embedding
+    also predicts (tied weights).
+    """
+
+    attends = True
+    is_recurrent = False
+
+    def __init__(self, embedding: PositionedEmbedding, stack: TransformerStack) -> None:
+        super().__init__()
+        self.embedding, self.stack = embedding, stack
+        self.bias = nn.Parameter(torch.zeros(embedding.tokens.table.num_embeddings))
+        for layer in stack.each():
+            if not is_causal(layer.self_attention.attention.extent):
+                raise InputError(
+                    "CausalTransformer: a token must not see the tokens after it.",
+                    found=f"self-attention with the extent {layer.self_attention.attention.extent}",
+                    fix="make it causal: Causal() & extent",
+                )
+
+    def start(self, encoded: Encoded) -> CausalState:
+        """An empty cache."""
+        return CausalState((), torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device))
+
+    def step(self, token: Tensor, state: CausalState) -> DecoderStep[CausalState]:
+        """One position after the cached ones."""
+        features, state = self.resume(token.unsqueeze(1), state)
+        return DecoderStep(self.to_logits(features.squeeze(1)), state)
+
+    def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
+        """All positions in one pass."""
+        values: Tensor = self.stack(embed_from_start(self.embedding, previous))
+        return values
+
+    def resume(self, previous: Tensor, state: CausalState) -> tuple[Tensor, CausalState]:
+        """Features (B, T, D) of more known tokens (B, T) after the cached ones, and the cache after them."""
+        at = state.at[:1] + torch.arange(previous.size(1), device=previous.device)
+        values, own = self.stack.extend(self.embedding(previous, at), state.own, at=at)
+        return values, CausalState(own, state.at + previous.size(1))
+
+    def to_logits(self, features: Tensor) -> Tensor:
+        """Dot products with every token's vector, plus a bias."""
+        return nn.functional.linear(features, self.embedding.tokens.table.weight, self.bias)
+
+    def attention_calls(
+        self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)
+    ) -> Iterator[AttentionCall]:
+        """The causal self-attention of the selected layers."""
+        return self.stack.attention_calls(embed_from_start(self.embedding, previous), layers=layers)
+
+
+def embed_from_start(embedding: PositionedEmbedding, tokens: Tensor) -> Tensor:
+    """Embeddings (B, T, D) of tokens (B, T) at positions 0 to T − 1."""
+    embedded: Tensor = embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
+    return embedded
+
+
+def is_causal(extent: Extent) -> bool:
+    """Whether no query sees a key after it."""
+    if isinstance(extent, Intersection):
+        return is_causal(extent.left) or is_causal(extent.right)
+    if isinstance(extent, Union):
+        return is_causal(extent.left) and is_causal(extent.right)
+    return isinstance(extent, Causal)

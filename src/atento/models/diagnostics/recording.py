@@ -1,7 +1,4 @@
-"""Watch a model read: what each recurrent cell and each stack of attention was given.
-
-The vectors of a text's tokens on their way through a model: as they are looked up, then after each layer.
-"""
+"""Recording activations: the inputs of recurrent stacks, cells and attention, and hidden states layer by layer."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,32 +8,32 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from atento.blocks.transformer import DecoderLayer, TransformerStack
+from atento.blocks.transformer import TransformerDecoderLayer, TransformerStack
 from atento.errors import InputError
-from atento.layers.embeddings import PlacedEmbedding, TokenEmbedding
+from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
 from atento.recurrent.cells import Cell
 from atento.recurrent.stack import Stack
 
-# Axes: B batch, T time, I input, G product of a step, D size.
+# Axes: B batch, T time or tokens, I input, G gate inputs of a cell, D size.
 
 
-class Walked(NamedTuple):
-    """A stack of cells walked a whole sequence."""
+class StackInputs(NamedTuple):
+    """The arguments of one call of a recurrent stack."""
 
     inputs: Tensor  # (B, T, I)
     start: tuple[Any, ...] | None
     valid: Tensor | None  # (B, T)
 
 
-class Stepped(NamedTuple):
-    """A cell took one step by itself."""
+class CellStep(NamedTuple):
+    """The arguments of one step of a cell outside of any stack's call."""
 
     read: Tensor  # (B, G)
     state: Any
 
 
-class Passed(NamedTuple):
-    """Attention passed a whole sequence; the outputs hang on the inputs and on nothing before them."""
+class AttentionPass(NamedTuple):
+    """One pass through layers of attention; the graph of the outputs ends at the inputs."""
 
     inputs: Tensor  # (B, T, D)
     outputs: Tensor  # (B, T, D)
@@ -44,65 +41,67 @@ class Passed(NamedTuple):
 
 
 @dataclass
-class Seen:
-    """By the names of the parts."""
+class RecordedActivations:
+    """Activations by the names of the submodules."""
 
-    walked: dict[str, list[Walked]] = field(default_factory=dict)  # stacks
-    stepped: dict[str, list[Stepped]] = field(default_factory=dict)  # cells that no stack walked
-    passed: dict[str, list[Passed]] = field(default_factory=dict)  # stacks of attention
+    stack_inputs: dict[str, list[StackInputs]] = field(default_factory=dict)
+    cell_steps: dict[str, list[CellStep]] = field(default_factory=dict)
+    attention_passes: dict[str, list[AttentionPass]] = field(default_factory=dict)
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[Seen]:
-    """While inside, everything the model's parts are given is remembered; gradients must be on."""
-    seen, walking = Seen(), [0]  # how many walks are under way
+def record_activations(model: nn.Module) -> Iterator[RecordedActivations]:
+    """Record by hooks what the recurrent and attention parts of a model are given; gradients must be enabled."""
+    recorded, depth = RecordedActivations(), [0]  # how many calls of stacks are under way
     with ExitStack() as undo:
         for name, part in model.named_modules():
             if isinstance(part, Stack):
-                watch_stack(part, seen.walked.setdefault(name, []), walking, undo)
+                record_stack(part, recorded.stack_inputs.setdefault(name, []), depth, undo)
             elif isinstance(part, Cell):
-                watch_cell(part, seen.stepped.setdefault(name, []), walking, undo)
+                record_cell(part, recorded.cell_steps.setdefault(name, []), depth, undo)
             elif isinstance(part, TransformerStack):
-                watch_passes(part, part, lambda output: output, seen.passed.setdefault(name, []), undo)
-            elif isinstance(part, nn.ModuleList) and len(part) and isinstance(part[0], DecoderLayer):
-                watch_passes(part[0], part[-1], lambda output: output.values, seen.passed.setdefault(name, []), undo)
-        yield seen
+                passes = recorded.attention_passes.setdefault(name, [])
+                record_passes(part, part, lambda output: output, passes, undo)
+            elif isinstance(part, nn.ModuleList) and len(part) and isinstance(part[0], TransformerDecoderLayer):
+                passes = recorded.attention_passes.setdefault(name, [])
+                record_passes(part[0], part[-1], lambda output: output.values, passes, undo)
+        yield recorded
 
 
-def watch_stack(stack: Stack, found: list[Walked], walking: list[int], undo: ExitStack) -> None:
-    """Note each walk, and when it is over."""
+def record_stack(stack: Stack, found: list[StackInputs], depth: list[int], undo: ExitStack) -> None:
+    """Record each call of a stack, and count it while it is under way."""
 
     def note(inputs: Tensor, start: tuple[Any, ...] | None = None, *, valid: Tensor | None = None) -> None:
-        found.append(Walked(inputs.detach(), start, valid))
+        found.append(StackInputs(inputs.detach(), start, valid))
 
     def before(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         note(*args, **kwargs)  # as the stack's own arguments are named
-        walking[0] += 1
+        depth[0] += 1
 
     def after(*_: Any) -> None:
-        walking[0] -= 1
+        depth[0] -= 1
 
     undo.callback(stack.register_forward_pre_hook(before, with_kwargs=True).remove)
     undo.callback(stack.register_forward_hook(after).remove)
 
 
-def watch_cell(cell: Cell[Any], found: list[Stepped], walking: list[int], undo: ExitStack) -> None:
-    """Note each step that is no part of a walk. Decoders may call `advance` itself, which no hook sees."""
+def record_cell(cell: Cell[Any], found: list[CellStep], depth: list[int], undo: ExitStack) -> None:
+    """Record each step outside of a stack's call. `advance` is replaced, as a decoder may call it without hooks."""
     advance = cell.advance
 
-    def noted(read: Tensor, state: Any) -> Any:
-        if not walking[0]:
-            found.append(Stepped(read.detach(), type(state)(*(part.detach() for part in state))))
+    def recorded(read: Tensor, state: Any) -> Any:
+        if not depth[0]:
+            found.append(CellStep(read.detach(), type(state)(*(part.detach() for part in state))))
         return advance(read, state)
 
-    cell.__dict__["advance"] = noted
+    cell.__dict__["advance"] = recorded
     undo.callback(cell.__dict__.pop, "advance")
 
 
-def watch_passes(
-    first: nn.Module, last: nn.Module, values_of: Callable[[Any], Tensor], found: list[Passed], undo: ExitStack
+def record_passes(
+    first: nn.Module, last: nn.Module, values_of: Callable[[Any], Tensor], found: list[AttentionPass], undo: ExitStack
 ) -> None:
-    """Note what went into the first layer, cut off from what lies below, and what came out of the last."""
+    """Record the inputs of the first layer, detached from what is below, and the outputs of the last."""
     entered: list[tuple[Tensor, Tensor | None]] = []
 
     def before(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -113,51 +112,47 @@ def watch_passes(
 
     def after(_: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         inputs, valid = entered.pop()
-        found.append(Passed(inputs, values_of(output), valid))
+        found.append(AttentionPass(inputs, values_of(output), valid))
 
     undo.callback(first.register_forward_pre_hook(before, with_kwargs=True).remove)
     undo.callback(last.register_forward_hook(after).remove)
 
 
-# Axes: T tokens, D size.
-
-BEFORE = "embedding"
-
-
-class Stage(NamedTuple):
-    """Where on the way, and the vectors there."""
+class LayerVectors(NamedTuple):
+    """The vectors of a text's tokens after one layer."""
 
     name: str
     vectors: Tensor  # (T, D)
 
 
 @torch.no_grad()
-def stages(module: nn.Module, tokens: Tensor) -> list[Stage]:
-    """One text (T,), or (T, 1 + letters) where words are read with their letters, through the part that reads it.
+def hidden_states(module: nn.Module, tokens: Tensor) -> list[LayerVectors]:
+    """The hidden states of one text (T,), or (T, 1 + characters): its embeddings, then the output of each layer.
 
-    The first stage knows neither neighbours nor places; a Transformer has one more a layer, a recurrent model one.
+    The embeddings depend on neither neighbours nor positions; a recurrent stack counts as one layer.
     """
-    reader, rows = reader_of(module), tokens.unsqueeze(0)
+    encoder, rows = text_encoder_of(module), tokens.unsqueeze(0)
     valid = torch.ones(rows.shape[:2], dtype=torch.bool, device=rows.device)
-    if isinstance(reader.embedding, PlacedEmbedding):
-        found = [Stage(BEFORE, reader.embedding.tokens(rows)[0])]
-        values = reader.embedding.whole(rows, valid)
-        layers = reader.stack.each()
+    if isinstance(encoder.embedding, PositionedEmbedding):
+        found = [LayerVectors("embedding", encoder.embedding.tokens(rows)[0])]
+        values = encoder.embedding.embed_padded(rows, valid)
+        layers = encoder.stack.each()
         for number, layer in enumerate(layers, start=1):
             values = layer.extend(values, valid=valid).values
-            shown = reader.stack.norm(values) if number == len(layers) else values
-            found.append(Stage(f"layer {number}", shown[0]))
+            shown = encoder.stack.norm(values) if number == len(layers) else values
+            found.append(LayerVectors(f"layer {number}", shown[0]))
         return found
-    vectors = reader.embedding(rows)
-    return [Stage(BEFORE, vectors[0]), Stage("states", reader.stack(vectors, valid=valid).outputs[0])]
+    vectors = encoder.embedding(rows)
+    states = encoder.stack(vectors, valid=valid).outputs
+    return [LayerVectors("embedding", vectors[0]), LayerVectors("states", states[0])]
 
 
-def reader_of(module: nn.Module) -> Any:
-    """The first part that looks tokens up and passes them through layers."""
+def text_encoder_of(module: nn.Module) -> Any:
+    """The first submodule that embeds tokens and passes them through layers."""
     for part in module.modules():
         embedding, stack = getattr(part, "embedding", None), getattr(part, "stack", None)
-        placed = isinstance(embedding, PlacedEmbedding) and isinstance(stack, TransformerStack)
-        if placed or (isinstance(embedding, TokenEmbedding) and isinstance(stack, Stack)):
+        positioned = isinstance(embedding, PositionedEmbedding) and isinstance(stack, TransformerStack)
+        if positioned or (isinstance(embedding, TokenEmbedding) and isinstance(stack, Stack)):
             return part
     raise InputError(
         "this model has no layers that read a text word by word.",

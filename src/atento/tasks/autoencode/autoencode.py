@@ -1,31 +1,49 @@
-"""Autoencode: press windows of a series, or frames of a film, to a few numbers, and write them again from these.
+"""The autoencode task: compress windows of a series, or frames of a film, to a small latent and reconstruct them.
 
-Recipes of the autoencode task, chosen by measurement. How stands in docs/defaults/autoencode.md.
+The default recipes are chosen by measurement; docs/defaults/autoencode.md says how.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from atento.data.evidence import Evidence
-from atento.data.images.films import frame_shape
+from atento.data.evidence.evidence import Evidence
+from atento.data.examples.pairs import UnlabelledFile
+from atento.data.images.videos import frame_shape
 from atento.data.series import Past
 from atento.data.series.series import Numbers
 from atento.layers.losses import Loss
-from atento.models.autoencoder import Autoencoder, SummaryReader, WindowBatch
-from atento.models.backbones.numbers import TransformerNumbers
-from atento.models.build.autoencoder import build_autoencoder, require_autoencoder
+from atento.models.autoencoder import Autoencoder, AutoencoderBatch, WindowEncoder
+from atento.models.backbones.numbers import TransformerNumberEncoder
+from atento.models.builders.autoencoder import build_autoencoder, require_autoencoder
 from atento.models.forecaster import SeriesBatch
 from atento.models.names import ModelName
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
 from atento.tasks.autoencode.codec import WindowCodec
+from atento.tasks.autoencode.leaks import require_no_leak
 from atento.tasks.autoencode.metrics import PrincipalComponents, mean_window, metrics, pack
 from atento.tasks.autoencode.reading import ask_windows, open_windows, read_windows
 from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, rows_of, shuffled
-from atento.tasks.task import Alignment, Answer, Opened, Recognition, Task, Windows
-from atento.tasks.traces import entry
+from atento.tasks.task import (
+    Alignment,
+    Answer,
+    Answering,
+    Defaults,
+    Judging,
+    Learning,
+    Reading,
+    Recognition,
+    Task,
+    Windows,
+)
+from atento.tasks.traces import TraceMatrix, trace_matrix
+
+# Axes: N windows, B windows of a batch, L rows of a window, C channels, Z latent.
+
+AT_ONCE = 2**20  # numbers read in one pass
 
 MODELS = ("linear", "mlp", "gru", "transformer")
 
@@ -62,9 +80,7 @@ def defaults(data: str, model: ModelName) -> Values:
 
 
 def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
-    """A batch is so many windows, however long they are; a run some thousand steps. How long windows are is written
-    down, for other files.
-    """
+    """The batch size and epochs that follow from the number of windows, and their length in full, for other files."""
     rows = train[0][1].look_back
     windows = sum(max(0, len(series) - rows + 1) for series, _ in train)
     values: Values = {"train.batch_tokens": BATCH_WINDOWS * rows, "data.look_back": rows}
@@ -73,13 +89,8 @@ def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Valu
     return values
 
 
-# Axes: N windows, B windows of a batch, L rows of a window, C channels, Z latent.
-
-AT_ONCE = 2**20  # numbers read in one pass
-
-
 def recognise(evidence: Evidence) -> Recognition:
-    """Any series can be pressed together; nothing in a file asks for it."""
+    """The task is never guessed: any series can be compressed."""
     return Recognition(0.0, "ask for it: --task autoencode")
 
 
@@ -87,31 +98,33 @@ def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: Wind
     """Every window of every series, in a random order."""
     windows = TrainingWindows(parts, codec.frame, steps=0)
 
-    def gather(indices: Any) -> WindowBatch:
-        return WindowBatch(windows.gather(indices).past)
+    def gather(indices: Any) -> AutoencoderBatch:
+        return AutoencoderBatch(windows.gather(indices).past)
 
     return Windows(windows, shuffled(windows, recipe), carried=False, gather=gather)
 
 
-def batch(windows: Sequence[SeriesBatch]) -> WindowBatch:
+def batch(codec: WindowCodec, windows: Sequence[SeriesBatch]) -> AutoencoderBatch:
     """Windows one by one -> a batch."""
-    return WindowBatch(torch.stack([window.past for window in windows]))
+    return AutoencoderBatch(torch.stack([window.past for window in windows]))
 
 
 def build(recipe: ModelRecipe, codec: WindowCodec) -> Autoencoder:
-    """Sizes that follow from data are filled in here."""
+    """An autoencoder with the sizes that follow from the data."""
     return build_autoencoder(recipe, codec.sizes, noise=codec.noise)
 
 
-def squared_loss(module: nn.Module, windows: WindowBatch, smoothing: float) -> Loss:
+def squared_loss(module: Autoencoder, windows: AutoencoderBatch, smoothing: float) -> Loss:
     """Squared error on scale; there are no labels to smooth."""
-    return as_autoencoder(module).loss(windows)
+    return module.loss(windows)
 
 
 @torch.no_grad()
-def recreate(module: nn.Module, codec: WindowCodec, sources: Sequence[Past], recipe: DecodeRecipe) -> list[Answer]:
-    """Validation, evaluation, prediction and serving all answer through here: the latent is what is said."""
-    autoencoder, like = as_autoencoder(module), next(module.parameters())
+def recreate(
+    autoencoder: Autoencoder, codec: WindowCodec, sources: Sequence[Past], recipe: DecodeRecipe
+) -> list[Answer]:
+    """The reconstruction of each window, with its latent as the text; every command answers through this function."""
+    like = next(autoencoder.parameters())
     size = max(1, AT_ONCE // (codec.frame.look_back * len(codec.frame.channels)))
     answers: list[Answer] = []
     for first in range(0, len(sources), size):
@@ -128,24 +141,24 @@ def as_numbers(values: Tensor) -> Numbers:
 
 
 @torch.no_grad()
-def look_at(module: nn.Module, codec: WindowCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
-    """Where the steps of a Transformer that reads looked; nothing for other models."""
-    autoencoder, like = as_autoencoder(module), next(module.parameters())
-    (answer,) = recreate(module, codec, [source], recipe)
+def look_at(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
+    """The self-attention of a Transformer encoder over the steps of a window; empty for other models."""
+    like = next(autoencoder.parameters())
+    (answer,) = recreate(autoencoder, codec, [source], recipe)
     values = codec.read([source]).to(like)
     steps = step_names(codec)
     weights, output = torch.zeros(0, 0, 1, len(steps)), [answer.text]
-    reader = autoencoder.reader
-    if isinstance(reader, SummaryReader) and isinstance(reader.encoder, TransformerNumbers):
+    reader = autoencoder.encoder
+    if isinstance(reader, WindowEncoder) and isinstance(reader.encoder, TransformerNumberEncoder):
         encoder, valid = reader.encoder, torch.ones(values.shape[:2], dtype=torch.bool, device=values.device)
         weights, output = encoder.stack.weights(encoder.place(values, valid), valid=valid)[0], steps
     return Alignment(steps, output, weights.float().cpu(), answer.text, None)
 
 
 @torch.no_grad()
-def trace(module: nn.Module, codec: WindowCodec, source: Past, recipe: DecodeRecipe) -> list[dict[str, Any]]:
-    """One pass, matrix by matrix; a frame as rows and columns of pixels."""
-    autoencoder, like = as_autoencoder(module), next(module.parameters())
+def trace(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
+    """The matrices of one forward pass; a frame as rows and columns of pixels."""
+    like = next(autoencoder.parameters())
     values = codec.read([source]).to(like)
     latent = autoencoder.encode(values)
     again = autoencoder.decode(latent)
@@ -157,11 +170,11 @@ def trace(module: nn.Module, codec: WindowCodec, source: Past, recipe: DecodeRec
     else:
         labels, columns, shown, written = step_names(codec), list(codec.frame.channels), values[0], again[0]
     named = [f"z{number + 1}" for number in range(latent.size(1))]
-    reader = type(autoencoder.reader).__name__
+    reader = type(autoencoder.encoder).__name__
     return [
-        entry("window", "(x − mean) / spread of the training part", labels, shown, columns=columns),
-        entry("latent", f"{reader}: the whole window in a few numbers", ["latent"], latent, columns=named),
-        entry("recreated", "the window again, from the latent alone", labels, written, columns=columns),
+        trace_matrix("window", "(x − mean) / std of the training part", labels, shown, columns=columns),
+        trace_matrix("latent", f"{reader}: the whole window in a few numbers", ["latent"], latent, columns=named),
+        trace_matrix("recreated", "the window again, from the latent alone", labels, written, columns=columns),
     ]
 
 
@@ -171,58 +184,53 @@ def step_names(codec: WindowCodec) -> list[str]:
     return [f"{row + 1 - look_back}" for row in range(look_back)]
 
 
-def tabulate(opened: Opened, answers: Sequence[Answer]) -> dict[str, list[Any]]:
+def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[Any]]:
     """The latent path: which series, when each window ends, and a column for each number of its latent."""
     table: dict[str, list[Any]] = {}
     if any(past.series for past in opened.sources):
         table["unique_id"] = [past.series for past in opened.sources]
-    table["ds"] = [past.at.removeprefix("row ") for past in opened.sources]
+    table["ds"] = [past.until.removeprefix("row ") for past in opened.sources]
     latents = [answer.value[past.values.size :] for past, answer in zip(opened.sources, answers, strict=True)]
     for number in range(len(latents[0]) if latents else 0):
         table[f"z{number + 1}"] = [float(latent[number]) for latent in latents]
     return table
 
 
+def distance(codec: WindowCodec, one: Any, other: Any) -> float:
+    """The largest difference of two reconstructions, relative to the largest number of the second."""
+    if one.shape != other.shape:
+        return float("inf")
+    gap = np.abs(np.asarray(one, dtype=np.float64) - np.asarray(other, dtype=np.float64)).max(initial=0.0)
+    return float(gap / max(float(np.abs(other).max(initial=0.0)), 1e-12))
+
+
 def how_wrong(codec: WindowCodec, output: Any, references: Sequence[Any]) -> float:
-    """The root of the mean squared error, in spreads of the training part."""
+    """The root of the mean squared error, in standard deviations of the training part."""
     truth = codec.to_scale(references[0])
-    said = codec.to_scale(output[: truth.size].reshape(truth.shape))
-    return float(((truth - said) ** 2).mean() ** 0.5)
+    predicted = codec.to_scale(output[: truth.size].reshape(truth.shape))
+    return float(((truth - predicted) ** 2).mean() ** 0.5)
 
 
-def as_autoencoder(module: nn.Module) -> Autoencoder:
-    """The module, typed."""
-    if not isinstance(module, Autoencoder):
-        raise TypeError(f"autoencode works with an Autoencoder, not {type(module).__name__}")
-    return module
-
-
-AUTOENCODE = Task(
+AUTOENCODE: Task[WindowCodec, EncodedSeries, AutoencoderBatch, Autoencoder] = Task(
     name="autoencode",
     summary="Press windows of a series, or frames of a film, to a few numbers and write them again.",
-    recognise=recognise,
-    names=require_autoencoder,
-    read=read_windows,
-    ask=ask_windows,
-    open=open_windows,
-    learn=WindowCodec.learn,
-    suit=WindowCodec.suited,
-    load=WindowCodec.load,
-    encode=WindowCodec.encode,
-    length=rows_of,
-    windows=cut_windows,
-    batch=batch,
-    build=build,
-    loss=squared_loss,
-    answer=recreate,
-    look=look_at,
-    steps=trace,
-    tabulate=tabulate,
-    wrong=how_wrong,
-    metrics=metrics,
-    baselines=(mean_window, PrincipalComponents),
-    models=MODELS,
-    default_model="mlp",
-    defaults=defaults,
-    sized=sized,
+    reading=Reading(
+        kind="series", recognise=recognise, read=read_windows, read_labelled=ask_windows, read_unlabelled=open_windows
+    ),
+    learning=Learning(
+        check_name=require_autoencoder,
+        learn=WindowCodec.learn,
+        bind=WindowCodec.suited,
+        load=WindowCodec.load,
+        require_no_leak=require_no_leak,
+        encode=WindowCodec.encode,
+        length=rows_of,
+        windows=cut_windows,
+        batch=batch,
+        build=build,
+        loss=squared_loss,
+    ),
+    answering=Answering(answer=recreate, look=look_at, trace=trace, tabulate=tabulate, views=("phase",)),
+    judging=Judging(distance=distance, error=how_wrong, metrics=metrics, baselines=(mean_window, PrincipalComponents)),
+    defaults=Defaults(models=MODELS, model="mlp", values=defaults, data_values=sized),
 )

@@ -1,4 +1,4 @@
-"""Windows on a scale: mean 0 and spread 1 over the training part; all pixels of a film share one spread."""
+"""Windows standardised by the mean and standard deviation of the training part; all pixels of a film share one std."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from atento.data.images.films import frame_shape
+from atento.data.images.videos import frame_shape
 from atento.data.records import counted
-from atento.data.series import Past, Series, Step
+from atento.data.series import Frequency, Past, Series
 from atento.data.series.series import Numbers
 from atento.errors import InputError
 from atento.models.autoencoder import WindowSizes
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.forecast.codec import FLAT, MOST_CHANNELS, numbers, tensor_of, texts
 from atento.tasks.forecast.codec import whole as whole_number
-from atento.tasks.forecast.windows import EncodedSeries, Frame, Pairs
+from atento.tasks.forecast.windows import EncodedSeries, Pairs, WindowSpec
 
 # Axes: N windows, T time, L rows of a window, C channels.
 
@@ -25,10 +25,10 @@ from atento.tasks.forecast.windows import EncodedSeries, Frame, Pairs
 class WindowCodec:
     """Windows <-> tensors; every series is on the same scale, so that their latents can be compared."""
 
-    frame: Frame
+    frame: WindowSpec
     mean: Numbers  # (C,)
-    spread: Numbers  # (C,)
-    noise: float = 0.0  # on what is read while training, in spreads
+    std: Numbers  # (C,)
+    noise: float = 0.0  # on what is read while training, in standard deviations
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -40,17 +40,17 @@ class WindowCodec:
         squares = np.sum([np.square(series.values - mean).sum(axis=0) for series, _ in pairs], axis=0) / rows  # (C,)
         if all(frame_shape(frame.channels)):  # a pixel that hardly ever changes is not made as loud as the others
             squares = np.full_like(squares, squares.mean())
-        spread = np.sqrt(squares)
-        spread = np.where(spread > FLAT * np.maximum(1.0, np.abs(mean)), spread, 1.0)
+        std = np.sqrt(squares)
+        std = np.where(std > FLAT * np.maximum(1.0, np.abs(mean)), std, 1.0)
         windows = sum(max(0, len(series) - frame.look_back + 1) for series, _ in pairs)
         note = (
             f"{counted(windows, 'window')} to train, of {counted(frame.look_back, 'step')} and "
             f"{counted(len(frame.channels), 'channel')}, on the scale of the training part"
         )
-        return cls(frame, mean, spread, notes=(note,))
+        return cls(frame, mean, std, notes=(note,))
 
     def suited(self, recipe: Recipe) -> "WindowCodec":
-        """The same, knowing how much noise its model learns with."""
+        """The codec with the noise that the recipe adds in training."""
         return replace(self, noise=recipe.train.noise)
 
     @classmethod
@@ -59,15 +59,17 @@ class WindowCodec:
         try:
             channels, (count, unit) = texts(saved["channels"], MOST_CHANNELS), saved["step"]
             look_back, season = (whole_number(saved[key], least=1) for key in ("look_back", "season"))
-            frame = Frame(look_back, 0, channels, (), Step(whole_number(count, least=1), str(unit)[:8]), season)
-            mean, spread = (numbers(saved[key], (len(channels),)) for key in ("mean", "spread"))
+            frame = WindowSpec(
+                look_back, 0, channels, (), Frequency(whole_number(count, least=1), str(unit)[:8]), season
+            )
+            mean, std = (numbers(saved[key], (len(channels),)) for key in ("mean", "std"))
             noise = float(numbers([saved["noise"]], (1,))[0])
-            if not channels or (spread <= 0).any():
-                raise ValueError("no channels, or a spread that is not above zero")
+            if not channels or (std <= 0).any():
+                raise ValueError("no channels, or a standard deviation that is not above zero")
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             found = str(error).partition("\n")[0][:80]
             raise InputError("this file holds no scale of windows.", found=found, fix="train again") from None
-        return cls(frame, mean, spread, noise)
+        return cls(frame, mean, std, noise)
 
     def to_json(self) -> dict[str, Any]:
         """The frame and the scale of each channel."""
@@ -77,7 +79,7 @@ class WindowCodec:
             "step": [self.frame.step.count, self.frame.step.unit],
             "channels": list(self.frame.channels),
             "mean": self.mean.tolist(),
-            "spread": self.spread.tolist(),
+            "std": self.std.tolist(),
             "noise": self.noise,
         }
 
@@ -97,11 +99,11 @@ class WindowCodec:
 
     def to_scale(self, values: Numbers) -> Numbers:
         """(..., C) onto the scale."""
-        return np.asarray((values - self.mean) / self.spread)
+        return np.asarray((values - self.mean) / self.std)
 
     def from_scale(self, values: Numbers) -> Numbers:
         """(..., C) off the scale."""
-        return np.asarray(values * self.spread + self.mean)
+        return np.asarray(values * self.std + self.mean)
 
     def require_window(self, past: Past) -> Numbers:
         """Its last rows (L, C)."""

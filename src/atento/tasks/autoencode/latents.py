@@ -1,4 +1,4 @@
-"""The path of a trained model's latents: what an autoencoder presses to, or the state of a recurrent forecaster."""
+"""The path of a trained model's latents: of an autoencoder, or the states of a recurrent forecaster."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,9 +27,9 @@ def latent_path(module: nn.Module, codec: Any, pasts: Sequence[Past]) -> Numbers
     """The latents (N, Z) of windows, in their order."""
     size = max(1, AT_ONCE // (codec.frame.look_back * len(codec.frame.channels)))
     if isinstance(module, Autoencoder) and isinstance(codec, WindowCodec):
-        return in_pieces(lambda some: pressed(module, codec, some), pasts, size)
+        return in_batches(lambda some: encode_windows(module, codec, some), pasts, size)
     if isinstance(module, Forecaster) and isinstance(codec, SeriesCodec):
-        return in_pieces(lambda some: last_states(module, codec, some), pasts, size)
+        return in_batches(lambda some: last_states(module, codec, some), pasts, size)
     raise InputError(
         "an autoencoder or a recurrent forecaster has a latent path.",
         found=type(module).__name__,
@@ -37,33 +37,33 @@ def latent_path(module: nn.Module, codec: Any, pasts: Sequence[Past]) -> Numbers
     )
 
 
-def in_pieces(latents: Callable[[Sequence[Past]], Tensor], pasts: Sequence[Past], size: int) -> Numbers:
-    """Some windows at a time."""
+def in_batches(latents: Callable[[Sequence[Past]], Tensor], pasts: Sequence[Past], size: int) -> Numbers:
+    """The latents (N, Z) of all windows, computed so many windows at a time."""
     parts = [latents(pasts[first : first + size]) for first in range(0, len(pasts), size)]
     return np.asarray(torch.cat(parts).double().cpu().numpy())
 
 
-def pressed(module: Autoencoder, codec: WindowCodec, pasts: Sequence[Past]) -> Tensor:
-    """What each window is pressed to (N, Z)."""
+def encode_windows(module: Autoencoder, codec: WindowCodec, pasts: Sequence[Past]) -> Tensor:
+    """The latents (N, Z) of an autoencoder."""
     return module.encode(codec.read(pasts).to(next(module.parameters())))
 
 
 def last_states(module: Forecaster, codec: SeriesCodec, pasts: Sequence[Past]) -> Tensor:
-    """What a recurrent forecaster's first stack says (N, Z) when it has read each window; of several channels that are
-    read one by one, side by side.
-    """
+    """The last outputs (N, Z) of a recurrent forecaster's first stack; of channels read alone, concatenated."""
     stack = next((part for part in module.modules() if isinstance(part, Stack)), None)
     if stack is None:
         raise InputError(
             "this forecaster has no recurrent state.", found=type(module.network).__name__, fix="train rnn, gru or lstm"
         )
-    said: list[Tensor] = []
+    outputs: list[Tensor] = []
     like, frame = next(module.parameters()), codec.frame
     values = np.stack([require_past(past, codec) for past in pasts])  # (N, L, C)
-    known = np.stack([past.known[len(past) - frame.look_back :][: frame.look_back + module.horizon] for past in pasts])
-    watching = stack.register_forward_hook(lambda part, given, found: said.append(found.outputs[:, -1]))
+    known = np.stack(
+        [past.future_covariates[len(past) - frame.look_back :][: frame.look_back + module.horizon] for past in pasts]
+    )
+    watching = stack.register_forward_hook(lambda part, given, found: outputs.append(found.outputs[:, -1]))
     try:
         module(tensor_of(codec.scales_of(pasts).to(values)).to(like), tensor_of(codec.scale_known(known)).to(like))
     finally:
         watching.remove()
-    return said[0].reshape(len(pasts), -1)
+    return outputs[0].reshape(len(pasts), -1)

@@ -1,8 +1,6 @@
-"""How much of a window is recreated, and whether the latents of one window after the other flow.
+"""Metrics and baselines of autoencoders: the reconstruction error, how predictable the latent path is, and PCA.
 
-An output is one row of numbers: the recreated window (L, C), row by row, then its latent (Z,).
-
-What any autoencoder must beat: the mean window, and the principal components of the training windows.
+An output is one row of numbers: the reconstructed window (L, C), row by row, then its latent (Z,).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,22 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from atento.baselines.fitted import require_fitted, require_pairs
+from atento.baselines.validation import require_fitted, require_pairs
 from atento.data.series import Past, Series
 from atento.data.series.series import Numbers
-from atento.metrics.forecasts import block_starts, without_sources
-from atento.metrics.latents import foretell_steps, parted
+from atento.metrics.forecasts import block_starts, require_sources
+from atento.metrics.latents import predict_steps, split_path
 from atento.metrics.metric import Metric, Sums
-from atento.models.build.autoencoder import LATENT
+from atento.models.builders.autoencoder import LATENT
 from atento.spec import TokensRecipe
 from atento.tasks.autoencode.codec import WindowCodec
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
-# Axes: N windows, L rows of a window, C channels, Z latent.
+# Axes: N windows, L rows of a window, C channels, F = L·C numbers of a window, Z latent.
 
 NEIGHBOURS = 10
-SHORTEST = 4 * NEIGHBOURS  # windows in a row whose steps can be foretold
+SHORTEST = 4 * NEIGHBOURS  # consecutive windows whose next steps can be predicted
 BLOCK = 20  # rows that are drawn together for an interval, at least
+MOST = 20_000  # windows from which principal components are computed
 
 Judge = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sums]  # sources, outputs, references -> (N, S)
 Formula = Callable[[Sums], Sums]
@@ -44,18 +43,18 @@ def latent_of(output: Any, reference: Any) -> Numbers:
 
 
 def metrics(codec: WindowCodec) -> tuple[Metric, ...]:
-    """The error first, in spreads of the training part."""
+    """The metrics of a run; the mean squared error, in standard deviations of the training part, is the first."""
 
     def made(name: str, summary: str, judge: Judge, formula: Formula, *, smaller: bool = False) -> Metric:
-        by_source = partial(in_blocks, judge, max(BLOCK, codec.frame.look_back))
-        return Metric(name, summary, without_sources, formula, smaller_is_better=smaller, by_source=by_source)
+        statistics = partial(in_blocks, judge, max(BLOCK, codec.frame.look_back))
+        return Metric(name, summary, require_sources, formula, smaller_is_better=smaller, source_statistics=statistics)
 
     windows = partial(window_statistics, codec)
     flow = f"share of the variance of the latent's next step that {NEIGHBOURS} neighbours in earlier time foretell"
     return (
-        made("mse", "mean squared error in spreads; smaller is better", windows, mean_error, smaller=True),
-        made("r2", "share of the windows' variance that is recreated; always the mean: 0", windows, recreated),
-        made("next_step", flow, step_statistics, foretold),
+        made("mse", "mean squared error in standard deviations; smaller is better", windows, mean_error, smaller=True),
+        made("r2", "share of the windows' variance that is recreated; always the mean: 0", windows, reconstruction_r2),
+        made("next_step", flow, step_statistics, r_squared),
     )
 
 
@@ -79,8 +78,8 @@ def window_statistics(
     rows = []
     for output, (window,) in zip(outputs, references, strict=True):
         truth = codec.to_scale(np.asarray(window))
-        said = codec.to_scale(np.asarray(output, dtype=np.float64)[: truth.size].reshape(truth.shape))
-        rows.append((np.square(truth - said).sum(), np.square(truth).sum(), truth.size))
+        predicted = codec.to_scale(np.asarray(output, dtype=np.float64)[: truth.size].reshape(truth.shape))
+        rows.append((np.square(truth - predicted).sum(), np.square(truth).sum(), truth.size))
     return np.asarray(rows, dtype=np.float64)
 
 
@@ -89,36 +88,31 @@ def mean_error(sums: Sums) -> Sums:
     return np.asarray(sums[:, 0] / sums[:, 2])
 
 
-def recreated(sums: Sums) -> Sums:
+def reconstruction_r2(sums: Sums) -> Sums:
     """1 − Σ (x − x̂)² / Σ (x − x̄)², x̄ the mean of the training part."""
-    return foretold(sums[:, :2])
+    return r_squared(sums[:, :2])
 
 
-def foretold(sums: Sums) -> Sums:
-    """1 − Σ errors / Σ spreads; of what never changes nothing is foretold."""
-    spreads = np.where(sums[:, 1] > 0, sums[:, 1], 1.0)
-    return np.asarray(np.where(sums[:, 1] > 0, 1 - sums[:, 0] / spreads, 0.0))
+def r_squared(sums: Sums) -> Sums:
+    """1 − Σ squared errors / Σ squared deviations; 0 where nothing changes."""
+    deviations = np.where(sums[:, 1] > 0, sums[:, 1], 1.0)
+    return np.asarray(np.where(sums[:, 1] > 0, 1 - sums[:, 0] / deviations, 0.0))
 
 
 def step_statistics(sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]) -> Sums:
-    """(N, 2): squared errors and spreads of the held-out steps, zeros elsewhere and where paths are too short."""
+    """(N, 2): squared errors and squared deviations of held-out steps; zeros elsewhere and for paths that are short."""
     sums = np.zeros((len(sources), 2))
     groups = [list(rows) for _, rows in groupby(range(len(sources)), key=lambda row: sources[row].series)]
     groups = [rows for rows in groups if len(rows) >= SHORTEST]
     if not groups or not len(latent_of(outputs[0], references[0][0])):
         return sums
     paths = [np.stack([latent_of(outputs[row], references[row][0]) for row in rows]) for rows in groups]
-    before, after = zip(*map(parted, paths), strict=True)
-    steps = foretell_steps(before, after, neighbours=NEIGHBOURS)
+    before, after = zip(*map(split_path, paths), strict=True)
+    steps = predict_steps(before, after, neighbours=NEIGHBOURS)
     held = [rows[-len(path) : -1] for rows, path in zip(groups, after, strict=True)]
     places = np.concatenate([np.asarray(rows) for rows in held])  # the windows that these steps leave
-    sums[places, 0], sums[places, 1] = steps.errors, steps.spreads
+    sums[places, 0], sums[places, 1] = steps.squared_errors, steps.squared_deviations
     return sums
-
-
-# Axes: N windows, F = L·C numbers of a window, Z latent.
-
-MOST = 20_000  # windows that components are found from
 
 
 class PrincipalComponents:
@@ -135,7 +129,7 @@ class PrincipalComponents:
         self.mean: Numbers = np.zeros(0)  # (F,)
         self.components: Numbers = np.zeros((0, 0))  # (Z, F)
 
-    def fit(self, sources: Sequence[Series], targets: Sequence[Frame]) -> "PrincipalComponents":
+    def fit(self, sources: Sequence[Series], targets: Sequence[WindowSpec]) -> "PrincipalComponents":
         """The mean and the components of the training windows; of very many, of some evenly."""
         require_pairs(self.name, sources, targets)
         codec = WindowCodec.learn(TokensRecipe(), list(zip(sources, targets, strict=True)))
@@ -153,7 +147,7 @@ class PrincipalComponents:
         return self
 
     def predict(self, sources: Sequence[Past]) -> list[Any]:
-        """Each window recreated, and its latent."""
+        """The reconstruction of each window, and its latent."""
         require_fitted(self.name, self.codec)
         codec = self.codec
         if codec is None:
@@ -162,11 +156,11 @@ class PrincipalComponents:
         for past in sources:
             window = codec.to_scale(codec.require_window(past))
             latent = self.components @ (window.ravel() - self.mean)
-            said = (self.mean + latent @ self.components).reshape(window.shape)
-            outputs.append(pack(codec.from_scale(said), latent))
+            predicted = (self.mean + latent @ self.components).reshape(window.shape)
+            outputs.append(pack(codec.from_scale(predicted), latent))
         return outputs
 
 
 def mean_window() -> PrincipalComponents:
-    """No components at all."""
+    """The baseline without components, whose reconstruction is the mean window."""
     return PrincipalComponents(0)

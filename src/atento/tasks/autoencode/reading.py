@@ -5,20 +5,21 @@ from pathlib import Path
 from typing import overload
 
 from atento.data.builtin.catalogue import is_builtin
-from atento.data.images.films import frame_shape, is_film, read_film
+from atento.data.examples.pairs import UnlabelledFile
+from atento.data.images.videos import frame_shape, is_video, read_video
 from atento.data.series import Past, Series, SeriesSet
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.forecast.reading import find_series, fingerprint, require_alike
 from atento.tasks.forecast.split import divide
-from atento.tasks.forecast.windows import Frame, Origins, guess_look_back, typical_length
+from atento.tasks.forecast.windows import Origins, WindowSpec, guess_look_back, typical_length
 from atento.tasks.reading.reader import refuse_other_parts
-from atento.tasks.task import Asked, Opened, Question, Reading
+from atento.tasks.task import Dataset, EvaluationExample, LabelledFile
 
 MOST = 10_000  # windows of a test part
 
 
-class Recreations(Sequence[Question]):
+class Recreations(Sequence[EvaluationExample]):
     """A window to recreate at every row of a part: what is read is also what is true, a view of the series."""
 
     def __init__(self, origins: Origins) -> None:
@@ -28,20 +29,20 @@ class Recreations(Sequence[Question]):
         return len(self.origins)
 
     @overload
-    def __getitem__(self, at: int) -> Question: ...
+    def __getitem__(self, at: int) -> EvaluationExample: ...
 
     @overload
     def __getitem__(self, at: slice) -> "Recreations": ...
 
-    def __getitem__(self, at: int | slice) -> "Question | Recreations":
+    def __getitem__(self, at: int | slice) -> "EvaluationExample | Recreations":
         """One question, or a part of them."""
         if isinstance(at, slice):
             return Recreations(self.origins[at])
         past: Past = self.origins[at].source
-        return Question(past, (past.values,))
+        return EvaluationExample(past, (past.values,))
 
 
-def read_windows(recipe: DataRecipe, seed: int) -> Reading:
+def read_windows(recipe: DataRecipe, seed: int) -> Dataset:
     """Each series by time; a window of the validation or the test part lies wholly in it."""
     if is_builtin(recipe.train):
         refuse_other_parts(recipe.model_copy(update={"split": DataRecipe().split}))  # by time, as anyone likes
@@ -63,7 +64,7 @@ def read_windows(recipe: DataRecipe, seed: int) -> Reading:
         parts.append(thinned(part, notes))
     refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
     files = [found, *(part for part in own if part is not None)]
-    return Reading(
+    return Dataset(
         name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
         train=train,
         valid=parts[0],
@@ -76,10 +77,10 @@ def read_windows(recipe: DataRecipe, seed: int) -> Reading:
 
 def find_windows(recipe: DataRecipe, file: str, seed: int) -> SeriesSet:
     """A film, or the series of a file or of a built-in set."""
-    return read_film(recipe, file) if not is_builtin(file) and is_film(file) else find_series(recipe, file, seed)
+    return read_video(recipe, file) if not is_builtin(file) and is_video(file) else find_series(recipe, file, seed)
 
 
-def window_frame(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ...]]:
+def window_frame(found: SeriesSet, recipe: DataRecipe) -> tuple[WindowSpec, tuple[str, ...]]:
     """How long a window is: a frame of a film by itself, else what the recipe says or the season suggests."""
     if recipe.horizon:
         raise InputError(
@@ -93,19 +94,19 @@ def window_frame(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str
     elif all(frame_shape(found.channels)):
         look_back = 1
     else:
-        look_back = guess_look_back(typical_length(found), 1, found.season)
+        look_back = guess_look_back(typical_length(found), 1, found.season_length)
         notes.append(f"windows of {look_back} steps (data.look_back= changes it)")
     if found.covariates:
         notes.append(f"not read: {', '.join(found.covariates)}")
-    return Frame(look_back, 0, found.channels, (), found.step, found.season), tuple(notes)
+    return WindowSpec(look_back, 0, found.channels, (), found.frequency, found.season_length), tuple(notes)
 
 
-def within(series: Sequence[Series], frame: Frame, spans: Sequence[tuple[int, int]]) -> Recreations:
+def within(series: Sequence[Series], frame: WindowSpec, spans: Sequence[tuple[int, int]]) -> Recreations:
     """All windows whose rows lie in these spans."""
     return Recreations(Origins(series, frame, [(first + frame.look_back, last + 1) for first, last in spans]))
 
 
-def whole(found: SeriesSet, frame: Frame) -> Recreations:
+def whole(found: SeriesSet, frame: WindowSpec) -> Recreations:
     """All windows of a file."""
     return within(found.series, frame, [(0, len(one)) for one in found.series])
 
@@ -118,22 +119,22 @@ def thinned(part: Recreations, notes: list[str]) -> Recreations:
     return part[::stride] if stride > 1 else part
 
 
-def ask_windows(recipe: DataRecipe, file: str, seed: int) -> Asked:
+def ask_windows(recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
     """Every window of another file; of a built-in set, of its test part."""
     if is_builtin(file):
         reading = read_windows(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
-        return Asked(reading.test, reading.notes, reading.refused)
+        return LabelledFile(reading.test, reading.notes, reading.refused)
     found, part = another(recipe, file, seed)
     notes = list(found.notes)
-    return Asked(thinned(part, notes), tuple(notes), found.refused)
+    return LabelledFile(thinned(part, notes), tuple(notes), found.refused)
 
 
-def open_windows(recipe: DataRecipe, file: str, seed: int) -> Opened:
+def open_windows(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
     """Every window of a file, in its order; of a built-in set, of its test part."""
     if is_builtin(file):
-        return Opened({}, [question.source for question in ask_windows(recipe, file, seed).questions], ())
+        return UnlabelledFile({}, [question.source for question in ask_windows(recipe, file, seed).questions], ())
     found, part = another(recipe, file, seed)
-    return Opened({}, [question.source for question in part], found.refused)
+    return UnlabelledFile({}, [question.source for question in part], found.refused)
 
 
 def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Recreations]:
@@ -146,7 +147,7 @@ def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Recrea
     return found, part
 
 
-def too_short(file: str, frame: Frame, spans: Sequence[tuple[int, int]]) -> InputError:
+def too_short(file: str, frame: WindowSpec, spans: Sequence[tuple[int, int]]) -> InputError:
     """No window fits."""
     longest = max((last - first for first, last in spans), default=0)
     return InputError(

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from atento.data.text.levels import learn_vocabulary, load_vocabulary
-from atento.data.text.vocabulary import MARKS, Vocabulary
+from atento.data.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from atento.errors import InputError
 from atento.spec import TokensRecipe
-from atento.tasks.seq2seq.codec import LEVEL_WORDS, prepare_text
+from atento.tasks.inputs.text import LEVEL_WORDS, prepare
 
 
 @dataclass(frozen=True)
 class WordCodec:
     """Texts -> token numbers, with the count of each token in the training part."""
 
-    source: Vocabulary
-    counts: tuple[int, ...]  # one for each token, 0 for marks
+    vocabulary: Vocabulary
+    counts: tuple[int, ...]  # one for each token, 0 for special tokens
     lower: bool
     notes: tuple[str, ...] = ()
 
@@ -25,23 +25,23 @@ class WordCodec:
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "WordCodec":
         """Whole words unless another level is asked for."""
         level = "word" if recipe.source == "auto" else recipe.source
-        texts = [prepare(source, lower=recipe.lower) for source, _ in pairs]
-        source = learn_vocabulary(level, texts, size=recipe.size, least_count=recipe.least_count)
+        texts = [prepare(source, lower=recipe.lowercase) for source, _ in pairs]
+        source = learn_vocabulary(level, texts, size=recipe.vocab_size, least_count=recipe.min_count)
         seen = Counter(number for text in texts for number in source.encode(text))
-        counts = tuple(seen[number] if number >= len(MARKS) else 0 for number in range(len(source)))
+        counts = tuple(seen[number] if number >= len(SPECIAL_TOKENS) else 0 for number in range(len(source)))
         if sum(count > 0 for count in counts) < 2:
             raise InputError(
                 "there are no words to learn.",
                 found=f"{len(texts)} texts, {sum(count > 0 for count in counts)} distinct words",
-                fix="give a text of several words, or a smaller tokens.least_count",
+                fix="give a text of several words, or a smaller tokens.min_count",
             )
         note = f"text: {len(source)} {LEVEL_WORDS[level]}, {sum(counts):,} in the training part"
-        return cls(source, counts, recipe.lower, (note,))
+        return cls(source, counts, recipe.lowercase, (note,))
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> "WordCodec":
         """What `to_json` wrote."""
-        source, counts = load_vocabulary(saved.get("source")), saved.get("counts")
+        source, counts = load_vocabulary(saved.get("vocabulary")), saved.get("counts")
         whole = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
         if not whole or len(counts or ()) != len(source) or not isinstance(saved.get("lower"), bool):
             raise InputError("this file does not count its words.", found=str(counts)[:80], fix="train again")
@@ -49,14 +49,8 @@ class WordCodec:
 
     def to_json(self) -> dict[str, Any]:
         """The vocabulary and the counts."""
-        return {"source": self.source.to_json(), "counts": list(self.counts), "lower": self.lower}
+        return {"vocabulary": self.vocabulary.to_json(), "counts": list(self.counts), "lower": self.lower}
 
     def read(self, text: str) -> list[int]:
         """Token numbers."""
-        return self.source.encode(prepare(text, lower=self.lower))
-
-
-def prepare(text: str, *, lower: bool) -> str:
-    """Composed characters, small letters where asked."""
-    text = prepare_text(text)
-    return text.lower() if lower else text
+        return self.vocabulary.encode(prepare(text, lower=self.lower))

@@ -1,7 +1,6 @@
-"""Embed: learn vectors of words from plain text, so that words used alike stand near each other.
+"""The embed task: word vectors learned from plain text, with a bigram baseline.
 
-The simple model of the embed task: which word followed which, and how often.
-Recipes of the embed task, chosen by measurement; how each was chosen stands in docs/defaults/embed.md.
+The default recipes are chosen by measurement; docs/defaults/embed.md says how.
 """
 
 from collections import Counter, defaultdict
@@ -13,24 +12,30 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from atento.baselines.fitted import require_fitted, require_pairs
-from atento.data.evidence import Evidence
+from atento.baselines.validation import require_fitted, require_pairs
+from atento.data.evidence.evidence import Evidence
 from atento.data.examples.batches import like_lengths, pad
 from atento.data.text.vocabulary import UNKNOWN, Words
-from atento.data.text.word_space import Neighbour, Term, WordSpace, terms_of
+from atento.data.text.word_space import Neighbour, Term, WordSpace, parse_terms
 from atento.layers.losses import Loss
-from atento.metrics.language_model import PREFERRED
+from atento.metrics.language_model import PREFERENCE
 from atento.metrics.metric import Metric
-from atento.models.build.language_model import build_embedder, require_embedder
-from atento.models.embedder import FLATTEN, MARKS, NextWord, SkipGram, WordsBatch, noise_of
+from atento.models.builders.language_model import build_embedder, require_embedder
+from atento.models.embedder import NOISE_POWER, SPECIAL_TOKENS, NextWord, SkipGram, WordsBatch, noise_distribution
 from atento.models.names import ModelName
 from atento.spec import DecodeRecipe, ModelRecipe
-from atento.tasks.embed.codec import WordCodec, prepare
+from atento.tasks.embed.codec import WordCodec
 from atento.tasks.embed.vectors import space_of
+from atento.tasks.inputs.text import prepare
+from atento.tasks.leaks import require_training_tokens
 from atento.tasks.reading.text import DOCUMENTS, ask_passages, read_passages
-from atento.tasks.seq2seq.codec import prepare_text
-from atento.tasks.task import Alignment, Answer, Recognition, Task
-from atento.tasks.traces import entry
+from atento.tasks.task import Alignment, Answer, Answering, Defaults, Judging, Learning, Reading, Recognition, Task
+from atento.tasks.traces import TraceMatrix, trace_matrix
+
+# Axes: B batch, T time, V vocabulary, D size.
+
+TOKENS_AT_ONCE = 2048
+NEIGHBOURS = 5
 
 
 class NextWordCounts:
@@ -45,11 +50,11 @@ class NextWordCounts:
     def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "NextWordCounts":
         """Count words and pairs of neighbours."""
         require_pairs(self.name, sources, targets)
-        cut = [Words([]).cut(prepare_text(source)) for source in sources]
+        cut = [Words([]).tokenize(prepare(source, lower=False)) for source in sources]
         counts = Counter(word for words in cut for word in words)
         self.words = {word: number for number, word in enumerate(counts)}
         self.counts = np.array([*counts.values(), 0][: len(counts)], dtype=np.float64)
-        self.noise = self.counts**FLATTEN / max((self.counts**FLATTEN).sum(), 1.0)
+        self.noise = self.counts**NOISE_POWER / max((self.counts**NOISE_POWER).sum(), 1.0)
         self.after: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for words in cut:
             numbers = [self.words[word] for word in words]
@@ -61,12 +66,12 @@ class NextWordCounts:
         """[preferred, asked] of each text: by how much of the drawn words the true ones were preferred."""
         require_fitted(self.name, self.words)
         return [
-            self.judge([(self.words or {}).get(word) for word in Words([]).cut(prepare_text(source))])
+            self.judge([(self.words or {}).get(word) for word in Words([]).tokenize(prepare(source, lower=False))])
             for source in sources
         ]
 
     def judge(self, numbers: Sequence[int | None]) -> list[float]:
-        """Words never seen neither count nor help."""
+        """[preferred, asked] of the words of a text; unseen words are skipped."""
         preferred, asked = 0.0, 0.0
         for before, word in pairwise(numbers):
             if word is None:
@@ -83,7 +88,7 @@ MODELS = ("skip-gram", "next-word")
 
 Values = dict[str, Any]
 
-SMALL: Values = {"model.hidden": 64, "model.reach": 3, "train.batch_tokens": 768, "train.weight_decay": 0.0}
+SMALL: Values = {"model.hidden": 64, "model.window": 3, "train.batch_tokens": 768, "train.weight_decay": 0.0}
 
 ANY_DATA: dict[str, Values] = {
     "skip-gram": {**SMALL, "train.lr": 3e-2},
@@ -100,15 +105,14 @@ def defaults(data: str, model: ModelName) -> Values:
     return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}
 
 
-# Axes: B batch, T time, V vocabulary, D size.
-
-TOKENS_AT_ONCE = 2048
-NEIGHBOURS = 5
-
-
 def only_when_asked(evidence: Evidence) -> Recognition:
-    """Any text has words; whoever wants their vectors says so."""
+    """The task is never guessed: any text has words."""
     return Recognition(0.0, "only when asked for: --task embed")
+
+
+def length(codec: WordCodec, row: list[int]) -> int:
+    """How many tokens."""
+    return len(row)
 
 
 def encode(codec: WordCodec, pair: tuple[str, str]) -> list[int]:
@@ -116,40 +120,42 @@ def encode(codec: WordCodec, pair: tuple[str, str]) -> list[int]:
     return codec.read(pair[0])
 
 
-def batch(rows: Sequence[list[int]]) -> WordsBatch:
+def batch(codec: WordCodec, rows: Sequence[list[int]]) -> WordsBatch:
     """Token lists -> padded tensors."""
     return WordsBatch(*pad([row or [UNKNOWN] for row in rows]))
 
 
-def build(recipe: ModelRecipe, codec: WordCodec) -> nn.Module:
-    """Sizes that follow from data are filled in here."""
+def build(recipe: ModelRecipe, codec: WordCodec) -> SkipGram | NextWord:
+    """A model with the sizes that follow from the data."""
     return build_embedder(recipe, codec.counts)
 
 
-def loss(module: nn.Module, rows: WordsBatch, smoothing: float) -> Loss:
-    """The model's own; there are no labels to smooth."""
-    return as_embedder(module).loss(rows)
+def loss(module: SkipGram | NextWord, rows: WordsBatch, smoothing: float) -> Loss:
+    """The loss of the model; there are no labels to smooth."""
+    return module.loss(rows)
 
 
 @torch.no_grad()
-def foreseen(module: nn.Module, codec: WordCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[list[float]]:
+def next_word_preference(
+    model: SkipGram | NextWord, codec: WordCodec, sources: Sequence[str], recipe: DecodeRecipe
+) -> list[list[float]]:
     """[preferred, asked] of each text: by what share of drawn words the true next ones were preferred, ties by half."""
-    model, device = as_embedder(module), next(module.parameters()).device
-    noise = noise_of(codec.counts).to(device)
+    device = next(model.parameters()).device
+    noise = noise_distribution(codec.counts).to(device)
     rows = [codec.read(source) or [UNKNOWN] for source in sources]
     lengths = [len(row) for row in rows]
     found: dict[int, list[float]] = {}
     for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         tokens, valid = (part.to(device) for part in pad([rows[index] for index in indices]))
-        asked = valid & (tokens >= MARKS)
+        asked = valid & (tokens >= SPECIAL_TOKENS)
         asked[:, 0] = False  # nothing stands before it
-        preferred = told_apart(model.foresee(tokens), tokens, noise).masked_fill(~asked, 0.0)
+        preferred = preferred_share(model.predict(tokens), tokens, noise).masked_fill(~asked, 0.0)
         sums = torch.stack([preferred.sum(-1), asked.sum(-1).to(preferred)], dim=-1)  # (B, 2)
         found.update(zip(indices, sums.tolist(), strict=True))
     return [found[index] for index in range(len(rows))]
 
 
-def told_apart(scores: Tensor, tokens: Tensor, noise: Tensor) -> Tensor:
+def preferred_share(scores: Tensor, tokens: Tensor, noise: Tensor) -> Tensor:
     """Scores (B, T, V), true words (B, T), noise (V,) -> the noise scored below each true word (B, T)."""
     true = scores.gather(-1, tokens.unsqueeze(-1))
     return ((true > scores).to(noise) + 0.5 * (true == scores).to(noise)) @ noise
@@ -163,80 +169,75 @@ def neighbours(module: nn.Module, codec: WordCodec, sources: Sequence[str], reci
 
 
 def near(space: WordSpace, codec: WordCodec, source: str) -> list[Neighbour]:
-    """None at all where no word is known."""
+    """The nearest words of a source; none where no word is known."""
     text = prepare(source, lower=codec.lower)
-    words = terms_of(text, space) if text.strip() else []
+    words = parse_terms(text, space) if text.strip() else []
     known = [term for term in words if term.word in space]
     if not known:
-        pieces = codec.source.pieces([number for number in codec.read(source) if number >= MARKS])
-        known = [Term(1.0, piece) for piece in dict.fromkeys(pieces) if piece in space]
-    return space.around(known, NEIGHBOURS) if known else []
+        names = codec.vocabulary.tokens([number for number in codec.read(source) if number >= SPECIAL_TOKENS])
+        known = [Term(1.0, name) for name in dict.fromkeys(names) if name in space]
+    return space.nearest_to(known, NEIGHBOURS) if known else []
 
 
 def look_at(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe) -> Alignment:
-    """Its answer; vectors of words look at nothing."""
+    """An alignment with the answer and no attention weights."""
     (answer,) = neighbours(module, codec, [source], recipe)
-    pieces = codec.source.pieces(codec.read(source))
-    return Alignment(pieces, [answer.text], torch.zeros(0, 0, 1, len(pieces)), answer.text, None)
+    names = codec.vocabulary.tokens(codec.read(source))
+    return Alignment(names, [answer.text], torch.zeros(0, 0, 1, len(names)), answer.text, None)
 
 
 @torch.no_grad()
-def trace(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe) -> list[dict[str, Any]]:
-    """One pass, matrix by matrix."""
-    model, device = as_embedder(module), next(module.parameters()).device
+def trace(model: SkipGram | NextWord, codec: WordCodec, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
+    """The matrices of one forward pass."""
+    device = next(model.parameters()).device
     row = codec.read(source) or [UNKNOWN]
     tokens = torch.tensor([row], device=device)
-    pieces = codec.source.pieces(row)
-    scores = model.foresee(tokens)[0]  # (T, V)
-    likely = (scores[-1, MARKS:].topk(min(NEIGHBOURS, scores.size(-1) - MARKS)).indices + MARKS).tolist()
+    names = codec.vocabulary.tokens(row)
+    scores = model.predict(tokens)[0]  # (T, V)
+    likely = (
+        scores[-1, SPECIAL_TOKENS:].topk(min(NEIGHBOURS, scores.size(-1) - SPECIAL_TOKENS)).indices + SPECIAL_TOKENS
+    ).tolist()
     formula = "tanh(d + H x) U + b" if isinstance(model, NextWord) else "Σ v(word before) · v'(word)"
     return [
-        entry("vectors", "one for each word", pieces, model.embedding(tokens)[0]),
-        entry("next word", formula, pieces, scores[:, likely], columns=codec.source.pieces(likely)),
+        trace_matrix("vectors", "one for each word", names, model.embedding(tokens)[0]),
+        trace_matrix("next word", formula, names, scores[:, likely], columns=codec.vocabulary.tokens(likely)),
     ]
 
 
 def never_wrong(codec: WordCodec, output: Any, references: Sequence[str]) -> float:
-    """A text is foreseen more or less well, not right or wrong."""
+    """Always 0: a text is scored, not right or wrong."""
     return 0.0
 
 
-def as_embedder(module: nn.Module) -> SkipGram | NextWord:
-    """The module, typed."""
-    if not isinstance(module, SkipGram | NextWord):
-        raise TypeError(f"embed works with SkipGram or NextWord, not {type(module).__name__}")
-    return module
-
-
 def metrics(codec: WordCodec) -> tuple[Metric, ...]:
-    """The one question both models can be asked."""
-    return (PREFERRED,)
+    """The share of drawn words to which the true next word is preferred."""
+    return (PREFERENCE,)
 
 
-EMBED = Task(
+EMBED: Task[WordCodec, list[int], WordsBatch, SkipGram | NextWord] = Task(
     name="embed",
     summary="Learn vectors of words from plain text.",
-    recognise=only_when_asked,
-    names=require_embedder,
-    read=read_passages,
-    ask=ask_passages,
-    open=DOCUMENTS.open_file,
-    learn=WordCodec.learn,
-    load=WordCodec.load,
-    encode=encode,
-    length=len,
-    batch=batch,
-    build=build,
-    loss=loss,
-    answer=neighbours,
-    judge=foreseen,
-    look=look_at,
-    steps=trace,
-    wrong=never_wrong,
-    selects=PREFERRED,
-    metrics=metrics,
-    baselines=(NextWordCounts,),
-    models=MODELS,
-    default_model="skip-gram",
-    defaults=defaults,
+    reading=Reading(
+        kind="documents",
+        texts={"text": lambda example: example[0]},
+        recognise=only_when_asked,
+        keys=DOCUMENTS.keys,
+        read=read_passages,
+        read_labelled=ask_passages,
+        read_unlabelled=DOCUMENTS.read_unlabelled,
+    ),
+    learning=Learning(
+        check_name=require_embedder,
+        learn=WordCodec.learn,
+        load=WordCodec.load,
+        require_no_leak=require_training_tokens,
+        encode=encode,
+        length=length,
+        batch=batch,
+        build=build,
+        loss=loss,
+    ),
+    answering=Answering(answer=neighbours, score=next_word_preference, look=look_at, trace=trace),
+    judging=Judging(error=never_wrong, selects=PREFERENCE, metrics=metrics, baselines=(NextWordCounts,)),
+    defaults=Defaults(models=MODELS, model="skip-gram", values=defaults),
 )

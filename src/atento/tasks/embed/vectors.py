@@ -1,6 +1,6 @@
-"""Words that begin with vectors from a file: `tokens.vectors` names it, `model.vectors` says whether they learn on.
+"""The embedding table of a model: the words of its rows, its vectors, and their initial values from a file.
 
-The table of word vectors inside a model: which words its rows are, where it stands, and how a text is read.
+`tokens.vectors` names a file of pretrained vectors; `model.vectors` says whether they are trained further.
 """
 
 import unicodedata
@@ -14,15 +14,16 @@ from torch import Tensor, nn
 
 from atento.data.records import counted
 from atento.data.text.vectors import WordVectors, read_vectors
-from atento.data.text.vocabulary import END, MARKS, UNKNOWN, Vocabulary, Words
+from atento.data.text.vocabulary import SPECIAL_TOKENS, UNKNOWN, Vocabulary, Words
 from atento.data.text.word_space import WordSpace
 from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
 from atento.spec import Recipe
+from atento.tasks.inputs.words import WordList
 
 
 class WordTable(NamedTuple):
-    """What a model reads: the words of rows MARKS and on, and the table."""
+    """The embedding table of a model, and the words of its rows after the special tokens."""
 
     words: tuple[str, ...]
     level: str  # char, word or subword
@@ -31,42 +32,44 @@ class WordTable(NamedTuple):
 
 def vocabulary_of(codec: Any) -> Vocabulary | None:
     """What a codec reads with; None where it has no vocabulary of texts."""
-    for key in ("source", "vocabulary"):
-        found = getattr(codec, key, None)
-        if isinstance(found, Vocabulary):
-            return found
-    return None
+    found = getattr(codec, "vocabulary", None)
+    return found if isinstance(found, Vocabulary) else None
 
 
 def words_of(codec: Any) -> tuple[tuple[str, ...], str]:
     """The tokens a codec reads as people write them, and their level; none where it reads no text."""
     vocabulary = vocabulary_of(codec)
     if vocabulary is not None:
-        return spelled(vocabulary.pieces(range(len(MARKS), len(vocabulary)))), vocabulary.level
-    if hasattr(codec, "word_numbers"):
-        return spelled(list(codec.word_numbers)), "word"
+        return spelled(vocabulary.tokens(range(len(SPECIAL_TOKENS), len(vocabulary)))), vocabulary.level
+    words = words_read(codec)
+    if words is not None:
+        return spelled(list(words.word_numbers)), "word"
     return (), ""
 
 
-def spelled(pieces: list[str]) -> tuple[str, ...]:
-    """Each token's own spelling: one that an earlier token has already gets signs, so that it can still be named."""
+def words_read(codec: Any) -> WordList | None:
+    """The half of a codec that reads lists of words; None where it reads no lists."""
+    half = getattr(codec, "input", None)
+    return half if isinstance(half, WordList) else None
+
+
+def spelled(tokens: list[str]) -> tuple[str, ...]:
+    """A distinct spelling of each token: one that an earlier token has already gets apostrophes."""
     taken: set[str] = set()
-    for place, piece in enumerate(pieces):
-        while piece in taken:
-            piece += "'"
-        taken.add(piece)
-        pieces[place] = piece
-    return tuple(pieces)
+    for place, token in enumerate(tokens):
+        while token in taken:
+            token += "'"
+        taken.add(token)
+        tokens[place] = token
+    return tuple(tokens)
 
 
 def table_of(module: nn.Module, codec: Any, *, outputs: bool = False) -> WordTable:
-    """The first table of vectors that has a row for each token; where asked and there is one, that of the last layer,
-    which says words instead of reading them.
-    """
+    """The first embedding table that has a row for each token; with `outputs`, that of the output layer if any."""
     words, level = words_of(codec)
-    rows = len(words) + len(MARKS)
-    said = [getattr(module, name, None) for name in ("outputs", "contexts")] if outputs else []
-    for part in [*said, *module.modules()]:
+    rows = len(words) + len(SPECIAL_TOKENS)
+    output_tables = [getattr(module, name, None) for name in ("outputs", "contexts")] if outputs else []
+    for part in [*output_tables, *module.modules()]:
         if words and isinstance(part, TokenEmbedding) and part.table.num_embeddings == rows:
             return WordTable(words, level, part.table)
     raise InputError(
@@ -77,14 +80,14 @@ def table_of(module: nn.Module, codec: Any, *, outputs: bool = False) -> WordTab
 
 
 def space_of(module: nn.Module, codec: Any) -> WordSpace:
-    """The words a model reads as points; marks are left out."""
+    """The words a model reads as points; special tokens are left out."""
     found = table_of(module, codec)
     return WordSpace(found.words, vectors_in(found))
 
 
 def vectors_in(found: WordTable) -> NDArray[np.float64]:
     """The numbers (V, D) of its words."""
-    vectors: NDArray[np.float64] = found.table.weight.detach()[len(MARKS) :].double().cpu().numpy()
+    vectors: NDArray[np.float64] = found.table.weight.detach()[len(SPECIAL_TOKENS) :].double().cpu().numpy()
     return vectors
 
 
@@ -93,7 +96,7 @@ class Read(NamedTuple):
 
     text: str  # composed, in small letters where the model reads them so
     tokens: Tensor  # (T,), or (T, 1 + letters)
-    places: list[tuple[int, int]]  # where each token stands in the text; an empty place: a mark
+    places: list[tuple[int, int]]  # where each token stands in the text; an empty place: a special token
 
 
 def read_by(codec: Any, text: str) -> Read:
@@ -101,17 +104,18 @@ def read_by(codec: Any, text: str) -> Read:
     text = unicodedata.normalize("NFC", text).strip()
     text = text.lower() if getattr(codec, "lower", False) else text
     vocabulary = vocabulary_of(codec)
-    if not words_of(codec)[1]:
-        raise InputError("this model reads no text.", found=type(codec).__name__, fix="look at a model of texts")
-    if vocabulary is None:
+    words = words_read(codec)
+    if words is not None:
         places = Words([]).offsets(text)
-        return Read(text, torch.as_tensor(codec.read([text[start:end] for start, end in places])), places or [(0, 0)])
-    marks = [END] if hasattr(codec, "vocabulary") else []  # a language model's text begins after an end
-    tokens = [*marks, *vocabulary.encode(text)] or [UNKNOWN]
-    return Read(text, torch.tensor(tokens), [*([(0, 0)] * len(marks)), *vocabulary.offsets(text)] or [(0, 0)])
+        return Read(text, words.encode_words([text[start:end] for start, end in places]), places or [(0, 0)])
+    if vocabulary is None:
+        raise InputError("this model reads no text.", found=type(codec).__name__, fix="look at a model of texts")
+    prefix = getattr(codec, "prefix", ())  # a language model's text begins after an end
+    tokens = [*prefix, *vocabulary.encode(text)] or [UNKNOWN]
+    return Read(text, torch.tensor(tokens), [*([(0, 0)] * len(prefix)), *vocabulary.offsets(text)] or [(0, 0)])
 
 
-WORDS = ("word", "running")  # levels whose tokens are words
+WORDS = ("word", "lossless")  # levels whose tokens are words
 
 
 def start_words(module: nn.Module, codec: Any, recipe: Recipe, *, started: bool) -> list[str]:
@@ -137,10 +141,10 @@ def start_words(module: nn.Module, codec: Any, recipe: Recipe, *, started: bool)
 
 
 def fill(found: WordTable, file: str, recipe: Recipe) -> str:
-    """Put the file's vectors where their words stand; the others stay as they were drawn."""
+    """Copy the file's vectors to the rows of their words; other rows keep their random values. Returns a note."""
     if found.level not in WORDS:
         raise InputError(
-            "tokens.vectors: these are vectors of words, and the model reads other pieces.",
+            "tokens.vectors: these are vectors of words, and the model reads other tokens.",
             found=f"a vocabulary of {found.level}s",
             fix="--set tokens.source=word",
         )
@@ -159,7 +163,7 @@ def fill(found: WordTable, file: str, recipe: Recipe) -> str:
     vectors = torch.from_numpy(known.vectors[[row for _, row in taken]])
     scale = 1.0 / float(vectors.norm(dim=1).mean().clamp(min=1e-12))  # as long as drawn ones are: about 1
     with torch.no_grad():
-        at = torch.tensor([place + len(MARKS) for place, _ in taken])
+        at = torch.tensor([place + len(SPECIAL_TOKENS) for place, _ in taken])
         found.table.weight[at] = (scale * vectors).to(found.table.weight)
     return (
         f"{Path(file).name}: vectors for {len(taken)} of {counted(len(found.words), 'word')}, "
@@ -168,7 +172,7 @@ def fill(found: WordTable, file: str, recipe: Recipe) -> str:
 
 
 def require_width(known: WordVectors, found: WordTable, file: str) -> None:
-    """Vectors are put in as they are."""
+    """Refuse vectors of another size than the model's."""
     width, size = known.vectors.shape[1], found.table.embedding_dim
     if width != size:
         raise InputError(

@@ -1,6 +1,6 @@
-"""Simple forecasters on whole series: each learns from training parts on their own scales, and answers pasts.
+"""Baseline forecasters: naive, seasonal and drift rules, ridge regression on windows, and polynomial dynamics.
 
-A simple model of series that are a flow: the change to the next row as a polynomial of the row.
+Each is fitted to standardised training parts and forecasts from pasts.
 """
 
 from abc import ABC, abstractmethod
@@ -11,14 +11,15 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from atento.baselines.dynamics import Polynomial
-from atento.baselines.fitted import require_fitted, require_pairs
-from atento.baselines.series import Drift, Forecaster, LastStep, LastValue, Seasonal, by_feature, moments_of
+from atento.baselines.ridge import regression_sums
+from atento.baselines.series import Drift, LastStep, LastValue, Seasonal, WindowBaseline
+from atento.baselines.validation import require_fitted, require_pairs
 from atento.data.series import Past
 from atento.data.series.series import Numbers
 from atento.spec import TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.rollout import require_past
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
 # Axes: N windows, T time, L past, H horizon, C channels.
 
@@ -29,10 +30,13 @@ CLEARLY = 0.95  # of an error: less is more than chance
 RIDGES = (1e-11, 1e-8, 1e-3, 1e-2, 0.1)
 STRONGER = (1.0,)  # tried too where there are
 FEW = 10  # rows for a weight, or fewer
+DEGREES = (1, 2, 3, 4, 5)
+MOST_MONOMIALS = 600
+FARTHEST = 100.0  # standard deviations: a rollout is clipped there, or one forecast would dominate the error
 
 
 class SeriesBaseline(ABC):
-    """Owns the scales, which are the training parts'; leaves learn and forecast on them."""
+    """A baseline on standardised series; subclasses learn and forecast on the scales of the training parts."""
 
     name: str
     summary: str
@@ -40,7 +44,7 @@ class SeriesBaseline(ABC):
     def __init__(self) -> None:
         self.codec: SeriesCodec | None = None
 
-    def fit(self, sources: Sequence[Any], targets: Sequence[Frame]) -> Any:
+    def fit(self, sources: Sequence[Any], targets: Sequence[WindowSpec]) -> Any:
         """Learn from series and the frame of their windows."""
         require_pairs(self.name, sources, targets)
         codec = SeriesCodec.learn(TokensRecipe(), list(zip(sources, targets, strict=True)))
@@ -49,7 +53,7 @@ class SeriesBaseline(ABC):
         return self
 
     def predict(self, sources: Sequence[Past]) -> list[Numbers]:
-        """What comes after each past (H, C, 1), in the units of its series."""
+        """The forecast (H, C, 1) of each past, in the units of its series."""
         require_fitted(self.name, self.codec)
         codec = self.codec
         if codec is None:
@@ -63,7 +67,7 @@ class SeriesBaseline(ABC):
             found += list(scales.back(self.extend(pasts, codec.frame.horizon)[..., None]).astype(np.float32))
         return found
 
-    def learn(self, parts: Sequence[Numbers], frame: Frame) -> None:  # noqa: B027 - most have nothing to learn
+    def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:  # noqa: B027 - most have nothing to learn
         """Learn from scaled training parts (T, C)."""
 
     @abstractmethod
@@ -74,19 +78,19 @@ class SeriesBaseline(ABC):
 class Simple(SeriesBaseline):
     """A rule that needs no learning, window by window."""
 
-    def __init__(self, rule: Callable[[Frame | None], Forecaster]) -> None:
+    def __init__(self, rule: Callable[[WindowSpec | None], WindowBaseline]) -> None:
         super().__init__()
         self.make, self.rule = rule, rule(None)
         self.name, self.summary = self.rule.name, self.rule.summary
 
-    def learn(self, parts: Sequence[Numbers], frame: Frame) -> None:
-        """Only what the frame says."""
+    def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:
+        """Make the rule for the frame, with its season."""
         self.rule = self.make(frame)
         self.summary = self.rule.summary
 
     def extend(self, pasts: Numbers, steps: int) -> Numbers:
-        """One by one."""
-        return np.stack([self.rule.extend(past, steps) for past in pasts])
+        """The rule applied to each past."""
+        return np.stack([self.rule.forecast(past, steps) for past in pasts])
 
 
 class SeriesRegression(SeriesBaseline):
@@ -105,23 +109,23 @@ class SeriesRegression(SeriesBaseline):
         self.bias: Numbers = np.zeros(0)
         self.held_out = float("inf")  # the mean squared error on the last fifth of the training windows
 
-    def learn(self, parts: Sequence[Numbers], frame: Frame) -> None:
+    def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:
         """The ridge first, then the weights from all windows."""
-        early = moments_of(self.rows(parts, frame, to=1 - HELD_OUT))
-        late = moments_of(self.rows(parts, frame, first=1 - HELD_OUT))
+        early = regression_sums(self.rows(parts, frame, to=1 - HELD_OUT))
+        late = regression_sums(self.rows(parts, frame, first=1 - HELD_OUT))
         centred = not self.anchored
         if not early.rows or not late.rows:  # too few to choose by
             whole = early if early.rows else late
             ((self.weights, self.bias),) = whole.solve(RIDGES[2], centred=centred)
             return
-        ridges = (*RIDGES, *STRONGER) if early.rows < FEW * len(early.past) else RIDGES
-        errors = [late.error(*solved) for solved in early.solve(*ridges, centred=centred)]
+        ridges = (*RIDGES, *STRONGER) if early.rows < FEW * len(early.inputs) else RIDGES
+        errors = [late.mean_squared_error(*solved) for solved in early.solve(*ridges, centred=centred)]
         self.held_out = min(errors)
         best = ridges[errors.index(self.held_out)]
-        ((self.weights, self.bias),) = early.joined(late).solve(best, centred=centred)
+        ((self.weights, self.bias),) = early.merged(late).solve(best, centred=centred)
 
     def rows(
-        self, parts: Sequence[Numbers], frame: Frame, *, first: float = 0.0, to: float = 1.0
+        self, parts: Sequence[Numbers], frame: WindowSpec, *, first: float = 0.0, to: float = 1.0
     ) -> Iterator[tuple[Numbers, Numbers]]:
         """Pasts and futures of the windows between two shares of each part, some at a time."""
         channels = len(frame.channels)
@@ -143,7 +147,7 @@ class SeriesRegression(SeriesBaseline):
         past, future = windows[:, :read] - level, windows[:, read:] - level
         if self.joint:
             return past.reshape(len(past), -1), future.reshape(len(future), -1)
-        return by_feature(past), by_feature(future)
+        return rows_by_feature(past), rows_by_feature(future)
 
     def extend(self, pasts: Numbers, steps: int) -> Numbers:
         """All steps at once."""
@@ -152,11 +156,16 @@ class SeriesRegression(SeriesBaseline):
         count, _, channels = pasts.shape
         if self.joint:
             return (moved.reshape(count, -1) @ self.weights + self.bias).reshape(count, steps, channels) + level
-        found = by_feature(moved) @ self.weights + self.bias  # (N·C, H)
+        found = rows_by_feature(moved) @ self.weights + self.bias  # (N·C, H)
         return found.reshape(count, channels, steps).swapaxes(1, 2) + level
 
 
-def likelier_channels(parts: Sequence[tuple[Any, Frame]], *, most: int = 600) -> str:
+def rows_by_feature(values: Numbers) -> Numbers:
+    """(N, T, C) -> (N·C, T): every channel of a window is a row."""
+    return values.swapaxes(1, 2).reshape(-1, values.shape[1])
+
+
+def likelier_channels(parts: Sequence[tuple[Any, WindowSpec]], *, most: int = 600) -> str:
     """`joint` or `each`: whether a ridge on all channels errs clearly less than one on each, on the last fifth of the
     training windows; both read as many steps as `most` numbers of all channels hold.
     """
@@ -187,7 +196,7 @@ def drift() -> SeriesBaseline:
 
 
 def last_step() -> SeriesBaseline:
-    """ŷ = on at the speed of the last step."""
+    """ŷ = the last value, with the change of the last step added at every step."""
     return Simple(lambda frame: LastStep())
 
 
@@ -204,14 +213,7 @@ def autoregression() -> SeriesBaseline:
 BASELINES = (last_value, seasonal, drift, ridge, autoregression)
 
 
-# Axes: N pasts, T time, L past, H horizon, C channels.
-
-DEGREES = (1, 2, 3, 4, 5)
-MOST_MONOMIALS = 600
-FARTHEST = 100.0  # spreads: a run that goes farther stays there, or one forecast alone would be the whole error
-
-
-class Equations(SeriesBaseline):
+class PolynomialBaseline(SeriesBaseline):
     """y_{t+1} = y_t + W φ(y_t), run on its own output. φ are all monomials up to a degree, the one that errs least one
     step ahead on the last fifth of the training rows.
     """
@@ -223,21 +225,21 @@ class Equations(SeriesBaseline):
         super().__init__()
         self.model = Polynomial(degree=1, delays=1)
 
-    def learn(self, parts: Sequence[Numbers], frame: Frame) -> None:
+    def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:
         """The degree first, then the weights from all rows."""
         degrees = [degree for degree in DEGREES if monomials(len(frame.channels), degree) <= MOST_MONOMIALS]
         early = [part[: round((1 - HELD_OUT) * len(part))] for part in parts]
         late = [part[round((1 - HELD_OUT) * len(part)) :] for part in parts]
-        errors = [one_step_error(Polynomial(degree=degree, delays=1).learn_from(early), late) for degree in degrees]
-        self.model = Polynomial(degree=degrees[int(np.argmin(errors))], delays=1).learn_from(parts)
+        errors = [one_step_error(Polynomial(degree=degree, delays=1).fit(early), late) for degree in degrees]
+        self.model = Polynomial(degree=degrees[int(np.argmin(errors))], delays=1).fit(parts)
 
     def extend(self, pasts: Numbers, steps: int) -> Numbers:
         """Step by step."""
-        return np.clip(np.nan_to_num(self.model.extend(pasts, steps), nan=FARTHEST), -FARTHEST, FARTHEST)
+        return np.clip(np.nan_to_num(self.model.rollout(pasts, steps), nan=FARTHEST), -FARTHEST, FARTHEST)
 
 
 def monomials(channels: int, degree: int) -> int:
-    """How many there are of so many numbers: (C + d over d)."""
+    """The number of monomials of so many channels up to a degree: (C + d over d)."""
     count = 1
     for place in range(1, degree + 1):
         count = count * (channels + place) // place
@@ -246,11 +248,11 @@ def monomials(channels: int, degree: int) -> int:
 
 def one_step_error(model: Polynomial, parts: Sequence[Numbers]) -> float:
     """The mean squared error on rows (T, C) that were not learned from."""
-    said = [model.extend(part[:-1, None], 1)[:, 0] for part in parts if len(part) > 1]
-    came = [part[1:] for part in parts if len(part) > 1]
-    return float(np.square(np.concatenate(said) - np.concatenate(came)).mean()) if said else 0.0
+    predictions = [model.rollout(part[:-1, None], 1)[:, 0] for part in parts if len(part) > 1]
+    targets = [part[1:] for part in parts if len(part) > 1]
+    return float(np.square(np.concatenate(predictions) - np.concatenate(targets)).mean()) if predictions else 0.0
 
 
-def reads_one_row(frame: Frame) -> bool:
-    """Such series are a flow, or are taken for one."""
+def reads_one_row(frame: WindowSpec) -> bool:
+    """Whether only the last row is read, as of a dynamical system."""
     return frame.look_back == 1 and not frame.covariates

@@ -1,4 +1,4 @@
-"""Series on scales of their own: mean 0 and spread 1 over the training part of each series and channel."""
+"""Series standardised: mean 0 and standard deviation 1 over the training part of each series and channel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,49 +9,47 @@ import torch
 from numpy.typing import NDArray
 
 from atento.data.records import counted, in_words
-from atento.data.series import Past, Series, Step
+from atento.data.series import Frequency, Past, Series
 from atento.data.series.series import Numbers
 from atento.errors import InputError
-from atento.models.build.forecaster import parse_levels
+from atento.models.builders.forecaster import parse_quantiles
 from atento.models.forecaster import SeriesSizes
 from atento.spec import Recipe, TokensRecipe
-from atento.tasks.forecast.windows import EncodedSeries, Frame, Pairs
+from atento.tasks.forecast.windows import EncodedSeries, Pairs, WindowSpec
 
 # Axes: S series, N pasts, T time, C channels, K covariates.
 
 MOST_SERIES, MOST_CHANNELS, MOST_STEPS = 10_000_000, 100_000, 10_000_000
-FLAT = 1e-12  # a spread this small beside the numbers themselves is none
+FLAT = 1e-12  # a standard deviation this small beside the numbers themselves is none
 
 
 class Scales(NamedTuple):
-    """Of each series and channel; (S, C) or (N, C)."""
+    """The scale of each series and channel: (S, C) or (N, C)."""
 
     mean: Numbers
-    spread: Numbers  # a channel that never changes is only moved: 1
-    naive: (
-        Numbers  # the mean |y_t − y_{t−season}|: what the seasonal forecast errs by; where that is nothing, the spread
-    )
+    std: Numbers  # a channel that never changes is only moved: 1
+    naive: Numbers  # the mean |y_t − y_{t−season}|, the error of the seasonal forecast; where that is 0, the std
 
     def to(self, values: Numbers) -> Numbers:
         """(N, T, C) onto the scales."""
-        return np.asarray((values - self.mean[:, None]) / self.spread[:, None])
+        return np.asarray((values - self.mean[:, None]) / self.std[:, None])
 
     def back(self, values: Numbers) -> Numbers:
         """(N, T, C, Q) off the scales."""
-        return np.asarray(values * self.spread[:, None, :, None] + self.mean[:, None, :, None])
+        return np.asarray(values * self.std[:, None, :, None] + self.mean[:, None, :, None])
 
 
 def scales_from(parts: Sequence[Numbers], season: int) -> Scales:
-    """Of parts (T, C), all at once: ten thousand series take no longer than one as long as all."""
+    """The scales of parts (T, C), computed together, so that many short series are as fast as a long one."""
     lengths = np.array([len(part) for part in parts])
     flat = np.concatenate(list(parts))  # (ΣT, C)
     starts = np.cumsum(lengths) - lengths
     mean = np.add.reduceat(flat, starts) / lengths[:, None]  # (S, C)
-    spread = np.sqrt(np.add.reduceat(np.square(flat - np.repeat(mean, lengths, axis=0)), starts) / lengths[:, None])
+    std = np.sqrt(np.add.reduceat(np.square(flat - np.repeat(mean, lengths, axis=0)), starts) / lengths[:, None])
     least = FLAT * np.maximum(1.0, np.abs(mean))
-    spread = np.where(spread > least, spread, 1.0)
+    std = np.where(std > least, std, 1.0)
     naive = np.where((lengths > season)[:, None], *(mean_change(flat, lengths, starts, lag) for lag in (season, 1)))
-    return Scales(mean, spread, np.where(naive > least, naive, spread))
+    return Scales(mean, std, np.where(naive > least, naive, std))
 
 
 def mean_change(flat: Numbers, lengths: NDArray[np.int64], starts: NDArray[np.int64], lag: int) -> Numbers:
@@ -67,14 +65,14 @@ def mean_change(flat: Numbers, lengths: NDArray[np.int64], starts: NDArray[np.in
 class SeriesCodec:
     """Series and pasts <-> tensors on scale."""
 
-    frame: Frame
+    frame: WindowSpec
     names: tuple[str, ...]
     scales: Scales  # (S, C)
-    covariates: tuple[Numbers, Numbers]  # mean and spread (K,), of all series together
+    covariates: tuple[Numbers, Numbers]  # mean and standard deviation (K,), of all series together
     levels: tuple[float, ...] = ()  # quantiles that are forecast; none: one number
-    steps: int = 0  # of a target while training: the horizon, or how far a recursive forecaster walks; 0: the horizon
-    noise: float = 0.0  # on what is read while training, in spreads
-    pace: tuple[float, ...] = ()  # how much each channel changes in a step, in spreads
+    steps: int = 0  # of a target while training: the horizon, or the steps of a recursive rollout; 0: the horizon
+    noise: float = 0.0  # on what is read while training, in standard deviations
+    pace: tuple[float, ...] = ()  # how much each channel changes in a step, in standard deviations
     notes: tuple[str, ...] = ()
     place: Mapping[str, int] = field(default_factory=dict)
 
@@ -83,7 +81,7 @@ class SeriesCodec:
         """Scales from the training parts alone."""
         frame = pairs[0][1]
         scales = scales_from([series.values for series, _ in pairs], frame.season)
-        known = [series.known[: len(series)] for series, _ in pairs]
+        known = [series.future_covariates[: len(series)] for series, _ in pairs]
         names = tuple(series.name for series, _ in pairs)
         windows = sum(max(0, len(series) - frame.window + 1) for series, _ in pairs)
         shown = in_words([repr(name) for name in frame.channels], limit=8)
@@ -95,9 +93,9 @@ class SeriesCodec:
         return cls(frame, names, scales, covariate_scale(known), pace=pace, notes=(note,), place=places(names))
 
     def suited(self, recipe: Recipe) -> "SeriesCodec":
-        """The same, knowing its model: which quantiles, how far a target reaches, how much noise."""
+        """The codec with what the recipe decides: the quantiles, the steps of a target and the noise."""
         steps = recipe.train.rollout if recipe.model.strategy == "recursive" else self.frame.horizon
-        return replace(self, levels=parse_levels(recipe.model.quantiles), steps=steps, noise=recipe.train.noise)
+        return replace(self, levels=parse_quantiles(recipe.model.quantiles), steps=steps, noise=recipe.train.noise)
 
     @classmethod
     def load(cls, saved: Mapping[str, Any]) -> "SeriesCodec":
@@ -110,23 +108,19 @@ class SeriesCodec:
 
     @classmethod
     def parse(cls, saved: Mapping[str, Any]) -> "SeriesCodec":
-        """The same, or any of several errors."""
+        """The codec of a saved mapping; a wrong mapping raises one of several errors."""
         channels, covariates = texts(saved["channels"], MOST_CHANNELS), texts(saved["covariates"], MOST_CHANNELS)
         names, (count, unit) = texts(saved["names"], MOST_SERIES), saved["step"]
         look_back, horizon, season = (whole(saved[key], least=1) for key in ("look_back", "horizon", "season"))
-        frame = Frame(look_back, horizon, channels, covariates, Step(whole(count, least=1), str(unit)[:8]), season)
+        frame = WindowSpec(
+            look_back, horizon, channels, covariates, Frequency(whole(count, least=1), str(unit)[:8]), season
+        )
         shape = (len(names), len(channels))
-        scales = Scales(*(numbers(saved[key], shape) for key in ("mean", "spread", "naive")))
+        scales = Scales(*(numbers(saved[key], shape) for key in ("mean", "std", "naive")))
         known = numbers(saved["known"], (2, len(covariates)))
-        if (
-            not channels
-            or not names
-            or (scales.spread <= 0).any()
-            or (scales.naive <= 0).any()
-            or (known[1] <= 0).any()
-        ):
-            raise ValueError("a spread that is not above zero")
-        levels = parse_levels(",".join(str(float(level)) for level in saved["levels"]))
+        if not channels or not names or (scales.std <= 0).any() or (scales.naive <= 0).any() or (known[1] <= 0).any():
+            raise ValueError("a standard deviation that is not above zero")
+        levels = parse_quantiles(",".join(str(float(level)) for level in saved["levels"]))
         steps, noise = whole(saved["steps"], least=0), float(numbers([saved["noise"]], (1,))[0])
         pace = tuple(numbers(saved["pace"], (len(channels),)).tolist())
         return cls(frame, names, scales, (known[0], known[1]), levels, steps, noise, pace, place=places(names))
@@ -157,15 +151,15 @@ class SeriesCodec:
         series = pair[0]
         scales = self.scales_of([series])
         values = scales.to(series.values[None])[0]
-        return EncodedSeries(tensor_of(values), tensor_of(self.scale_known(series.known[: len(series)])))
+        return EncodedSeries(tensor_of(values), tensor_of(self.scale_known(series.future_covariates[: len(series)])))
 
     def scale_known(self, known: Numbers) -> Numbers:
         """Covariates (..., K) on scale."""
-        mean, spread = self.covariates
-        return np.asarray((known - mean) / spread)
+        mean, std = self.covariates
+        return np.asarray((known - mean) / std)
 
     def scales_of(self, sources: Sequence[Past | Series]) -> Scales:
-        """(N, C) of each; of a series never seen, from the numbers given of it."""
+        """The scales (N, C) of each source; those of an unseen series are computed from its own numbers."""
         found = np.array([self.place.get(name_of(source), -1) for source in sources], dtype=np.int64)
         strange = np.flatnonzero(found < 0).tolist()
         picked = Scales(*(part[found].copy() for part in self.scales))  # (N, C); strange ones are put in next
@@ -177,29 +171,29 @@ class SeriesCodec:
 
 
 def covariate_scale(parts: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
-    """Mean and spread (K,) over the training rows of all series, without putting them together."""
+    """Mean and standard deviation (K,) over the training rows of all series, without putting them together."""
     rows = sum(map(len, parts))
     mean = np.sum([part.sum(axis=0) for part in parts], axis=0) / rows
-    spread = np.sqrt(np.sum([np.square(part - mean).sum(axis=0) for part in parts], axis=0) / rows)
-    return mean, np.where(spread > FLAT * np.maximum(1.0, np.abs(mean)), spread, 1.0)
+    std = np.sqrt(np.sum([np.square(part - mean).sum(axis=0) for part in parts], axis=0) / rows)
+    return mean, np.where(std > FLAT * np.maximum(1.0, np.abs(mean)), std, 1.0)
 
 
 def pace_of(parts: Sequence[Numbers], scales: Scales) -> tuple[float, ...]:
-    """The root mean squared change (C,) from row to row, in spreads; 1 where nothing changes."""
+    """The root mean squared change (C,) from row to row, in standard deviations; 1 where nothing changes."""
     sums = np.zeros(parts[0].shape[1])
-    for part, spread in zip(parts, scales.spread, strict=True):
-        sums += np.square((part[1:] - part[:-1]) / spread).sum(axis=0)
+    for part, std in zip(parts, scales.std, strict=True):
+        sums += np.square((part[1:] - part[:-1]) / std).sum(axis=0)
     pace = np.sqrt(sums / max(1, sum(len(part) - 1 for part in parts)))
     return tuple(np.where(pace > FLAT, pace, 1.0).tolist())
 
 
 def name_of(source: Past | Series) -> str:
-    """Of which series it is."""
+    """The name of the series of a source."""
     return source.series if isinstance(source, Past) else source.name
 
 
 def places(names: Sequence[str]) -> dict[str, int]:
-    """Which row of the scales a series has."""
+    """The row of the scales of each series."""
     return {name: at for at, name in enumerate(names)}
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from atento.models.build.encoder_decoder import CELLS
+from atento.models.builders.recurrent import CELLS
 from atento.models.names import ModelName
 from atento.spec import Recipe
-from atento.tasks.forecast.windows import is_flow
+from atento.tasks.forecast.windows import is_dynamical_system
 
 MODELS = ("linear", "rnn", "gru", "lstm", "gru+additive", "transformer+patches")
 
@@ -18,7 +18,7 @@ COMMON: Values = {
     "model.hidden": 64,
     "model.dropout": 0.5,
     "train.lr": 2e-3,
-    "train.average": 0.99,
+    "train.ema": 0.99,
     "train.validation_examples": 1000,
     "train.validations": 16,
     "train.patience": 6,
@@ -43,7 +43,7 @@ FLOW: Values = {
     "model.strategy": "recursive",
     "model.channels": "joint",
     "model.anchor": "change",
-    "model.highway": False,
+    "model.linear_skip": False,
     "model.hidden": 128,
     "model.layers": 2,
     "model.dropout": 0.0,
@@ -72,7 +72,7 @@ BUILTIN: dict[str, Values] = {  # how stands in docs/tasks/paths.md
         "data.look_back": 16,
         "model.channels": "joint",
         "model.dropout": 0.0,
-        "model.highway": False,
+        "model.linear_skip": False,
         "train.lr": 6e-3,
         "train.epochs": 30,
         "train.budget": 60,
@@ -101,13 +101,13 @@ def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Valu
 
 
 def flow_values(model: ModelName) -> Values:
-    """By the family."""
+    """The values for a dynamical system, by the family of the model."""
     if str(model) in CELLS:
         return FLOW_OF_STATES
     return {**FLOW, "train.lr": 1e-3} if model.family == "transformer" else FLOW
 
 
 def flows(train: Sequence[tuple[Any, Any]]) -> bool:
-    """Whether rows alone decide the next ones: then all channels of a row are the state, and the change is learned."""
+    """Whether series are of a dynamical system read row by row: a row is its state, and the change is learned."""
     frame = train[0][1]
-    return frame.look_back == 1 and not frame.covariates and is_flow([series for series, _ in train])
+    return frame.look_back == 1 and not frame.covariates and is_dynamical_system([series for series, _ in train])

@@ -1,17 +1,16 @@
-"""Where a forecaster looked back to, and one pass of it matrix by matrix."""
-
-from typing import Any
+"""Explanations of a forecast: the attention over past steps, and the matrices of one forward pass."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import pad
 
 from atento.data.series import Past
+from atento.models.forecaster import Forecaster
 from atento.spec import DecodeRecipe
 from atento.tasks.forecast.codec import SeriesCodec, tensor_of
-from atento.tasks.forecast.rollout import as_forecaster, forecasts, free_run, require_known, require_past
+from atento.tasks.forecast.rollout import forecasts, require_known, require_past, rollout
 from atento.tasks.task import Alignment
-from atento.tasks.traces import Trace, entry
+from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: L past, H horizon, C channels, K covariates, Q quantiles.
 
@@ -19,66 +18,71 @@ SHOWN = 24  # steps of a pass that are written out
 MOST = 48  # steps of an attention map: of more, some are shown together and some left out
 
 
-def scaled(module: nn.Module, codec: SeriesCodec, source: Past) -> tuple[Tensor, Tensor]:
+def scaled(module: Forecaster, codec: SeriesCodec, source: Past) -> tuple[Tensor, Tensor]:
     """past (1, L, C) and known (1, L + H, K) on scale, as the module takes them in one pass."""
-    like, steps = next(module.parameters()), as_forecaster(module).horizon
+    like, steps = next(module.parameters()), module.horizon
     values = codec.scales_of([source]).to(require_past(source, codec)[None])
     known = codec.scale_known(require_known(source, codec, steps))[None]
     return tensor_of(values).to(like), tensor_of(known).to(like)
 
 
 @torch.no_grad()
-def look_at(module: nn.Module, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
+def look_at(module: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
     """Which steps of the past a forecast attended to, of its first channel; nothing for models without attention."""
     (value,) = forecasts(module, codec, [source], recipe.horizon or codec.frame.horizon)
     text = ", ".join(f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2])
-    weights = as_forecaster(module).weights(*scaled(module, codec, source))[0, 0]  # (layers, heads, outputs, sources)
+    weights = module.weights(*scaled(module, codec, source))[0, 0]  # (layers, heads, outputs, sources)
     if not weights.numel():
         nothing = torch.zeros(0, 0, 1, codec.frame.look_back)
         return Alignment(lags(codec.frame.look_back, 1), ["+1"], nothing, text, None)
     outputs, sources = weights.shape[-2:]
     every, together = -(-outputs // MOST), -(-sources // MOST)
     pooled = pad(weights, (0, -sources % together)).reshape(*weights.shape[:-1], -1, together).sum(dim=-1)
-    read, said = labels(sources, codec)[::together], labels(outputs, codec, ahead=True)[::every]
-    return Alignment(read, said, pooled[..., ::every, :].float().cpu(), text, None)
+    read, written = labels(sources, codec)[::together], labels(outputs, codec, ahead=True)[::every]
+    return Alignment(read, written, pooled[..., ::every, :].float().cpu(), text, None)
 
 
 def labels(count: int, codec: SeriesCodec, *, ahead: bool = False) -> list[str]:
-    """Names of steps: what is forecast `+1`, what is read `−3`; of pieces of the past, where each begins."""
+    """Names of steps: `+1` for those forecast, `−3` for those read; of patches of the past, the step each begins at."""
     if ahead and count != codec.frame.look_back and count <= codec.frame.horizon:
         return [f"+{step}" for step in range(1, count + 1)]
     return lags(count, max(1, codec.frame.look_back // max(1, count)))
 
 
 def lags(count: int, size: int) -> list[str]:
-    """How many steps before the last one each lies."""
+    """Names of so many patches of one size, by their distance in steps from the last."""
     return [f"−{(count - 1 - place) * size}" if place < count - 1 else "0" for place in range(count)]
 
 
 @torch.no_grad()
-def trace(module: nn.Module, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> list[dict[str, Any]]:
-    """One pass, matrix by matrix."""
-    forecaster = as_forecaster(module)
-    past, known = scaled(module, codec, source)
+def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
+    """The matrices of one forward pass."""
+    past, known = scaled(forecaster, codec, source)
     channels, levels = list(codec.frame.channels), [f"{level:g}" for level in codec.levels] or ["ŷ"]
     rows = lags(past.size(1), 1)[-SHOWN:]
     level = forecaster.anchor(past)
-    outputs = free_run(module, codec, past, forecaster.horizon, known=known)[0]  # (H, C, Q)
+    outputs = rollout(forecaster, codec, past, forecaster.horizon, known=known)[0]  # (H, C, Q)
     steps = [f"+{step}" for step in range(1, min(SHOWN, len(outputs)) + 1)]
-    value = next(forecasts(module, codec, [source], forecaster.horizon))
+    value = next(forecasts(forecaster, codec, [source], forecaster.horizon))
     columns = [channel if len(levels) == 1 else f"{channel} {one}" for channel in channels for one in levels]
-    found: list[Trace] = [
-        entry("past", "(x − mean) / spread of the training part", rows, past[0, -SHOWN:], columns=channels),
-        entry("anchor", "what is taken off the window", ["anchor"], level[0], columns=channels),
-        entry("window", "past − anchor: what the network reads", rows, (past - level)[0, -SHOWN:], columns=channels),
+    found: list[TraceMatrix] = [
+        trace_matrix("past", "(x − mean) / std of the training part", rows, past[0, -SHOWN:], columns=channels),
+        trace_matrix("anchor", "what is taken off the window", ["anchor"], level[0], columns=channels),
+        trace_matrix(
+            "window", "past − anchor: what the network reads", rows, (past - level)[0, -SHOWN:], columns=channels
+        ),
     ]
     if codec.frame.covariates:
         names = list(codec.frame.covariates)
         found.append(
-            entry("known", "known beforehand, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
+            trace_matrix("known", "known beforehand, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
         )
-    found.append(entry("forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns))
     found.append(
-        entry("in units", "forecast · spread + mean", steps, torch.as_tensor(value[:SHOWN]).flatten(1), columns=columns)
+        trace_matrix("forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns)
+    )
+    found.append(
+        trace_matrix(
+            "in units", "forecast · std + mean", steps, torch.as_tensor(value[:SHOWN]).flatten(1), columns=columns
+        )
     )
     return found

@@ -1,28 +1,28 @@
-"""Forecast: what comes next in series of numbers."""
+"""The forecast task: the next values of series of numbers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from torch import nn
 
-from atento.layers.losses import Loss, median_shares
-from atento.metrics.bootstrap import Runs
-from atento.metrics.forecasts import Judging, by_steps_ahead, forecast_metrics, is_path, path_metrics
+from atento.layers.losses import Loss, median_weights
+from atento.metrics.bootstrap import Band, Runs
+from atento.metrics.forecasts import ForecastScoring, are_coordinates, forecast_metrics, horizon_bands, path_metrics
 from atento.metrics.metric import Metric
-from atento.models.build.forecaster import build_forecaster, require_forecaster
+from atento.models.builders.forecaster import build_forecaster, require_forecaster
 from atento.models.forecaster import Forecaster, SeriesBatch
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
 from atento.tasks.forecast import defaults
-from atento.tasks.forecast.baselines import BASELINES, Equations, last_step, reads_one_row
+from atento.tasks.forecast.baselines import BASELINES, PolynomialBaseline, last_step, reads_one_row
 from atento.tasks.forecast.closed_form import start_in_closed_form
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.explain import look_at, trace
+from atento.tasks.forecast.leaks import require_no_leak
 from atento.tasks.forecast.reading import ask_forecasts, open_series, read_forecasts, tabulate
-from atento.tasks.forecast.rollout import as_forecaster, forecasts
-from atento.tasks.forecast.windows import EncodedSeries, Frame, TrainingWindows, rows_of, shuffled, stack_windows
+from atento.tasks.forecast.rollout import forecasts
+from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, WindowSpec, rows_of, shuffled, stack_windows
 from atento.tasks.recognising.series import forecast_series
-from atento.tasks.task import Answer, Baseline, Task, Windows
+from atento.tasks.task import Answer, Answering, Baseline, Defaults, Judging, Learning, Reading, Task, Windows
 
 # Axes: H horizon, C channels, Q quantiles (one number: 1).
 
@@ -35,22 +35,28 @@ def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: Seri
     return Windows(windows, shuffled(windows, recipe), carried=False, gather=windows.gather)
 
 
+def batch(codec: SeriesCodec, windows: Sequence[SeriesBatch]) -> SeriesBatch:
+    """Windows one by one -> a batch."""
+    return stack_windows(windows)
+
+
 def build(recipe: ModelRecipe, codec: SeriesCodec) -> Forecaster:
-    """Sizes that follow from data are filled in here."""
-    return build_forecaster(recipe, codec.sizes, noise=codec.noise, pace=codec.pace)
+    """A forecaster with the sizes that follow from the data."""
+    return build_forecaster(recipe, codec.sizes, noise=codec.noise, step_scale=codec.pace)
 
 
-def loss(module: nn.Module, batch: SeriesBatch, smoothing: float) -> Loss:
-    """Squared error, or the quantiles' own, on scale; there are no labels to smooth."""
-    return as_forecaster(module).loss(batch)
+def loss(module: Forecaster, batch: SeriesBatch, smoothing: float) -> Loss:
+    """The squared error, or the pinball loss of quantiles, on scale; there are no labels to smooth."""
+    return module.loss(batch)
 
 
-def forecast(module: nn.Module, codec: SeriesCodec, sources: Sequence[Any], recipe: DecodeRecipe) -> list[Answer]:
-    """Validation, evaluation, prediction and serving all answer through here: (H, C, Q) in the units of the series."""
+def forecast(module: Forecaster, codec: SeriesCodec, sources: Sequence[Any], recipe: DecodeRecipe) -> list[Answer]:
+    """A forecast (H, C, Q) for each source, in the units of its series; every command answers through this function."""
     steps = recipe.horizon or codec.frame.horizon
     levels = {f"{level:g}": level for level in codec.levels} or None
     return [
-        Answer(shown(value), None, value=value, chances=levels) for value in forecasts(module, codec, sources, steps)
+        Answer(shown(value), None, value=value, probabilities=levels)
+        for value in forecasts(module, codec, sources, steps)
     ]
 
 
@@ -60,42 +66,51 @@ def shown(value: Any) -> str:
     return ", ".join(numbers if len(numbers) <= 2 * SHOWN else [*numbers[:SHOWN], "…", *numbers[-SHOWN:]])
 
 
+def distance(codec: SeriesCodec, one: Any, other: Any) -> float:
+    """The largest difference of two forecasts (H, C, Q), in the largest standard deviation of the channel."""
+    if one.shape != other.shape:
+        return float("inf")
+    std = codec.scales.std.max(axis=0)[:, None]
+    gaps = np.abs(np.asarray(one, dtype=np.float64) - np.asarray(other, dtype=np.float64)) / std
+    return float(gaps.max(initial=0.0))
+
+
 def how_wrong(codec: SeriesCodec, output: Any, references: Sequence[Any]) -> float:
-    """The root mean squared error, in spreads of the training part; of many series, in those of what came."""
-    said, came = np.asarray(output, dtype=np.float64), np.asarray(references[0], dtype=np.float64)
-    steps = min(len(said), len(came))
-    point = said[:steps] @ np.asarray(median_shares(codec.levels if said.shape[-1] > 1 else ()))
-    came = came[:steps] if came.ndim == 2 else came[:steps] @ np.asarray(median_shares(codec.levels))
-    spread = (
-        codec.scales.spread[0]
+    """The root mean squared error, in standard deviations of the training part; of many series, of the target."""
+    predicted, target = np.asarray(output, dtype=np.float64), np.asarray(references[0], dtype=np.float64)
+    steps = min(len(predicted), len(target))
+    point = predicted[:steps] @ np.asarray(median_weights(codec.levels if predicted.shape[-1] > 1 else ()))
+    target = target[:steps] if target.ndim == 2 else target[:steps] @ np.asarray(median_weights(codec.levels))
+    std = (
+        codec.scales.std[0]
         if len(codec.names) == 1
-        else np.maximum(came.std(axis=0), 0.1 * np.abs(came).mean(axis=0))
+        else np.maximum(target.std(axis=0), 0.1 * np.abs(target).mean(axis=0))
     )
-    return float(np.sqrt(np.square((point - came) / np.maximum(spread, 1e-12)).mean()))
+    return float(np.sqrt(np.square((point - target) / np.maximum(std, 1e-12)).mean()))
 
 
 def metrics(codec: SeriesCodec) -> tuple[Metric, ...]:
     """The squared error first, on the scale of each series' training part; of a path also how far off it was."""
-    judging = Judging(codec.scales_of, codec.frame.horizon, codec.levels, tuple(median_shares(codec.levels)))
+    judging = ForecastScoring(codec.scales_of, codec.frame.horizon, codec.levels, tuple(median_weights(codec.levels)))
     found = forecast_metrics(judging)
-    return (*found, *path_metrics(judging)) if is_path(codec.frame.channels) else found
+    return (*found, *path_metrics(judging)) if are_coordinates(codec.frame.channels) else found
 
 
 def bands(
     codec: SeriesCodec, metric: Metric, sources: Sequence[Any], runs: Runs, references: Sequence[Any]
-) -> list[dict[str, Any]]:
-    """Quality against how far ahead."""
-    return by_steps_ahead(metric, sources, runs, references)
+) -> list[Band]:
+    """The metric by steps ahead."""
+    return horizon_bands(metric, sources, runs, references)
 
 
 def further(codec: SeriesCodec) -> tuple[Callable[[], Baseline], ...]:
-    """A thing that moves may go on as it went; where a row decides the next, a polynomial may say how."""
-    found: tuple[Callable[[], Baseline], ...] = (last_step,) if is_path(codec.frame.channels) else ()
-    return (*found, Equations) if reads_one_row(codec.frame) else found
+    """Further baselines: the last step repeated for coordinates, a polynomial where only the last row is read."""
+    found: tuple[Callable[[], Baseline], ...] = (last_step,) if are_coordinates(codec.frame.channels) else ()
+    return (*found, PolynomialBaseline) if reads_one_row(codec.frame) else found
 
 
-def sized(recipe: Recipe, train: Sequence[tuple[Any, Frame]], device: str) -> dict[str, Any]:
-    """The frame that was guessed is written down, and which columns: another file is then read alike."""
+def sized(recipe: Recipe, train: Sequence[tuple[Any, WindowSpec]], device: str) -> dict[str, Any]:
+    """Defaults from the data, with the columns, look-back and horizon in full, so that another file is read alike."""
     frame = train[0][1]
     return {
         **defaults.sized(recipe, train, device),
@@ -105,35 +120,38 @@ def sized(recipe: Recipe, train: Sequence[tuple[Any, Frame]], device: str) -> di
     }
 
 
-FORECAST = Task(
+FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
     name="forecast",
     summary="Say what comes next in series of numbers.",
-    recognise=forecast_series,
-    names=require_forecaster,
-    read=read_forecasts,
-    ask=ask_forecasts,
-    open=open_series,
-    learn=SeriesCodec.learn,
-    suit=SeriesCodec.suited,
-    load=SeriesCodec.load,
-    encode=SeriesCodec.encode,
-    length=rows_of,
-    windows=cut_windows,
-    batch=stack_windows,
-    build=build,
-    start=start_in_closed_form,
-    loss=loss,
-    answer=forecast,
-    look=look_at,
-    steps=trace,
-    tabulate=tabulate,
-    bands=bands,
-    wrong=how_wrong,
-    metrics=metrics,
-    baselines=BASELINES,
-    further=further,
-    models=defaults.MODELS,
-    default_model="linear",
-    defaults=defaults.defaults,
-    sized=sized,
+    reading=Reading(
+        kind="series",
+        recognise=forecast_series,
+        read=read_forecasts,
+        read_labelled=ask_forecasts,
+        read_unlabelled=open_series,
+    ),
+    learning=Learning(
+        check_name=require_forecaster,
+        learn=SeriesCodec.learn,
+        bind=SeriesCodec.suited,
+        load=SeriesCodec.load,
+        require_no_leak=require_no_leak,
+        encode=SeriesCodec.encode,
+        length=rows_of,
+        windows=cut_windows,
+        batch=batch,
+        build=build,
+        closed_form=start_in_closed_form,
+        loss=loss,
+    ),
+    answering=Answering(answer=forecast, look=look_at, trace=trace, tabulate=tabulate, views=("forecast", "phase")),
+    judging=Judging(
+        bands=bands,
+        distance=distance,
+        error=how_wrong,
+        metrics=metrics,
+        baselines=BASELINES,
+        extra_baselines=further,
+    ),
+    defaults=Defaults(models=defaults.MODELS, model="linear", values=defaults.defaults, data_values=sized),
 )

@@ -1,7 +1,4 @@
-"""From a recipe to series, their training parts, and the forecasts that are asked of the rest.
-
-Where series end, and the table of what comes next.
-"""
+"""Reading series for forecasting: from a recipe to training parts and forecast origins, and the table of forecasts."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,24 +9,25 @@ from typing import Any
 import numpy as np
 
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
-from atento.data.series import Past, Series, SeriesSet, Step
+from atento.data.examples.pairs import UnlabelledFile
+from atento.data.series import Frequency, Past, Series, SeriesSet
+from atento.data.series.frequency import date_range
 from atento.data.series.reading import read_series
 from atento.data.series.series import Times
-from atento.data.series.steps import walk
 from atento.errors import InputError
-from atento.layers.losses import median_shares
+from atento.layers.losses import median_weights
 from atento.spec import DataRecipe
 from atento.tasks.forecast.split import Divided, divide
-from atento.tasks.forecast.windows import Frame, Origins, frame_of
-from atento.tasks.task import Answer, Asked, Opened, Reading
+from atento.tasks.forecast.windows import Origins, WindowSpec, frame_of
+from atento.tasks.task import Answer, Dataset, LabelledFile
 
 
 @dataclass(frozen=True, eq=False)
-class SeriesEnd(Past):
-    """The end of a series: a past that knows its clock and its columns."""
+class ForecastOrigin(Past):
+    """The past at the end of a series, with the times of its steps and the names of its channels."""
 
     last: np.datetime64 | None = None  # the time of its last row
-    step: Step = Step(1, "")  # noqa: RUF009  a value
+    step: Frequency = Frequency(1, "")  # noqa: RUF009  a value
     channels: tuple[str, ...] = ()
 
 
@@ -42,12 +40,12 @@ def written(times: Times) -> list[str]:
     return [str(one).replace("T", " ") for one in seconds]
 
 
-def tabulate(opened: Opened, answers: Sequence[Answer]) -> dict[str, list[Any]]:
+def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[Any]]:
     """A long table: which series, when, and for each channel its forecast, then a column for each of its quantiles.
 
     The forecast of a channel `y` is called `y_hat`, its quantiles `y-0.1`; other channels keep their names.
     """
-    ends = [end for end in opened.sources if isinstance(end, SeriesEnd)]
+    ends = [end for end in opened.sources if isinstance(end, ForecastOrigin)]
     table: dict[str, list[Any]] = {}
     if any(end.series for end in ends):
         table["unique_id"] = [end.series for end, answer in zip(ends, answers, strict=True) for _ in answer.value]
@@ -55,13 +53,13 @@ def tabulate(opened: Opened, answers: Sequence[Answer]) -> dict[str, list[Any]]:
         when
         for end, answer in zip(ends, answers, strict=True)
         for when in (
-            written(walk(end.last, end.step, len(answer.value) + 1)[1:])
+            written(date_range(end.last, end.step, len(answer.value) + 1)[1:])
             if end.last is not None
             else range(end.origin, end.origin + len(answer.value))
         )
     ]
-    levels = dict(answers[0].chances or {}) if answers else {}
-    shares = np.asarray(median_shares(list(levels.values())))
+    levels = dict(answers[0].probabilities or {}) if answers else {}
+    shares = np.asarray(median_weights(list(levels.values())))
     for at, channel in enumerate(ends[0].channels if ends else ()):
         point = f"{channel}_hat" if channel == "y" else channel
         table[point] = [digits(number) for answer in answers for number in answer.value[:, at] @ shares]
@@ -80,7 +78,7 @@ def digits(number: float) -> float:
 MOST = 10_000  # forecasts of a test part
 
 
-def read_forecasts(recipe: DataRecipe, seed: int) -> Reading:
+def read_forecasts(recipe: DataRecipe, seed: int) -> Dataset:
     """Each series by time: what is learned from, then what is validated and tested on."""
     found = find_series(recipe, recipe.train, seed)
     frame, guesses = frame_of(found, recipe)
@@ -93,7 +91,7 @@ def read_forecasts(recipe: DataRecipe, seed: int) -> Reading:
     test = held_out(divided, frame, own[1], found, 2, notes)
     test = thinned(test, notes)
     refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
-    return Reading(
+    return Dataset(
         name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
         train=train,
         valid=valid,
@@ -111,7 +109,7 @@ def find_series(recipe: DataRecipe, file: str, seed: int) -> SeriesSet:
 
 
 def held_out(
-    divided: Divided, frame: Frame, own: SeriesSet | None, main: SeriesSet, part: int, notes: list[str]
+    divided: Divided, frame: WindowSpec, own: SeriesSet | None, main: SeriesSet, part: int, notes: list[str]
 ) -> Origins:
     """Forecasts of the rows of a part, at every row; its first pasts reach back into the part before."""
     if own is None:
@@ -156,11 +154,11 @@ def require_alike(own: SeriesSet, main: SeriesSet) -> None:
             )
 
 
-def follows(earlier: Series, later: Series, step: Step) -> bool:
+def follows(earlier: Series, later: Series, step: Frequency) -> bool:
     """Whether one begins a step after the other ends."""
     if earlier.times is None or later.times is None:
         return False
-    return bool(walk(earlier.times[len(earlier) - 1], step, 2)[1] == later.times[0])
+    return bool(date_range(earlier.times[len(earlier) - 1], step, 2)[1] == later.times[0])
 
 
 def join(earlier: Series, later: Series) -> Series:
@@ -171,16 +169,16 @@ def join(earlier: Series, later: Series) -> Series:
     return Series(
         later.name,
         np.concatenate([earlier.values, later.values]),
-        np.concatenate([earlier.known[: len(earlier)], later.known]),
+        np.concatenate([earlier.future_covariates[: len(earlier)], later.future_covariates]),
         times,
     )
 
 
-def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> Asked:
+def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
     """A forecast at every row of another file; of a built-in set, of its test part."""
     if is_builtin(file):
         reading = read_forecasts(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
-        return Asked(reading.test, reading.notes, reading.refused)
+        return LabelledFile(reading.test, reading.notes, reading.refused)
     found = find_series(recipe, file, seed)
     frame, _ = frame_of(found, recipe)
     origins = Origins(found.series, frame, [(frame.look_back, len(one) - frame.horizon + 1) for one in found.series])
@@ -192,11 +190,11 @@ def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> Asked:
         )
     notes = list(found.notes)
     origins = thinned(origins, notes)
-    return Asked(origins, tuple(notes), found.refused)
+    return LabelledFile(origins, tuple(notes), found.refused)
 
 
 def thinned(origins: Origins, notes: list[str]) -> Origins:
-    """Evenly spread forecasts, not too many; what is left out is said."""
+    """At most `MOST` forecast origins at equal distances; a note is added where some are left out."""
     stride = max(1, -(-len(origins) // MOST))
     if stride > 1:
         notes.append(
@@ -205,7 +203,7 @@ def thinned(origins: Origins, notes: list[str]) -> Origins:
     return origins[::stride]
 
 
-def open_series(recipe: DataRecipe, file: str, seed: int) -> Opened:
+def open_series(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
     """The end of each series of a file: what comes next is to be forecast."""
     found = find_series(recipe, file, seed)
     frame, _ = frame_of(found, recipe)
@@ -222,27 +220,27 @@ def open_series(recipe: DataRecipe, file: str, seed: int) -> Opened:
         last = None if one.times is None else one.times[len(one) - 1]
         past = one.values[first:]
         ends.append(
-            SeriesEnd(
+            ForecastOrigin(
                 one.name,
-                one.when(len(one) - 1),
+                one.timestamp(len(one) - 1),
                 past,
-                one.known[first:],
+                one.future_covariates[first:],
                 origin=one.start + len(one),
                 last=last,
-                step=found.step,
+                step=found.frequency,
                 channels=found.channels,
             )
         )
-    return Opened({}, list(ends), found.refused)
+    return UnlabelledFile({}, list(ends), found.refused)
 
 
-def fingerprint(files: Iterable[SeriesSet], frame: Frame, divided: Divided, tested: int) -> str:
+def fingerprint(files: Iterable[SeriesSet], frame: WindowSpec, divided: Divided, tested: int) -> str:
     """SHA-256 of every number, name and border."""
     digest = hashlib.sha256(repr((frame, [tuple(ends) for ends in divided.borders], tested)).encode())
     for found in files:
         for one in found.series:
             digest.update(f"{one.name}\x1f{one.values.shape}\x1e".encode("utf-8", "surrogatepass"))
-            for part in (one.values, one.known, one.times):
+            for part in (one.values, one.future_covariates, one.times):
                 if part is not None:
                     digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

@@ -1,11 +1,11 @@
-"""A forecaster at work: one pass over the horizon, or on and on from its own output."""
+"""Autoregressive rollouts of a forecaster: forecasts of any number of steps, in the units of the series."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from atento.data.series import Past
 from atento.data.series.series import Numbers
@@ -19,13 +19,14 @@ AT_ONCE = 2**20  # numbers read in one pass
 
 
 @torch.no_grad()
-def free_run(module: nn.Module, codec: SeriesCodec, past: Tensor, steps: int, *, known: Tensor | None = None) -> Tensor:
+def rollout(
+    forecaster: Forecaster, codec: SeriesCodec, past: Tensor, steps: int, *, known: Tensor | None = None
+) -> Tensor:
     """past (B, ≥ L, C), known (B, ≥ L + steps, K), from the first row read on, both on scale -> (B, steps, C, Q).
 
-    What lies beyond one pass is read from its own output; of quantiles, from the median. The last pass begins early
-    enough to end at `steps`: nothing need be known of later times.
+    Beyond one pass, the forecaster reads its own point forecasts as the past. The last pass ends at `steps`, so that
+    no later covariates are needed. Unlike `Forecaster.rollout` it has no gradient, and takes time linear in `steps`.
     """
-    forecaster = as_forecaster(module)
     look_back, horizon = forecaster.look_back, forecaster.horizon
     if known is None:
         known = past.new_zeros(len(past), look_back + steps, 0)
@@ -33,18 +34,18 @@ def free_run(module: nn.Module, codec: SeriesCodec, past: Tensor, steps: int, *,
     known = torch.cat([known, known[:, -1:].expand(-1, pad, -1)], dim=1) if pad else known
     path = past.new_empty(len(past), look_back + max(steps, horizon), past.size(2))
     path[:, :look_back] = past[:, -look_back:]
-    found = path.new_empty(len(past), max(steps, horizon), past.size(2), max(1, len(forecaster.levels)))
+    found = path.new_empty(len(past), max(steps, horizon), past.size(2), max(1, len(forecaster.quantiles)))
     done = 0
     while done < steps:
         first = min(done, max(0, steps - horizon))
         outputs = forecaster(path[:, first : first + look_back], known[:, first : first + look_back + horizon])
         found[:, done : first + horizon] = outputs[:, done - first :]
-        path[:, look_back + done : look_back + first + horizon] = forecaster.point(outputs)[:, done - first :]
+        path[:, look_back + done : look_back + first + horizon] = forecaster.point_forecast(outputs)[:, done - first :]
         done = first + horizon
     return found[:, :steps]
 
 
-def forecasts(module: nn.Module, codec: SeriesCodec, pasts: Sequence[Past], steps: int) -> Iterator[Numbers]:
+def forecasts(module: Forecaster, codec: SeriesCodec, pasts: Sequence[Past], steps: int) -> Iterator[Numbers]:
     """(steps, C, Q) of each past, in the units of its series."""
     strange = next((past for past in pasts if not isinstance(past, Past)), None)
     if strange is not None:
@@ -62,12 +63,12 @@ def forecasts(module: nn.Module, codec: SeriesCodec, pasts: Sequence[Past], step
         values = np.stack([require_past(past, codec) for past in some])  # (B, L, C)
         known = np.stack([require_known(past, codec, steps) for past in some])  # (B, L + steps, K)
         scaled = tensor_of(scales.to(values)).to(like)
-        outputs = free_run(module, codec, scaled, steps, known=tensor_of(codec.scale_known(known)).to(like))
+        outputs = rollout(module, codec, scaled, steps, known=tensor_of(codec.scale_known(known)).to(like))
         yield from scales.back(outputs.double().cpu().numpy()).astype(np.float32)
 
 
 def require_past(past: Past, codec: SeriesCodec) -> Numbers:
-    """Its last rows (L, C)."""
+    """The last rows (L, C) of a past; one of another shape is refused."""
     frame = codec.frame
     if past.values.ndim != 2 or past.values.shape[1] != len(frame.channels) or len(past) < frame.look_back:
         raise InputError(
@@ -79,12 +80,12 @@ def require_past(past: Past, codec: SeriesCodec) -> Numbers:
 
 
 def require_known(past: Past, codec: SeriesCodec, steps: int) -> Numbers:
-    """What is known (L + steps, K) of the rows read and forecast."""
+    """The covariates (L + steps, K) of the rows read and forecast; missing ones are refused."""
     frame = codec.frame
     wanted = frame.look_back + steps
     if not frame.covariates:
         return np.zeros((wanted, 0))
-    known = past.known[len(past) - frame.look_back :]
+    known = past.future_covariates[len(past) - frame.look_back :]
     if known.shape[-1] != len(frame.covariates) or len(known) < wanted:
         names = ", ".join(frame.covariates)
         raise InputError(
@@ -95,15 +96,8 @@ def require_known(past: Past, codec: SeriesCodec, steps: int) -> Numbers:
     return known[:wanted]
 
 
-def as_forecaster(module: nn.Module) -> Forecaster:
-    """The module, typed."""
-    if not isinstance(module, Forecaster):
-        raise TypeError(f"forecast works with a Forecaster, not {type(module).__name__}")
-    return module
-
-
 def median_of(value: Any, levels: Sequence[float]) -> Numbers:
-    """(H, C, Q) -> (H, C): the number itself, or the median."""
-    from atento.layers.losses import median_shares
+    """(H, C, Q) -> (H, C): the point forecast, or the median of the quantiles."""
+    from atento.layers.losses import median_weights
 
-    return np.asarray(np.asarray(value) @ np.asarray(median_shares(levels if value.shape[-1] > 1 else ())))
+    return np.asarray(np.asarray(value) @ np.asarray(median_weights(levels if value.shape[-1] > 1 else ())))

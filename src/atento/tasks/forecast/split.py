@@ -1,4 +1,4 @@
-"""Each series to a training, a validation and a test part: by time, the oldest rows first."""
+"""The split of each series by time into a training, a validation and a test part, the oldest rows first."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from atento.data.records import Refusal, counted, stop_or_skip
 from atento.data.series import Series
 from atento.errors import InputError
 from atento.spec import DataRecipe
-from atento.tasks.forecast.windows import Frame
+from atento.tasks.forecast.windows import WindowSpec
 
 COUNTS = re.compile(r"\s*(\d+)\s*/\s*(\d+)\s*/\s*(\d+)\s*")
 PERCENT = re.compile(r"\s*([\d.]+)\s*%\s*/\s*([\d.]+)\s*%\s*/\s*([\d.]+)\s*%\s*")
@@ -70,7 +70,7 @@ def parse_sharing(text: str, *, own_valid: bool, own_test: bool) -> Sharing:
     return Sharing(train / whole, valid / whole, test / whole)
 
 
-def divide(file: str, series: tuple[Series, ...], frame: Frame, recipe: DataRecipe) -> Divided:
+def divide(file: str, series: tuple[Series, ...], frame: WindowSpec, recipe: DataRecipe) -> Divided:
     """Borders of every series; one that is too short is named, with the key that mends it."""
     sharing = parse_sharing(recipe.split, own_valid=bool(recipe.valid), own_test=bool(recipe.test))
     kept, borders, refused = list[Series](), list[Borders](), list[Refusal]()
@@ -87,7 +87,7 @@ def divide(file: str, series: tuple[Series, ...], frame: Frame, recipe: DataReci
     return Divided(kept, borders, left_out, tuple(say_borders(kept, borders, frame, sharing)))
 
 
-def borders_of(rows: int, sharing: Sharing, frame: Frame) -> Borders:
+def borders_of(rows: int, sharing: Sharing, frame: WindowSpec) -> Borders:
     """By shares or counts; where a part would hold no window, the last horizons are held out instead."""
     train, valid, test = sharing.sizes(rows)
     if sharing.counted:
@@ -103,13 +103,13 @@ def borders_of(rows: int, sharing: Sharing, frame: Frame) -> Borders:
     return Borders(before, last, end, held_out=True)
 
 
-def say_borders(series: list[Series], borders: list[Borders], frame: Frame, sharing: Sharing) -> Iterator[str]:
+def say_borders(series: list[Series], borders: list[Borders], frame: WindowSpec, sharing: Sharing) -> Iterator[str]:
     """What became of the rows, in words."""
     if len(series) == 1:
         one, ends = series[0], borders[0]
         yield (
             f"split by time: {ends.train:,} rows to train, {ends.valid - ends.train:,} to validate "
-            f"(from {one.when(ends.train)}), {ends.test - ends.valid:,} to test (from {one.when(ends.valid)})"
+            f"(from {one.timestamp(ends.train)}), {ends.test - ends.valid:,} to test (from {one.timestamp(ends.valid)})"
             if ends.valid < len(one)
             else f"split by time: {ends.train:,} rows to train, {ends.valid - ends.train:,} to validate"
         )
@@ -130,7 +130,7 @@ def say_borders(series: list[Series], borders: list[Borders], frame: Frame, shar
         yield f"{bare:,} of {len(series):,} series are too short to validate on: all but the test is learned"
 
 
-def too_short(file: str, series: Series, frame: Frame, sharing: Sharing, found: Borders) -> Refusal:
+def too_short(file: str, series: Series, frame: WindowSpec, sharing: Sharing, found: Borders) -> Refusal:
     """A series whose training part cannot fill a window."""
     name, rows = f"series {series.name!r}" if series.name else "the series", len(series)
     settings = f"data.look_back={frame.look_back}, data.horizon={frame.horizon}"
@@ -140,15 +140,15 @@ def too_short(file: str, series: Series, frame: Frame, sharing: Sharing, found: 
         fix = "pass other counts of rows: --set data.split=TRAIN/VALID/TEST"
         return Refusal(file, series.line, 1, problem, f"{rows:,} rows; {settings}", fix)
     problem = f"{name} is too short for windows of {frame.window:,} rows."
-    said = f"{counted(rows, 'row')}, {max(0, found.train):,} of them to train; {settings}"
+    found_rows = f"{counted(rows, 'row')}, {max(0, found.train):,} of them to train; {settings}"
     held = 2 if sharing.test else 1  # a window and the test hold a horizon each
     mend = shorter(rows, found.train, frame, held=held)
     typed = " ".join(f"--set {key}={value}" for key, value in mend.items())
     fix = f"pass {typed}" if mend else f"add rows: {held + 1} are the least"
-    return Refusal(file, series.line, 1, problem, said, fix, mend)
+    return Refusal(file, series.line, 1, problem, found_rows, fix, mend)
 
 
-def shorter(rows: int, train: int, frame: Frame, *, held: int) -> dict[str, str]:
+def shorter(rows: int, train: int, frame: WindowSpec, *, held: int) -> dict[str, str]:
     """Settings of a past and, where need be, a horizon with which so many rows hold windows, half of them to learn
     from; none where no setting would do.
     """

@@ -1,7 +1,7 @@
-"""Windows of series: views of their numbers, found by arithmetic, never copied until a batch is made.
+"""Windows of series: their look-back and horizon, and the sequences of training windows and forecast origins.
 
-The frame of a forecast: how much is read, how much is forecast, and of what.
-Series that are a flow: each row decides the next, smoothly and with hardly any noise, as equations of motion do.
+Windows are views of the series; nothing is copied until a batch is made. Series of a dynamical system, in which each
+row nearly determines the next, are read one row at a time.
 """
 
 from collections.abc import Sequence
@@ -14,25 +14,31 @@ from torch import Tensor
 
 from atento.baselines.dynamics import Polynomial
 from atento.data.records import counted
-from atento.data.series import Past, Series, SeriesSet, Step
+from atento.data.series import Frequency, Past, Series, SeriesSet
 from atento.data.series.series import Numbers
 from atento.models.forecaster import SeriesBatch
 from atento.spec import DataRecipe, TrainRecipe
-from atento.tasks.task import Question
+from atento.tasks.task import EvaluationExample
 
-# Axes: T time, C channels.
+# Axes: N windows, B windows of a batch, T time, L past, H horizon, W = L + H, C channels, K covariates.
 
-UNEXPLAINED = 0.02  # of the change from row to row, in the mean over channels: a flow leaves less
-ROWS = 4000  # that are looked at, the first
+UNEXPLAINED = 0.02  # share of the variance of the change, in the mean over channels: a dynamical system leaves less
+ROWS = 4000  # examined, the first
 LEAST_ROWS = 200
 MOST_CHANNELS = 20
-LEARNED = 0.8  # of these rows; the rest are tried
+LEARNED = 0.8  # of these rows; the model is tested on the rest
+SEASONS = 14  # read where there is enough: two weeks of days, a fortnight of hours of a day
+LONGEST = 512  # steps read by default; more cost more than they improve
+SHARE = 5  # of a short series at most a fifth is forecast
+UNSEASONED = 24  # steps forecast where no season is likely, of a series twenty times as long
+LEAST = 40  # steps read where no season is likely
+PARTS = 8  # of the training rows at most an eighth is read, or a season
 
 
-def is_flow(series: Sequence[Any]) -> bool:
-    """Whether in every series a quadratic polynomial of a row says almost all of the change to the next.
+def is_dynamical_system(series: Sequence[Any]) -> bool:
+    """Whether in every series a quadratic polynomial of a row predicts almost all of the change to the next.
 
-    Series are anything with `values` (T, C); only the first half of each is looked at, which is learned from anyway.
+    Series are anything with `values` (T, C); only the first half of each is examined, which is in the training part.
     """
     return bool(series) and all(unexplained(one.values[: len(one.values) // 2]) < UNEXPLAINED for one in series)
 
@@ -43,32 +49,24 @@ def unexplained(values: Numbers) -> float:
     if len(values) < LEAST_ROWS or values.shape[1] > MOST_CHANNELS:
         return 1.0
     border = int(LEARNED * len(values))
-    spread = values[:border].std(axis=0)
+    std = values[:border].std(axis=0)
     changes = np.diff(values[border:], axis=0)
     variance = changes.var(axis=0)
-    if not (spread > 0).all() or not (variance > 0).all():
+    if not (std > 0).all() or not (variance > 0).all():
         return 1.0
-    model = Polynomial(degree=2, delays=1, penalty=1e-8).learn_from([values[:border]])
-    said = model.extend(values[border:-1, None], 1)[:, 0] - values[border:-1]
-    return float((np.square(said - changes).mean(axis=0) / variance).mean())
+    model = Polynomial(degree=2, delays=1, penalty=1e-8).fit([values[:border]])
+    predicted = model.rollout(values[border:-1, None], 1)[:, 0] - values[border:-1]
+    return float((np.square(predicted - changes).mean(axis=0) / variance).mean())
 
 
-SEASONS = 14  # read where there is enough: two weeks of days, a fortnight of hours of a day
-LONGEST = 512  # steps read by default; more cost more than they tell
-SHARE = 5  # of a short series at most a fifth is forecast
-UNSEASONED = 24  # steps forecast where no season is likely, of a series twenty times as long
-LEAST = 40  # steps read where no season is likely
-PARTS = 8  # of the training rows at most an eighth is read, or a season
-
-
-class Frame(NamedTuple):
-    """What every window has in common."""
+class WindowSpec(NamedTuple):
+    """The look-back, the horizon and the columns that all windows share."""
 
     look_back: int  # steps that are read
     horizon: int  # steps that are forecast
     channels: tuple[str, ...]  # what is read and forecast
     covariates: tuple[str, ...]  # what is known beforehand
-    step: Step
+    step: Frequency
     season: int  # steps; 1: none is likely
     keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
 
@@ -78,27 +76,29 @@ class Frame(NamedTuple):
         return self.look_back + self.horizon
 
 
-Pairs = Sequence[tuple[Any, Frame]]  # (the training part of a series, the frame that all share)
+Pairs = Sequence[tuple[Any, WindowSpec]]  # (the training part of a series, the frame that all share)
 
 
-def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[Frame, tuple[str, ...]]:
+def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[WindowSpec, tuple[str, ...]]:
     """The frame a recipe asks for; what it leaves open follows from the season and from how long the series are."""
     rows = typical_length(found)
-    flow = recipe.look_back in (0, 1) and not found.covariates and is_flow(found.series)
-    season = 1 if flow else found.season  # what comes round in a flow comes at no fixed time
+    flow = recipe.look_back in (0, 1) and not found.covariates and is_dynamical_system(found.series)
+    season = 1 if flow else found.season_length  # what comes round in a flow comes at no fixed time
     horizon = recipe.horizon or guess_horizon(rows, season)
     look_back = recipe.look_back or (1 if flow else guess_look_back(rows, horizon, season))
     notes = []
-    said = f"a season of {season}" if season > 1 else "no season"
+    seasons = f"a season of {season}" if season > 1 else "no season"
     if not recipe.horizon:
-        notes.append(f"horizon: {counted(horizon, 'step')} of {found.step} ({said}; data.horizon= changes it)")
+        notes.append(f"horizon: {counted(horizon, 'step')} of {found.frequency} ({seasons}; data.horizon= changes it)")
     if flow and not recipe.look_back:
         notes.append("look-back: 1 step (each row almost decides the next, as in a flow; data.look_back= changes it)")
     elif not recipe.look_back:
         notes.append(
-            f"look-back: {counted(look_back, 'step')} ({said}, {rows:,} rows a series; data.look_back= changes it)"
+            f"look-back: {counted(look_back, 'step')} ({seasons}, {rows:,} rows a series; data.look_back= changes it)"
         )
-    return Frame(look_back, horizon, found.channels, found.covariates, found.step, season, found.keys), tuple(notes)
+    return WindowSpec(look_back, horizon, found.channels, found.covariates, found.frequency, season, found.keys), tuple(
+        notes
+    )
 
 
 def typical_length(found: SeriesSet) -> int:
@@ -121,11 +121,6 @@ def guess_look_back(rows: int, horizon: int, season: int) -> int:
     return max(1, min(wanted, allowed, left))
 
 
-# Axes: N windows, B windows of a batch, T time, L past, H horizon, W = L + H, C channels, K covariates.
-
-Indices = NDArray[np.int64]
-
-
 class EncodedSeries(NamedTuple):
     """The training part of a series on its scale."""
 
@@ -133,16 +128,16 @@ class EncodedSeries(NamedTuple):
     known: Tensor  # (T, K)
 
 
-def rows_of(example: EncodedSeries) -> int:
-    """How many rows it has."""
+def rows_of(codec: object, example: EncodedSeries) -> int:
+    """The number of rows of an example."""
     return len(example.values)
 
 
-class Origins(Sequence[Question]):
-    """A forecast to make at every row of a part of each series: its past and what came are views of the series."""
+class Origins(Sequence[EvaluationExample]):
+    """The forecast origins at every row of a part of each series; their pasts and targets are views of the series."""
 
     def __init__(
-        self, series: Sequence[Series], frame: Frame, spans: Sequence[tuple[int, int]], chosen: range | None = None
+        self, series: Sequence[Series], frame: WindowSpec, spans: Sequence[tuple[int, int]], chosen: range | None = None
     ) -> None:
         self.series, self.frame, self.spans = series, frame, spans  # spans: the first row forecast, and the last + 1
         self.ends = np.cumsum([max(0, last - first) for first, last in spans], dtype=np.int64)
@@ -152,12 +147,12 @@ class Origins(Sequence[Question]):
         return len(self.chosen)
 
     @overload
-    def __getitem__(self, at: int) -> Question: ...
+    def __getitem__(self, at: int) -> EvaluationExample: ...
 
     @overload
     def __getitem__(self, at: slice) -> "Origins": ...
 
-    def __getitem__(self, at: int | slice) -> "Question | Origins":
+    def __getitem__(self, at: int | slice) -> "EvaluationExample | Origins":
         """One question, or a part of them."""
         if isinstance(at, slice):
             return Origins(self.series, self.frame, self.spans, self.chosen[at])
@@ -165,20 +160,22 @@ class Origins(Sequence[Question]):
         place = int(np.searchsorted(self.ends, number, side="right"))
         series, origin = self.series[place], self.spans[place][1] - int(self.ends[place]) + number
         future = series.values[origin : origin + self.frame.horizon]
-        return Question(past_of(series, self.frame, origin), (future,))
+        return EvaluationExample(past_of(series, self.frame, origin), (future,))
 
 
-def past_of(series: Series, frame: Frame, origin: int) -> Past:
-    """What is known where the forecast of row `origin` begins."""
+def past_of(series: Series, frame: WindowSpec, origin: int) -> Past:
+    """The past and the covariates of a forecast that begins at row `origin`."""
     first = origin - frame.look_back
-    known = series.known[first : origin + frame.horizon]
-    return Past(series.name, series.when(origin - 1), series.values[first:origin], known, origin=series.start + origin)
+    known = series.future_covariates[first : origin + frame.horizon]
+    return Past(
+        series.name, series.timestamp(origin - 1), series.values[first:origin], known, origin=series.start + origin
+    )
 
 
 class TrainingWindows(Sequence[SeriesBatch]):
     """Every window of every series, over one flat tensor; a batch is gathered by the rows its windows begin at."""
 
-    def __init__(self, parts: Sequence[EncodedSeries], frame: Frame, *, steps: int) -> None:
+    def __init__(self, parts: Sequence[EncodedSeries], frame: WindowSpec, *, steps: int) -> None:
         self.look_back, self.steps = frame.look_back, steps
         rows = self.look_back + steps
         counts = np.array([max(0, len(part.values) - rows + 1) for part in parts], dtype=np.int64)
@@ -249,7 +246,7 @@ def shuffled(windows: TrainingWindows, recipe: TrainRecipe) -> ShuffledWindows:
 
 
 class Slices(Sequence[NDArray[Any]]):
-    """An array cut into pieces of one size; the last may be shorter."""
+    """An array cut into batches of one size; the last may be shorter."""
 
     def __init__(self, order: NDArray[Any], size: int) -> None:
         self.order, self.size = order, size
@@ -258,7 +255,7 @@ class Slices(Sequence[NDArray[Any]]):
         return -(-len(self.order) // self.size)
 
     def __getitem__(self, at: Any) -> Any:
-        """One piece, or those of a slice without steps."""
+        """One batch, or those of a slice without steps."""
         if isinstance(at, slice):
             first, last, _ = at.indices(len(self))
             return Slices(self.order[first * self.size : last * self.size], self.size)

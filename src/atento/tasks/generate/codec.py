@@ -1,23 +1,23 @@
-"""Plain text as one row of token numbers, of which nothing is lost."""
+"""The lossless codec of plain text: one row of token numbers."""
 
 import math
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from atento.data.text.levels import CLOSED_VOCABULARY, USES_OF_A_WORD, learn_vocabulary, load_vocabulary
-from atento.data.text.vocabulary import END, START, UNKNOWN, RunningWords, TokenList, Vocabulary, is_word
+from atento.data.text.vocabulary import END, START, UNKNOWN, LosslessWords, TokenList, Vocabulary, is_word
 from atento.errors import InputError
 from atento.spec import TokensRecipe, TrainRecipe
 from atento.tasks.reading.text import FEW
 
-MASK = START  # a text begins after an end, so the start mark is free to hide a token
-LEVEL_WORDS = {"char": "characters", "running": "words", "word": "words", "subword": "subwords"}
+MASK = START  # a text begins after an end token, so the start token is free to mask others
+LEVEL_WORDS = {"char": "characters", "lossless": "words", "word": "words", "subword": "subwords"}
 LONG_TEXT = 5_000_000  # characters, from which on characters one by one take too long
 COMMON_WORDS = 2000  # that a blank may be filled with
 AT_ONCE = 200  # tokens written when nothing says where to stop
@@ -25,8 +25,9 @@ AT_ONCE = 200  # tokens written when nothing says where to stop
 
 @dataclass(frozen=True)
 class TextCodec:
-    """Text <-> a row of token numbers that begins with an end mark; a whole document also ends with one."""
+    """Text <-> a row of token numbers that begins with an end token; a whole document also ends with one."""
 
+    prefix: ClassVar[tuple[int, ...]] = (END,)  # what every text begins after
     vocabulary: Vocabulary
     letters: int  # different characters of the training part
     ends: bool  # whether documents are whole, or parts of one long text
@@ -40,11 +41,11 @@ class TextCodec:
     @classmethod
     def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "TextCodec":
         """Level and vocabulary from the training part alone."""
-        if recipe.lower:
+        if recipe.lowercase:
             raise InputError(
-                "tokens.lower: a model of plain text must be able to write what it reads.",
-                found="tokens.lower=true",
-                fix="leave tokens.lower out",
+                "tokens.lowercase: a model of plain text must be able to write what it reads.",
+                found="tokens.lowercase=true",
+                fix="leave tokens.lowercase out",
             )
         texts = [source for source, _ in pairs]
         level, reason = (recipe.source, "as asked") if recipe.source != "auto" else likely_level(texts)
@@ -52,11 +53,11 @@ class TextCodec:
 
     @classmethod
     def over(cls, vocabulary: Vocabulary, pairs: Sequence[tuple[str, str]], *, reason: str) -> "TextCodec":
-        """With a vocabulary that is there already."""
+        """The codec with a given vocabulary."""
         texts = [source for source, _ in pairs]
         ends = len(texts) >= FEW
         longest = max(len(vocabulary.encode(text)) for text in texts) if ends else 0
-        counts = Counter(word for text in texts for word in RunningWords([]).cut(text) if is_word(word))
+        counts = Counter(word for text in texts for word in LosslessWords([]).tokenize(text) if is_word(word))
         kind = "documents, each begun anew" if ends else "running text"
         note = f"text: {len(vocabulary)} {LEVEL_WORDS[vocabulary.level]} ({reason}); {kind}"
         return cls(
@@ -89,8 +90,8 @@ class TextCodec:
         return {"vocabulary": self.vocabulary.to_json(), "words": list(self.words), **plain}
 
     def suited(self, recipe: TrainRecipe) -> "TextCodec":
-        """The same, knowing how its model is trained."""
-        return replace(self, window=recipe.window, objective=recipe.objective, masked=recipe.masked)
+        """The codec with what the recipe decides about training."""
+        return replace(self, window=recipe.sequence_length, objective=recipe.objective, masked=recipe.mask_probability)
 
     @property
     def level(self) -> str:
@@ -98,12 +99,12 @@ class TextCodec:
         return self.vocabulary.level
 
     def row(self, text: str, *, whole: bool = True) -> Tensor:
-        """An end mark, the tokens, and another end mark where the text is a whole document: (N,)."""
+        """An end token, the tokens, and another end token where the text is a whole document: (N,)."""
         tokens = self.vocabulary.encode(prepare_text(text))
         return torch.tensor([END, *tokens, *([END] if self.ends and whole else [])], dtype=torch.long)
 
     def spelling(self, text: str, row: Tensor) -> Tensor:
-        """What the tokens of a row after its first mark still cost in nats: (N − 1,).
+        """What the tokens of a row after the first still cost in nats: (N − 1,).
 
         To say that a word is unknown does not say which: its letters follow, each as likely as any, then a sign that
         ends them. A character never met is one and the same at every level.
@@ -113,7 +114,7 @@ class TextCodec:
             return costs
         letter = math.log(self.letters + 2)  # the known ones, any other, the end
         vocabulary = self.vocabulary
-        cut = vocabulary.cut(prepare_text(text)) if isinstance(vocabulary, TokenList) else ["?"] * len(costs)
+        cut = vocabulary.tokenize(prepare_text(text)) if isinstance(vocabulary, TokenList) else ["?"] * len(costs)
         for place in (row[1:] == UNKNOWN).nonzero().flatten().tolist():
             costs[place] = (len(cut[place]) + 1) * letter
         return costs
@@ -122,8 +123,8 @@ class TextCodec:
 def learn_text_vocabulary(level: str, texts: Sequence[str], recipe: TokensRecipe) -> Vocabulary:
     """A vocabulary that keeps every sign; characters are all kept, however many."""
     if level == "word":
-        return RunningWords.learn(texts, most=recipe.size, least_count=recipe.least_count)
-    return learn_vocabulary(level, texts, size=recipe.size, least_count=recipe.least_count)
+        return LosslessWords.learn(texts, size=recipe.vocab_size, least_count=recipe.min_count)
+    return learn_vocabulary(level, texts, size=recipe.vocab_size, least_count=recipe.min_count)
 
 
 def likely_level(texts: Sequence[str]) -> tuple[str, str]:
@@ -131,7 +132,7 @@ def likely_level(texts: Sequence[str]) -> tuple[str, str]:
     total = sum(map(len, texts))
     if total > LONG_TEXT:
         return "subword", f"{total:,} characters, too many to read one by one"
-    words = Counter(word for text in texts for word in RunningWords([]).cut(text))
+    words = Counter(word for text in texts for word in LosslessWords([]).tokenize(text))
     if len(words) <= CLOSED_VOCABULARY and sum(words.values()) >= USES_OF_A_WORD * len(words):
         return "word", f"only {len(words)} distinct words and signs"
     return "char", f"{len(words)} distinct words in {total:,} characters"

@@ -9,8 +9,8 @@ MODELS = ("rnn", "gru", "lstm", "transformer", "transformer+alibi")
 Values = dict[str, Any]
 
 RECURRENT: Values = {
-    "train.carry": True,
-    "train.window": 64,
+    "train.stateful": True,
+    "train.sequence_length": 64,
     "train.batch_tokens": 2048,
     "model.layers": 1,
     "model.hidden": 256,
@@ -21,7 +21,7 @@ ANY_DATA: dict[str, Values] = {
     "gru": {**RECURRENT, "train.lr": 4e-3},
     "lstm": {**RECURRENT, "train.lr": 8e-3},
     "transformer": {
-        "train.window": 128,
+        "train.sequence_length": 128,
         "train.batch_tokens": 2048,
         "model.layers": 4,
         "model.hidden": 128,

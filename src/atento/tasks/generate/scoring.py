@@ -1,6 +1,7 @@
-"""How likely a model finds a text, token by token: with the state it carries, or with the context it slides along.
+"""Log-probabilities of texts by a language model, and the words that fill blanks.
 
-Filling blanks: a masked model reads both sides at once; a model that writes tries words and scores all of it.
+A recurrent model carries its state through a text, other models slide a window along it. A masked model fills a blank
+from both sides at once; a causal model tries words and scores the whole text.
 """
 
 import re
@@ -13,9 +14,9 @@ from torch import Tensor, nn
 
 from atento.data.examples.batches import like_lengths
 from atento.data.text.vocabulary import END, PAD
-from atento.layers.losses import precise
-from atento.metrics.language_model import judged_text
-from atento.models.language_model import LanguageModel, MaskedModel
+from atento.layers.losses import at_least_float32
+from atento.metrics.language_model import text_score
+from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.recurrent.truncated import chunks
 from atento.spec import DecodeRecipe
 from atento.tasks.generate.codec import MASK, TextCodec, prepare_text
@@ -29,6 +30,9 @@ TOKENS_AT_ONCE = 16_384  # scored together
 LONGEST_WALK = 8192  # steps; a GPU's kernel refuses very long ones
 FRESH = 4  # a sliding window moves on by a quarter of itself: three quarters of it at least stand before any token
 HIDDEN_TOGETHER = 7  # one token in so many is hidden at a time, about as many as in training
+BLANK = re.compile(r"_{3,}|<blank>")
+NEAR = 160  # characters on either side of a blank that are read
+KEPT = 60  # words that fit best what stands before a blank are tried with all that stands after it
 
 
 class Segment(NamedTuple):
@@ -44,19 +48,19 @@ def judge_texts(module: nn.Module, codec: TextCodec, sources: Sequence[str], rec
     """For each text [log-probability, characters, words, log-probability of each of its passages]."""
     rows = [codec.row(source) for source in sources]
     judged = []
-    for source, row, chances in zip(sources, rows, log_probabilities(module, codec, rows), strict=True):
+    for source, row, log_probs in zip(sources, rows, log_probabilities(module, codec, rows), strict=True):
         text = prepare_text(source)
-        judged.append(judged_text(text, (chances - codec.spelling(source, row)).tolist()))
+        judged.append(text_score(text, (log_probs - codec.spelling(source, row)).tolist()))
     return judged
 
 
 @torch.no_grad()
 def log_probabilities(module: nn.Module, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
-    """Of each row (N + 1,) the log-probabilities (N,) of all tokens after its first mark."""
-    if isinstance(module, MaskedModel):
+    """Of each row (N + 1,) the log-probabilities (N,) of all tokens after the first."""
+    if isinstance(module, MaskedLanguageModel):
         return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens))
     if not isinstance(module, LanguageModel):
-        raise TypeError(f"generate works with a LanguageModel or a MaskedModel, not {type(module).__name__}")
+        raise TypeError(f"generate works with a LanguageModel or a MaskedLanguageModel, not {type(module).__name__}")
     if recurs(module):
         return carried(module, rows, most=NUMBERS_AT_ONCE // len(codec.vocabulary))
     step = max(1, codec.window // FRESH)
@@ -64,30 +68,30 @@ def log_probabilities(module: nn.Module, codec: TextCodec, rows: Sequence[Tensor
 
 
 def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[Tensor]:
-    """By a state that goes through each text from its beginning to its end, at most so many steps of all at once."""
+    """Log-probabilities by a recurrent state carried through each text, at most so many steps of all at once."""
     device, found = next(model.parameters()).device, dict[int, Tensor]()
     lengths = [len(row) for row in rows]
     for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         tokens = pad_rows([rows[index] for index in indices])[0].to(device)
-        state, parts = model.decoder.start(model.begin(len(tokens))), [torch.zeros(len(tokens), 0)]
+        state, parts = model.decoder.start(model.empty_source(len(tokens))), [torch.zeros(len(tokens), 0)]
         for steps in chunks(tokens.size(1) - 1, min(LONGEST_WALK, max(1, most // len(tokens)))):
             features, state = model.resume(tokens[:, steps], state)
-            parts.append(said(model.decoder.to_logits(features), tokens[:, 1:][:, steps]).cpu())
+            parts.append(log_probability(model.decoder.to_logits(features), tokens[:, 1:][:, steps]).cpu())
         every = torch.cat(parts, dim=1).double()
         found.update({index: every[place, : lengths[index] - 1] for place, index in enumerate(indices)})
     return [found[index] for index in range(len(rows))]
 
 
 def by_segments(rows: Sequence[Tensor], window: int, step: int, score: Callable[[Tensor], Tensor]) -> list[Tensor]:
-    """By a context that slides along: `score` gives of tokens (B, T + 1) the log-probabilities (B, T) of the last T."""
+    """Log-probabilities by a sliding window; `score`: tokens (B, T + 1) -> log-probabilities (B, T) of the last T."""
     found = [torch.zeros(len(row) - 1, dtype=torch.float64) for row in rows]
     segments = [segment for index, row in enumerate(rows) for segment in slide(index, len(row) - 1, window, step)]
     lengths = [segment.end - segment.begin for segment in segments]
     for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
         some = [segments[index] for index in indices]
         tokens, _ = pad_rows([rows[one.row][one.begin : one.end + 1] for one in some])
-        for one, chances in zip(some, score(tokens).cpu().double(), strict=True):
-            found[one.row][one.fresh : one.end] = chances[one.fresh - one.begin : one.end - one.begin]
+        for one, log_probs in zip(some, score(tokens).cpu().double(), strict=True):
+            found[one.row][one.fresh : one.end] = log_probs[one.fresh - one.begin : one.end - one.begin]
     return found
 
 
@@ -101,38 +105,31 @@ def slide(row: int, tokens: int, window: int, step: int) -> Iterator[Segment]:
 
 
 def all_at_once(model: LanguageModel, tokens: Tensor) -> Tensor:
-    """Each token from those before it: (B, T + 1) -> (B, T). Padding on the right is seen by no token before it."""
+    """The log-probability of each token given those before it: (B, T + 1) -> (B, T). Padding is on the right."""
     tokens = tokens.to(next(model.parameters()).device)
-    logits = model.decoder(tokens[:, :-1], model.begin(len(tokens)))
-    return said(logits, tokens[:, 1:])
+    logits = model.decoder(tokens[:, :-1], model.empty_source(len(tokens)))
+    return log_probability(logits, tokens[:, 1:])
 
 
-def hidden_in_turn(model: MaskedModel, tokens: Tensor) -> Tensor:
-    """Each token from all others, a few hidden at a time: (B, T + 1) -> (B, T) (Salazar et al., 2020, eq. 1, where
-    one is hidden at a time). It is no probability of the text: it says how well blanks are filled.
+def hidden_in_turn(model: MaskedLanguageModel, tokens: Tensor) -> Tensor:
+    """The log-probability of each token given all others: (B, T + 1) -> (B, T) (Salazar et al., 2020, eq. 1), with
+    several masked at a time. The sum is a pseudo-log-likelihood, not the log-probability of the text.
     """
     tokens = tokens.to(next(model.parameters()).device)
     valid = tokens != PAD
-    chances = torch.zeros(tokens.shape, dtype=torch.float64, device=tokens.device)
+    log_probs = torch.zeros(tokens.shape, dtype=torch.float64, device=tokens.device)
     for first in range(min(HIDDEN_TOGETHER, tokens.size(1))):
         hidden = torch.zeros_like(valid)
         hidden[:, first::HIDDEN_TOGETHER] = True
         hidden &= valid & (tokens != END)
         states = model.encoder.encode(tokens.masked_fill(hidden, MASK), valid).states
-        chances[hidden] = said(model.to_logits(states[hidden]), tokens[hidden]).double()
-    return chances[:, 1:]
+        log_probs[hidden] = log_probability(model.to_logits(states[hidden]), tokens[hidden]).double()
+    return log_probs[:, 1:]
 
 
-def said(logits: Tensor, tokens: Tensor) -> Tensor:
+def log_probability(logits: Tensor, tokens: Tensor) -> Tensor:
     """The log-probability of each token (...,) by its logits (..., V)."""
-    return precise(logits).log_softmax(dim=-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
-
-
-# Axes: N tokens of a text, V vocabulary.
-
-BLANK = re.compile(r"_{3,}|<blank>")
-NEAR = 160  # characters on either side that have a say in a blank
-KEPT = 60  # words that go best with what stands before a blank are tried with all that stands after it
+    return at_least_float32(logits).log_softmax(dim=-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
 
 
 def has_blank(text: str) -> bool:
@@ -143,42 +140,42 @@ def has_blank(text: str) -> bool:
 @torch.no_grad()
 def fill(module: nn.Module, codec: TextCodec, text: str) -> Answer:
     """The text with one word of the training part in each blank, the first blank first; the score is the sum of the
-    words' log-probabilities, by a model that writes that of the filled text.
+    words' log-probabilities, and of a causal model the log-probability of the filled text.
     """
     text, words, score = prepare_text(text), list[str](), 0.0
     while (blank := BLANK.search(text)) is not None:
         before, after = text[: blank.start()], text[blank.end() :]
-        if isinstance(module, MaskedModel):
+        if isinstance(module, MaskedLanguageModel):
             word, gained = by_masks(module, codec, before, after)
         else:
             word, gained = by_trying(module, codec, before, after)
         words.append(word)
         score += gained
         text = before + word + after
-    if not isinstance(module, MaskedModel):
+    if not isinstance(module, MaskedLanguageModel):
         score = float(log_probabilities(module, codec, [codec.row(text)])[0].sum())
     return Answer(text, score, value=words)
 
 
 def by_trying(module: nn.Module, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
-    """The word with which the text up to the next blank is likeliest."""
+    """The word with which the text up to the next blank is most probable."""
     before, rest = before[-NEAR:], BLANK.split(after)[0][:NEAR]
-    words = likeliest(module, codec, before, codec.words, rest[:2])[:KEPT]  # what follows at once ends a word
-    best = likeliest(module, codec, before, [word for word, _ in words], rest)
+    words = rank_words(module, codec, before, codec.words, rest[:2])[:KEPT]  # what follows at once ends a word
+    best = rank_words(module, codec, before, [word for word, _ in words], rest)
     return best[0]
 
 
-def likeliest(
+def rank_words(
     module: nn.Module, codec: TextCodec, before: str, words: tuple[str, ...] | list[str], rest: str
 ) -> list[tuple[str, float]]:
-    """The words with the log-probability of before + word + rest, the likeliest first."""
+    """The words with the log-probability of before + word + rest, the most probable first."""
     rows = [codec.row(before + word + rest, whole=False) for word in words]
-    scores = [float(chances.sum()) for chances in log_probabilities(module, codec, rows)]
+    scores = [float(log_probs.sum()) for log_probs in log_probabilities(module, codec, rows)]
     return sorted(zip(words, scores, strict=True), key=lambda item: -item[1])
 
 
-def by_masks(module: MaskedModel, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
-    """The word whose tokens are likeliest where masks stand, as many masks as it has tokens, by the mean of them."""
+def by_masks(module: MaskedLanguageModel, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
+    """The word with the highest mean log-probability of its tokens at as many masks."""
     alike = defaultdict[tuple[int, ...], list[tuple[str, list[int], Tensor]]](list)
     for word in codec.words:
         row, own, places = hidden_word(codec, before, word, after)
@@ -190,9 +187,9 @@ def by_masks(module: MaskedModel, codec: TextCodec, before: str, after: str) -> 
     for tokens, some in alike.items():
         asked = torch.tensor([tokens], device=device)
         states = module.encoder.encode(asked, torch.ones_like(asked, dtype=torch.bool)).states[0]
-        chances = module.to_logits(states).float().log_softmax(dim=-1).cpu()  # (N, V)
+        log_probs = module.to_logits(states).float().log_softmax(dim=-1).cpu()  # (N, V)
         for word, places, row in some:
-            sums = float(chances[places, row[places]].sum())
+            sums = float(log_probs[places, row[places]].sum())
             found.append((sums / len(places), word, sums))
     _, word, score = max(found)
     return word, score
@@ -200,13 +197,13 @@ def by_masks(module: MaskedModel, codec: TextCodec, before: str, after: str) -> 
 
 def hidden_word(codec: TextCodec, before: str, word: str, after: str) -> tuple[Tensor, list[int], list[int]]:
     """The row of the text with that word in every blank; where its tokens stand, in the first blank and in any."""
-    pieces = [before[-NEAR:], *BLANK.split(after)]
-    text, spans = pieces[0], list[tuple[int, int]]()
-    for piece in pieces[1:]:
+    parts = [before[-NEAR:], *BLANK.split(after)]
+    text, spans = parts[0], list[tuple[int, int]]()
+    for part in parts[1:]:
         spans.append((len(text), len(text) + len(word)))
-        text += word + piece
+        text += word + part
     everywhere = [
-        (place + 1, start < spans[0][1])  # after the first mark
+        (place + 1, start < spans[0][1])  # after the first token
         for place, (start, end) in enumerate(codec.vocabulary.offsets(text))
         if any(start < last and end > first for first, last in spans)
     ]

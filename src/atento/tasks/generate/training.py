@@ -1,4 +1,4 @@
-"""How a model of plain text learns: windows of one long row, whole documents, or tokens that are hidden."""
+"""Training of language models on plain text: windows of one long row, whole documents, or masked tokens."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,17 +9,20 @@ from torch import Tensor, nn
 
 from atento.data.examples.batches import Sampler
 from atento.data.examples.streams import StoredTokens, Stream, StreamSampler
-from atento.data.text.vocabulary import END, MARKS
+from atento.data.text.vocabulary import END, SPECIAL_TOKENS
 from atento.layers.losses import Loss, token_cross_entropy
 from atento.layers.masking import valid_from_lengths
 from atento.models.backbones.recurrent import RecurrentDecoder
-from atento.models.language_model import LanguageModel, MaskedBatch, MaskedModel, TextBatch, hide
+from atento.models.language_model import LanguageModel, MaskedBatch, MaskedLanguageModel, TextBatch, mask_tokens
 from atento.recurrent.truncated import chunks
 from atento.spec import TrainRecipe
+from atento.tasks.encoding import EncodedOnDemand
 from atento.tasks.generate.codec import MASK, TextCodec
-from atento.tasks.task import EncodedOnDemand, InStretches, Windows
+from atento.tasks.task import TruncatedBPTT, Windows
 
 # Axes: B batch, T time.
+
+TextModel = LanguageModel | MaskedLanguageModel
 
 
 class WindowBatch(NamedTuple):
@@ -73,30 +76,42 @@ class Beginnings(Sequence[Tensor]):
 def cut_windows(rows: Sequence[Tensor], recipe: TrainRecipe, codec: TextCodec) -> Windows:
     """What is learned at a time, and in which order: windows of running text, or documents, the long ones in parts."""
     if codec.ends and isinstance(rows, EncodedOnDemand):
-        most = recipe.window + 1
+        most = recipe.sequence_length + 1
         lengths = np.minimum(rows.lengths(), np.int32(most))
         shuffled = Sampler(lengths, batch_tokens=recipe.batch_tokens, seed=recipe.seed)
         begun = Beginnings(rows, most)
         return Windows(HiddenRows(begun, codec) if codec.objective == "masked" else begun, shuffled, carried=False)
     if codec.ends:
-        window = recipe.window
+        window = recipe.sequence_length
         parts = [row[at : at + window + 1] for row in rows for at in range(0, max(1, len(row) - 1), window)]
         sampler = Sampler([len(part) for part in parts], batch_tokens=recipe.batch_tokens, seed=recipe.seed)
         return Windows(HiddenRows(parts, codec) if codec.objective == "masked" else parts, sampler, carried=False)
-    stream = Stream(StoredTokens(rows) if isinstance(rows, EncodedOnDemand) else torch.cat(list(rows)), recipe.window)
-    carried = recipe.carry and codec.objective == "next"
+    stream = Stream(
+        StoredTokens(rows) if isinstance(rows, EncodedOnDemand) else torch.cat(list(rows)), recipe.sequence_length
+    )
+    carried = recipe.stateful and codec.objective == "next"
     order = StreamSampler(stream, batch_tokens=recipe.batch_tokens, seed=recipe.seed, lanes=carried)
     return Windows(HiddenRows(stream, codec) if codec.objective == "masked" else stream, order, carried=carried)
 
 
-def batch_rows(rows: Sequence[Tensor] | Sequence[Hidden]) -> WindowBatch | TextBatch | MaskedBatch:
+AnyTextBatch = WindowBatch | TextBatch | MaskedBatch
+
+
+def length(codec: TextCodec, row: Tensor) -> int:
+    """How many tokens."""
+    return len(row)
+
+
+def batch_rows(codec: TextCodec, rows: Sequence[Tensor] | Sequence[Hidden]) -> AnyTextBatch:
     """Rows of one length side by side; others padded on the right. What is hidden is drawn by torch's own generator,
     which a checkpoint holds; never a mark.
     """
     if isinstance(rows[0], Hidden):
         tokens, valid = pad_rows([row.row for row in rows if isinstance(row, Hidden)])
         may = valid & (tokens != END)
-        read, judged = hide(tokens, may, share=rows[0].share, mask=MASK, first=len(MARKS), size=rows[0].size)
+        read, judged = mask_tokens(
+            tokens, may, rate=rows[0].share, mask=MASK, first=len(SPECIAL_TOKENS), size=rows[0].size
+        )
         return MaskedBatch(read, valid, tokens, judged)
     plain = [row for row in rows if isinstance(row, Tensor)]
     if len({len(row) for row in plain}) == 1:
@@ -113,14 +128,17 @@ def pad_rows(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
     return padded, valid_from_lengths(torch.tensor([len(row) for row in rows]), padded.size(1))
 
 
-def text_loss(module: nn.Module, batch: WindowBatch | TextBatch | MaskedBatch, smoothing: float) -> Loss:
-    """Cross-entropy of each token given those before it, or of each hidden one given all others."""
+def text_loss(module: TextModel, batch: AnyTextBatch, smoothing: float) -> Loss:
+    """Cross-entropy of each token given those before it, or of each masked one given all others."""
     if isinstance(batch, MaskedBatch):
-        return as_masked(module).loss(batch)
-    model = as_language_model(module)
+        if not isinstance(module, MaskedLanguageModel):
+            raise TypeError(f"masked tokens are learned by a MaskedLanguageModel, not by a {type(module).__name__}")
+        return module.loss(batch)
+    if not isinstance(module, LanguageModel):
+        raise TypeError(f"next tokens are learned by a LanguageModel, not by a {type(module).__name__}")
     if isinstance(batch, TextBatch):
-        return token_cross_entropy(model(batch), batch.target[batch.valid], smoothing=smoothing)
-    logits = model.decoder(batch.previous, model.begin(len(batch.previous)))  # (B, T, V)
+        return token_cross_entropy(module(batch), batch.target[batch.valid], smoothing=smoothing)
+    logits = module.decoder(batch.previous, module.empty_source(len(batch.previous)))  # (B, T, V)
     return token_cross_entropy(logits.flatten(0, 1), batch.target.flatten(), smoothing=smoothing)
 
 
@@ -129,42 +147,26 @@ def count_tokens(batch: WindowBatch | TextBatch) -> int:
     return int(batch.valid.sum()) if isinstance(batch, TextBatch) else batch.target.numel()
 
 
-def first_state(module: nn.Module, batch: WindowBatch | TextBatch) -> Any:
-    """Before the first step."""
-    model = as_language_model(module)
-    return model.decoder.start(model.begin(len(batch.previous)))
+def first_state(module: LanguageModel, batch: WindowBatch | TextBatch) -> Any:
+    """The state before the first step."""
+    return module.decoder.start(module.empty_source(len(batch.previous)))
 
 
 def cut_steps(batch: WindowBatch | TextBatch, steps: int) -> list[WindowBatch | TextBatch]:
-    """Stretches of the windows, or of documents with padding on the right."""
+    """Chunks of the windows, or of documents with padding on the right."""
     return [type(batch)(*(part[:, here] for part in batch)) for here in chunks(batch.target.size(1), steps)]
 
 
-def stretch_loss(module: nn.Module, stretch: WindowBatch | TextBatch, state: Any, smoothing: float) -> tuple[Loss, Any]:
-    """The loss of a stretch from where the model stands, and where it stands then."""
-    model = as_language_model(module)
-    features, state = model.resume(stretch.previous, state)
-    logits = model.decoder.to_logits(features)  # (B, T, V)
-    if isinstance(stretch, TextBatch):
-        return token_cross_entropy(logits[stretch.valid], stretch.target[stretch.valid], smoothing=smoothing), state
-    return token_cross_entropy(logits.flatten(0, 1), stretch.target.flatten(), smoothing=smoothing), state
+def chunk_loss(module: LanguageModel, chunk: WindowBatch | TextBatch, state: Any, smoothing: float) -> tuple[Loss, Any]:
+    """The loss of a chunk from a state of the model, and the state after it."""
+    features, state = module.resume(chunk.previous, state)
+    logits = module.decoder.to_logits(features)  # (B, T, V)
+    if isinstance(chunk, TextBatch):
+        return token_cross_entropy(logits[chunk.valid], chunk.target[chunk.valid], smoothing=smoothing), state
+    return token_cross_entropy(logits.flatten(0, 1), chunk.target.flatten(), smoothing=smoothing), state
 
 
-STRETCHES = InStretches(items=count_tokens, start=first_state, cut=cut_steps, loss=stretch_loss)
-
-
-def as_language_model(module: nn.Module) -> LanguageModel:
-    """The module, typed."""
-    if not isinstance(module, LanguageModel):
-        raise TypeError(f"only a LanguageModel goes on with a text, not {type(module).__name__}")
-    return module
-
-
-def as_masked(module: nn.Module) -> MaskedModel:
-    """The module, typed."""
-    if not isinstance(module, MaskedModel):
-        raise TypeError(f"only a MaskedModel fills what is hidden, not {type(module).__name__}")
-    return module
+TRUNCATED_BPTT = TruncatedBPTT(items=count_tokens, start=first_state, cut=cut_steps, loss=chunk_loss)
 
 
 def recurs(module: nn.Module) -> bool:

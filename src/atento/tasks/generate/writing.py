@@ -1,4 +1,4 @@
-"""Going on with a text: greedy, with a beam, or drawn by chance."""
+"""Completions of a text by greedy search, beam search or sampling."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,17 +7,17 @@ import torch
 from torch import Tensor
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import Hypothesis, Marks, search
-from atento.decoding.prefix import Primed
+from atento.decoding import Hypothesis, SpecialTokens, search
+from atento.decoding.prefix import PrefixedDecoder
 from atento.models.language_model import LanguageModel
 from atento.spec import DecodeRecipe
 from atento.tasks.generate.codec import TextCodec
 from atento.tasks.generate.training import recurs
-from atento.tasks.seq2seq.translate import seeds_of
+from atento.tasks.outputs.written_text import seeds_of
 
 ROWS_AT_ONCE = 64
 
-DOCUMENT = Marks(start=END, end=END, forbidden=(PAD, UNKNOWN, START))
+DOCUMENT = SpecialTokens(start=END, end=END, forbidden=(PAD, UNKNOWN, START))
 RUNNING = DOCUMENT._replace(forbidden=(*DOCUMENT.forbidden, END))  # a long text has no end to write
 
 
@@ -26,7 +26,7 @@ def go_on(model: LanguageModel, codec: TextCodec, rows: Sequence[Tensor], recipe
 
     A Transformer writes in rounds: no position is later than those it learned.
     """
-    longest = recipe.longest or codec.longest
+    longest = recipe.max_tokens or codec.longest
     found = [Hypothesis((), 0.0) for _ in rows]
     own = seeds_of([row.tolist() for row in rows], recipe.seed)
     going = list(range(len(rows)))
@@ -75,8 +75,8 @@ def write(
 ) -> list[Hypothesis]:
     """After texts (B, T): sampling, greedy search or a beam, as the recipe says."""
     texts = texts.to(next(model.parameters()).device)
-    nothing = model.begin(len(texts))
+    nothing = model.empty_source(len(texts))
     features, state = model.resume(texts, model.decoder.start(nothing))
-    decoder = Primed(model.decoder, model.decoder.to_logits(features[:, -1]), state)
-    marks = DOCUMENT if codec.ends else RUNNING
-    return search(decoder, nothing, recipe, marks=marks, longest=longest, seeds=seeds)
+    decoder = PrefixedDecoder(model.decoder, model.decoder.to_logits(features[:, -1]), state)
+    special_tokens = DOCUMENT if codec.ends else RUNNING
+    return search(decoder, nothing, recipe, special_tokens=special_tokens, max_tokens=longest, seeds=seeds)

@@ -1,93 +1,162 @@
-"""The channels of numeric sequences, each on a scale of its own: mean 0 and spread 1 over the training part."""
+"""Sequences of numbers as an input, of one or many channels: each channel standardised over the training part."""
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from atento.data.records import counted
 from atento.data.tables.number_lists import require_numbers
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
+from atento.models.backbones.numbers import patch_labels
+from atento.models.builders.choices import HeadMaker
+from atento.models.builders.numbers import build_estimator, build_series_classifier, build_transcriber
+from atento.models.classifier import Classifier, LabelledBatch
+from atento.models.protocols import Encoder
+from atento.models.translator import Translator
+from atento.spec import ModelRecipe, TokensRecipe
+from atento.tasks.inputs.input import (
+    EncoderDecoderInput,
+    ManyToOneInput,
+    PaddedSources,
+    SourceView,
+    align_sequence,
+    trace_sequence,
+)
+from atento.tasks.leaks import require_training_scale
+from atento.tasks.task import Alignment, Answer, Saved
+from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, T time, C channels.
 
 MOST_CHANNELS = 10_000
 
 
-class Scale(NamedTuple):
-    """x -> (x − mean) / spread; a channel that never changes is only moved."""
+class Standardization(NamedTuple):
+    """x -> (x − mean) / std; numbers that never change are only moved."""
 
     mean: float
-    spread: float
+    std: float
 
     @classmethod
-    def of(cls, numbers: Tensor) -> "Scale":
+    def of(cls, numbers: Tensor) -> "Standardization":
         """From the training part's numbers."""
-        mean, spread = float(numbers.mean()), float(numbers.std(correction=0))
-        return cls(mean, spread if spread > 1e-12 * max(1.0, abs(mean)) else 1.0)
+        mean, std = float(numbers.mean()), float(numbers.std(correction=0))
+        return cls(mean, std if std > 1e-12 * max(1.0, abs(mean)) else 1.0)
+
+    @classmethod
+    def load(cls, saved: object) -> "Standardization":
+        """Two finite numbers, the second above zero."""
+        if (
+            isinstance(saved, list)
+            and len(saved) == 2
+            and all(isinstance(number, int | float) and math.isfinite(number) for number in saved)
+            and saved[1] > 0
+        ):
+            return cls(*saved)
+        raise InputError("this file holds no scales of numbers.", found=str(saved)[:80], fix="train again")
 
     def to(self, number: float) -> float:
         """Onto the scale."""
-        return (number - self.mean) / self.spread
+        return (number - self.mean) / self.std
 
     def back(self, number: float) -> float:
         """Off the scale."""
-        return number * self.spread + self.mean
+        return number * self.std + self.mean
 
 
-class Channels(tuple[Scale, ...]):
-    """The scale of each channel of a sequence."""
+class Numbers(ManyToOneInput[Tensor, LabelledBatch, Classifier], EncoderDecoderInput[Tensor]):
+    """Texts of numbers <-> standardised sequences (T, C)."""
 
-    __slots__ = ()
+    kind = "numbers"
+    has_tokens = False
+    texts = "sequences"
+    at_once = 32_768
+
+    def __init__(self, channels: Sequence[Standardization], *, notes: tuple[str, ...] = ()) -> None:
+        self.channels, self.notes = tuple(channels), notes
+
+    def require_training_scale(self, sources: Sequence[str]) -> None:
+        """Refuse scales of channels that are not those of the training sources."""
+        scales = np.array(self.channels, dtype=np.float64)  # (C, 2)
+        names = [f"channel {number + 1}" for number in range(len(self.channels))]
+        require_training_scale(names, scales[:, 0], scales[:, 1], (require_numbers(source) for source in sources))
 
     @classmethod
-    def learn(cls, sources: Sequence[str]) -> tuple["Channels", int]:
-        """From the training part's sequences, all as wide as the first; and how many steps they have together."""
+    def learn(cls, recipe: TokensRecipe, sources: Sequence[str], *, writes: bool) -> Self:
+        """The scale of each channel from the training part, whose sequences are all as wide as the first."""
         first = require_numbers(sources[0])
         rows = [first, *(require_numbers(source, channels=first.shape[1]) for source in sources[1:])]
         steps = torch.from_numpy(np.concatenate(rows))  # (all steps, C)
-        return cls(Scale.of(channel) for channel in steps.mT), len(steps)
+        channels = [Standardization.of(channel) for channel in steps.mT]
+        note = f"{counted(len(channels), 'channel')}, {len(steps) / len(sources):.0f} steps a sequence"
+        return cls(channels, notes=(note,))
 
     @classmethod
-    def load(cls, saved: Any) -> "Channels":
+    def load(cls, saved: Saved) -> Self:
         """What `to_json` wrote."""
-        known = isinstance(saved, list) and 1 <= len(saved) <= MOST_CHANNELS
-        if not known or not all(map(is_scale, saved)):
+        channels = saved.get("channels")
+        if not isinstance(channels, list) or not 1 <= len(channels) <= MOST_CHANNELS:
             raise InputError("this file holds no scales of numbers.", found=str(saved)[:80], fix="train again")
-        return cls(Scale(*channel) for channel in saved)
+        return cls([Standardization.load(channel) for channel in channels])
 
-    def to_json(self) -> list[list[float]]:
-        """Mean and spread of each channel."""
-        return [list(channel) for channel in self]
+    def to_json(self) -> dict[str, Any]:
+        """Mean and standard deviation of each channel."""
+        return {"channels": [list(channel) for channel in self.channels]}
 
-    def read(self, source: str) -> Tensor:
-        """The scaled numbers (T, C) of a text."""
-        steps = torch.from_numpy(require_numbers(source, channels=len(self)))
-        means, spreads = torch.tensor(self, dtype=torch.float64).unbind(dim=1)
-        return ((steps - means) / spreads).to(torch.get_default_dtype())
+    def encode(self, source: str) -> Tensor:
+        """The standardised numbers (T, C) of a text."""
+        steps = torch.from_numpy(require_numbers(source, channels=len(self.channels)))
+        means, stds = torch.tensor(self.channels, dtype=torch.float64).unbind(dim=1)
+        return ((steps - means) / stds).to(torch.get_default_dtype())
 
+    def length(self, encoded: Tensor) -> int:
+        """How many steps."""
+        return len(encoded)
 
-def is_scale(saved: Any) -> bool:
-    """Two finite numbers, the second above zero."""
-    return (
-        isinstance(saved, list)
-        and len(saved) == 2
-        and all(isinstance(number, int | float) and math.isfinite(number) for number in saved)
-        and saved[1] > 0
-    )
+    def output_length(self, encoded: Tensor) -> None:
+        """A long recording may hold a short text: the source bounds nothing."""
 
+    def tensors(self, encoded: Sequence[Tensor]) -> PaddedSources:
+        """(T, C) each -> values (B, T, C), zeros on the right, and valid (B, T)."""
+        values = nn.utils.rnn.pad_sequence(list(encoded), batch_first=True)
+        valid = valid_from_lengths(torch.tensor([len(row) for row in encoded]), values.size(1))
+        return PaddedSources(values, valid)
 
-def pad_sequences(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """(T, C) each -> values (B, T, C), zeros on the right, and valid (B, T)."""
-    values = nn.utils.rnn.pad_sequence(list(rows), batch_first=True)
-    return values, valid_from_lengths(torch.tensor([len(row) for row in rows]), values.size(1))
+    def batch(self, encoded: Sequence[Tensor], truth: Tensor) -> LabelledBatch:
+        """Padded sources, with what is true of each."""
+        return LabelledBatch(*self.tensors(encoded), truth)
 
+    def align(self, network: Classifier, source: str, answer: Answer) -> Alignment:
+        """Which items of the source the answer was taken from."""
+        return align_sequence(self, network, source, answer)
 
-def pad_for(module: nn.Module, rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """The same where the module is, in its precision."""
-    like = next(module.parameters())
-    values, valid = pad_sequences(rows)
-    return values.to(like), valid.to(like.device)
+    def trace(self, network: Classifier, source: str) -> list[TraceMatrix]:
+        """From the source to one vector."""
+        return trace_sequence(self, network, source)
+
+    def build(self, recipe: ModelRecipe, head: HeadMaker, width: int) -> Classifier:
+        """A classifier of numeric sequences."""
+        return build_series_classifier(recipe, len(self.channels), head, width)
+
+    def build_estimator(self, recipe: ModelRecipe) -> Classifier:
+        """An estimator reads every step, never patches."""
+        return build_estimator(recipe, len(self.channels))
+
+    def build_translator(self, recipe: ModelRecipe, vocabulary_size: int) -> Translator:
+        """A transcriber of numeric sequences."""
+        return build_transcriber(recipe, len(self.channels), vocabulary_size)
+
+    def view(self, encoder: Encoder, source: str) -> SourceView:
+        """The numbers of each step, or the steps of each patch."""
+        return SourceView(patch_labels(encoder, source.split()))
+
+    def trace_source(self, encoder: Encoder, source: str, view: SourceView) -> list[TraceMatrix]:
+        """The standardised numbers."""
+        names = [f"x{number + 1}" for number in range(len(self.channels))]
+        formula = "(x − mean) / std of the training part"
+        return [trace_matrix("numbers", formula, source.split(), self.encode(source), columns=names)]

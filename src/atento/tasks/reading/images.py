@@ -1,135 +1,62 @@
-"""Pictures with captions, with a label each, or with a question and its answer; split by what a picture looks like.
+"""Readers of images: with a caption, a label, several labels or a number each, or with a question and its answer.
 
-The same bytes under two names are one picture: they never stand in two parts."""
+Parts are split by what an image looks like: the same bytes under two names are one image, which never stands in two
+parts.
+"""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 
-from atento.data.examples.pairs import Pair, Pairs, empty_cell
-from atento.data.examples.splitting import parse_shares, split_by_key
+from atento.data.examples.labels import LabelSetTarget, LabelTarget
+from atento.data.examples.numbers import NumberTarget
+from atento.data.examples.pairs import ExampleSource, ExampleTarget
+from atento.data.examples.texts import TextTarget
 from atento.data.files.image_names import is_drawn
-from atento.data.images.gallery import look_over
-from atento.data.images.loading import Faulty
-from atento.data.images.reading import (
-    gallery_of,
-    picture_at,
-    question_at,
-    read_captions,
-    read_picture_labels,
-    read_picture_questions,
-    source_of,
-)
-from atento.data.records import Refusal, counted, join, split
+from atento.data.images.finding import check_image
+from atento.data.images.loading import UnusableImage
+from atento.data.images.reading import ImageQuestionSource, ImageSource, caption_column
+from atento.data.records import counted, split_items
 from atento.spec import DataRecipe
-from atento.tasks.reading.reader import Reader, by_source, one_each, open_rows, read_to_answer
-from atento.tasks.task import Asked, Opened, Question, Reading
-
-
-@dataclass(frozen=True)
-class PictureFiles:
-    """How a task of pictures reads: a `Reader` whose parts share no picture, and whose fingerprint is of pictures."""
-
-    reader: Reader
-
-    def read(self, recipe: DataRecipe, seed: int) -> Reading:
-        """The three parts; training rows of a picture that is also held out are left out, and counted."""
-        reading = self.reader.read(recipe, seed)
-        held = {digest_of(question.source, recipe) for question in (*reading.valid, *reading.test)}
-        kept = tuple(pair for pair in reading.train if digest_of(pair[0], recipe) not in held)
-        copies = len(reading.train) - len(kept)
-        note = f"{counted(copies, 'training row')} left out: the same picture is in validation or test"
-        sources = [*(source for source, _ in kept), *(question.source for question in (*reading.valid, *reading.test))]
-        digest = hashlib.sha256(reading.fingerprint.encode())
-        for source in sources:
-            digest.update(digest_of(source, recipe).encode())
-        return reading._replace(
-            train=kept, notes=(*reading.notes, note) if copies else reading.notes, fingerprint=digest.hexdigest()
-        )
-
-    def ask(self, recipe: DataRecipe, file: str, seed: int) -> Asked:
-        """All rows of a file as questions; of a built-in set, its test part."""
-        return self.reader.ask(recipe, file, seed)
-
-    def open_file(self, recipe: DataRecipe, file: str, seed: int) -> Opened:
-        """All columns of a file, and the pictures in it; of a built-in set, its test part."""
-        return self.reader.open_file(recipe, file, seed)
+from atento.tasks.reading.reader import Examples, Reader, all_labels, by_source, one_each, share_out
+from atento.tasks.task import Dataset
 
 
 def digest_of(source: str, recipe: DataRecipe) -> str:
-    """What tells pictures apart, whatever their names: their bytes; a drawn scene is its own."""
-    picture = split(source)[0]
-    if is_drawn(picture):
-        return picture
+    """A digest of an image's bytes, the same under every name; of a drawn scene, its text."""
+    image = split_items(source)[0]
+    if is_drawn(image):
+        return image
     try:
-        return look_over(picture, largest=recipe.largest).digest
-    except (Faulty, OSError):
-        return picture
+        return check_image(image, largest=recipe.max_megapixels).digest
+    except (UnusableImage, OSError):
+        return image
 
 
-def share_pictures(
-    recipe: DataRecipe, pairs: Sequence[Pair], own_valid: Pairs | None, own_test: Pairs | None, seed: int
-) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Train, validation and test rows by distinct pictures; a part with a file of its own takes no share."""
-    shares = parse_shares(recipe.split)
-    wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
-    if own_valid is not None and own_test is not None:
-        return list(pairs), list(own_valid.pairs), list(own_test.pairs)
-    keys = [digest_of(source, recipe) for source, _ in pairs]
-    total = sum(wanted)
-    parts = split_by_key(keys, shares=(wanted[0] / total, wanted[1] / total, wanted[2] / total), seed=seed)
-    train, valid, test = ([pairs[index] for index in part] for part in parts)
-    return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
+def without_held_out_images(dataset: Dataset, recipe: DataRecipe) -> Dataset:
+    """The parts without training rows of an image that is also held out, and with a fingerprint of the images."""
+    examples = (*dataset.valid, *dataset.test)
+    held = {digest_of(one.source, recipe) for one in examples}
+    kept = tuple(pair for pair in dataset.train if digest_of(pair[0], recipe) not in held)
+    copies = len(dataset.train) - len(kept)
+    note = f"{counted(copies, 'training row')} left out: the same image is in validation or test"
+    digest = hashlib.sha256(dataset.fingerprint.encode())
+    for source in (*(source for source, _ in kept), *(one.source for one in examples)):
+        digest.update(digest_of(source, recipe).encode())
+    notes = (*dataset.notes, note) if copies else dataset.notes
+    return dataset._replace(train=kept, notes=notes, fingerprint=digest.hexdigest())
 
 
-def open_pictures(recipe: DataRecipe, file: str) -> Opened:
-    """The pictures of a folder, of a table that may say nothing of them, or one picture by itself."""
-    table = read_to_answer(recipe, file, (recipe.source,))
-    picture, gallery = picture_at(table, only(recipe, table.columns)), gallery_of(recipe, file)
-
-    def found(row: int) -> str | Refusal:
-        filled = table.rows[row][picture].strip()
-        return source_of(table, row, picture, gallery) if filled else empty_cell(table, row, picture)
-
-    return open_rows(recipe, table, found)
+share_images = partial(share_out, key_of=digest_of)
 
 
-def open_questions(recipe: DataRecipe, file: str) -> Opened:
-    """The pictures of a table and what is asked of each."""
-    table = read_to_answer(recipe, file, (recipe.source, recipe.target))
-    picture, gallery = picture_at(table, recipe), gallery_of(recipe, file)
-    question = question_at(table, recipe, picture)
-
-    def found(row: int) -> str | Refusal:
-        empty = next((column for column in (picture, question) if not table.rows[row][column].strip()), -1)
-        if empty >= 0:
-            return empty_cell(table, row, empty)
-        source = source_of(table, row, picture, gallery)
-        return source if isinstance(source, Refusal) else join((source, table.rows[row][question].strip()))
-
-    return open_rows(recipe, table, found)
+def image_reader(source: ExampleSource, target: ExampleTarget, column: str, examples: Examples = one_each) -> Reader:
+    """A reader whose parts share no image."""
+    columns = ("image", column)
+    return Reader(source, target, examples, share_images, without_held_out_images, columns)
 
 
-def only(recipe: DataRecipe, columns: Sequence[str]) -> DataRecipe:
-    """The recipe, without the name of a column that a plain folder of pictures does not have."""
-    return recipe if recipe.source in columns else recipe.model_copy(update={"source": ""})
-
-
-Questions = Callable[[Iterable[Pair]], tuple[Question, ...]]
-
-
-def files_of(
-    rows: Callable[[DataRecipe, str], Pairs],
-    sources: Callable[[DataRecipe, str], Opened],
-    column: str,
-    questions: Questions = one_each,
-) -> PictureFiles:
-    """How one of the tasks reads."""
-    return PictureFiles(
-        Reader(rows=rows, sources=sources, questions=questions, share=share_pictures, columns=("picture", column))
-    )
-
-
-CAPTIONED = files_of(read_captions, open_pictures, "caption", by_source)
-LABELLED_PICTURES = files_of(read_picture_labels, open_pictures, "label")
-PICTURE_QUESTIONS = files_of(read_picture_questions, open_questions, "answer")
+CAPTIONED = image_reader(ImageSource(), TextTarget(caption_column, "caption", "the captions"), "caption", by_source)
+LABELLED_IMAGES = image_reader(ImageSource(), LabelTarget(names_beside=True), "label")
+LABEL_SET_IMAGES = image_reader(ImageSource(), LabelSetTarget(), "labels", all_labels)
+IMAGE_ESTIMATES = image_reader(ImageSource(), NumberTarget(), "number", by_source)
+IMAGE_QUESTIONS = image_reader(ImageQuestionSource(), LabelTarget("answer", "the answers"), "answer")

@@ -1,4 +1,4 @@
-"""A file larger than memory: read piece by piece, kept on disk, split by what each source is."""
+"""A file larger than memory: it is read in chunks, kept on disk, and split by the hash of each source."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from atento.data.examples.batches import Pair, StoredPairs
 from atento.data.examples.pairs import Pairs
 from atento.data.examples.splitting import parse_shares, rank
 from atento.data.records import Refusal, stop_or_skip
-from atento.data.tables.chunks import Chunk, chunks_of
+from atento.data.tables.chunks import FileChunk, chunks_of
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -41,10 +41,10 @@ class Parts:
             self.train.append(pair)
 
 
-def read_pieces(
+def read_chunks(
     recipe: DataRecipe, read: Callable[[DataRecipe, str], Pairs]
-) -> Iterator[tuple[Chunk, Pairs, tuple[Refusal, ...]]]:
-    """Each piece as the task's own reader reads it; refused rows are named by their line in the whole file."""
+) -> Iterator[tuple[FileChunk, Pairs, tuple[Refusal, ...]]]:
+    """Each chunk as the task's own reader reads it; refused rows are named by their line in the whole file."""
     name, skipping = Path(recipe.train).name, recipe.model_copy(update={"bad_rows": "skip"})
     with_header = has_header(recipe, read)
     first: Pairs | None = None
@@ -66,12 +66,12 @@ def read_pieces(
 
 
 def has_header(recipe: DataRecipe, read: Callable[[DataRecipe, str], Pairs]) -> bool:
-    """Whether the first line names the columns, and must stand before every piece."""
-    pieces = chunks_of(recipe.train, header=False)
+    """Whether the first line names the columns, and must stand before every chunk."""
+    chunks = chunks_of(recipe.train, header=False)
     try:
-        table = read(recipe.model_copy(update={"bad_rows": "skip"}), next(pieces).path).table
+        table = read(recipe.model_copy(update={"bad_rows": "skip"}), next(chunks).path).table
     finally:
-        pieces.close()
+        chunks.close()
     return table.header and table.kind in HEADED
 
 
@@ -83,9 +83,9 @@ def part_large(
     parts: Parts | None = None
     notes: list[str] = []
     refused: list[Refusal] = []
-    for chunk, pairs, bad in read_pieces(recipe, read):
+    for chunk, pairs, bad in read_chunks(recipe, read):
         if parts is None:
-            rows = max(1, len(pairs.pairs) / chunk.share)  # of the whole file, by its first piece
+            rows = max(1, len(pairs.pairs) / chunk.share)  # of the whole file, by its first chunk
             most = MOST_HELD_OUT / rows
             parts = Parts((0.0 if own[0] else min(valid, most), 0.0 if own[1] else min(test, most)), seed, held)
             notes += pairs.notes

@@ -1,8 +1,4 @@
-"""From a recipe to the three parts of a set: how every task reads, whatever its rows hold.
-
-Which training rows are left out: those that say what a held-out row asks, and those that contradict another.
-A file to be answered: its columns as they are, and the source of each row that has one.
-"""
+"""From a recipe to the training, validation and test parts of a set, the same way for every pair of halves."""
 
 import hashlib
 import unicodedata
@@ -12,29 +8,35 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
-from atento.data.columns.leaks import near_key, near_keys
-from atento.data.examples.pairs import Pairs
+from atento.data.columns.leaks import near_duplicate_key, near_duplicate_keys
+from atento.data.examples.pairs import (
+    ExampleSource,
+    ExampleTarget,
+    Pair,
+    Pairs,
+    UnlabelledFile,
+    read_examples,
+    read_sources,
+)
 from atento.data.examples.splitting import parse_shares, split_by_key, split_by_label
-from atento.data.records import Refusal, stop_or_skip
-from atento.data.sources import read_source
+from atento.data.records import Refusal, split_items
 from atento.data.tables.chunks import is_large
-from atento.data.tables.table import Table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.reading.large import part_large
-from atento.tasks.task import Asked, Opened, Question, Reading
-
-Pair = tuple[str, str]  # (source, target)
+from atento.tasks.task import Dataset, EvaluationExample, LabelledFile
 
 
-class Sieve:
-    """Row by row, so that a file need not fit into memory; what was left out, or could be, is counted and said."""
+class TrainFilter:
+    """Which training rows are kept: not those whose source is held out, and not those that contradict another, where
+    the recipe says so. It counts what it leaves out.
+    """
 
     def __init__(self, recipe: DataRecipe, held_out: Iterable[str]) -> None:
         self.recipe = recipe
         self.held_out = frozenset(held_out)
-        self.near = near_keys(self.held_out)
-        self.said: dict[int, int] = {}  # a source -> its first target, as hashes
+        self.near = near_duplicate_keys(self.held_out)
+        self.first_target: dict[int, int] = {}  # of each source, as hashes
         self.copies = self.nearly = self.contradictions = 0
 
     def keeps(self, pair: Pair) -> bool:
@@ -43,21 +45,23 @@ class Sieve:
         if source in self.held_out:
             self.copies += 1
             return False
-        if self.near and near_key(source) in self.near:
+        if self.near and near_duplicate_key(source) in self.near:
             self.nearly += 1
-            if self.recipe.near == "drop":
+            if self.recipe.near_duplicates == "drop":
                 return False
-        if self.recipe.conflicts == "first" and self.said.setdefault(hash(source), hash(target)) != hash(target):
+        if self.recipe.conflicts == "first" and self.first_target.setdefault(hash(source), hash(target)) != hash(
+            target
+        ):
             self.contradictions += 1
             return False
         return True
 
     def notes(self) -> list[str]:
-        """What happened, in words."""
+        """Notes on the rows that were left out."""
         notes = []
         if self.copies:
             notes.append(f"{self.copies} training rows left out: their source is also in validation or test")
-        if self.nearly and self.recipe.near == "drop":
+        if self.nearly and self.recipe.near_duplicates == "drop":
             notes.append(
                 f"{self.nearly} training rows left out: their source is in validation or test but for case, "
                 "spaces and punctuation"
@@ -65,7 +69,7 @@ class Sieve:
         elif self.nearly:
             notes.append(
                 f"{self.nearly} training rows say what a row of validation or test says but for case, spaces "
-                "and punctuation; --set data.near=drop leaves them out"
+                "and punctuation; --set data.near_duplicates=drop leaves them out"
             )
         if self.contradictions:
             notes.append(f"{self.contradictions} training rows left out: an earlier row says otherwise")
@@ -73,8 +77,8 @@ class Sieve:
 
 
 def refuse_of_large(recipe: DataRecipe) -> None:
-    """A file that is read once, row by row, cannot be sifted by rows that come later."""
-    for key, usual in (("near", "keep"), ("conflicts", "keep")):
+    """A file that is read once, row by row, cannot be filtered by rows that come later."""
+    for key, usual in (("near_duplicates", "keep"), ("conflicts", "keep")):
         if getattr(recipe, key) != usual:
             raise InputError(
                 f"data.{key}={getattr(recipe, key)}: {recipe.train} is too large for it.",
@@ -83,19 +87,33 @@ def refuse_of_large(recipe: DataRecipe) -> None:
             )
 
 
-def one_each(pairs: Iterable[Pair]) -> tuple[Question, ...]:
+def one_each(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
     """Every row is a question of its own."""
-    return tuple(Question(source, (target,)) for source, target in pairs)
+    return tuple(EvaluationExample(source, (target,)) for source, target in pairs)
 
 
-def by_source(pairs: Iterable[Pair]) -> tuple[Question, ...]:
+def by_source(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
     """Rows that share a source are one question with several right answers."""
     answers: dict[str, list[str]] = {}
     for source, target in pairs:
         known = answers.setdefault(source, [])
         if target not in known:
             known.append(target)
-    return tuple(Question(source, tuple(targets)) for source, targets in answers.items())
+    return tuple(EvaluationExample(source, tuple(targets)) for source, targets in answers.items())
+
+
+def all_labels(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
+    """Every row is a question whose references are all its labels."""
+    return tuple(EvaluationExample(source, tuple(split_items(target))) for source, target in pairs)
+
+
+Examples = Callable[[Iterable[Pair]], tuple[EvaluationExample, ...]]
+KeyOf = Callable[[str, DataRecipe], str]
+
+
+def source_key(source: str, recipe: DataRecipe) -> str:
+    """The key of a source by which equal sources share a part: the source itself."""
+    return source
 
 
 def share_out(
@@ -105,39 +123,60 @@ def share_out(
     own_test: Pairs | None,
     seed: int,
     *,
+    key_of: KeyOf = source_key,
     by_label: bool = False,
 ) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """Train, validation and test rows; a part with a file of its own takes no share."""
+    """Train, validation and test rows; rows of one key share a part; one with a file of its own takes none."""
     shares = parse_shares(recipe.split)
     wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
     if own_valid is not None and own_test is not None:
         return list(pairs), list(own_valid.pairs), list(own_test.pairs)
     total = sum(wanted)
-    keys, shared = [source for source, _ in pairs], (wanted[0] / total, wanted[1] / total, wanted[2] / total)
+    shared = (wanted[0] / total, wanted[1] / total, wanted[2] / total)
+    keys = [key_of(source, recipe) for source, _ in pairs]
     if by_label:
-        split = split_by_label(keys, [target for _, target in pairs], shares=shared, seed=seed)
+        parts = split_by_label(keys, [target for _, target in pairs], shares=shared, seed=seed)
     else:
-        split = split_by_key(keys, shares=shared, seed=seed)
-    train, valid, test = ([pairs[index] for index in part] for part in split)
+        parts = split_by_key(keys, shares=shared, seed=seed)
+    train, valid, test = ([pairs[index] for index in part] for part in parts)
     return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
+
+
+def unchanged(dataset: Dataset, recipe: DataRecipe) -> Dataset:
+    """The parts as they are."""
+    return dataset
 
 
 @dataclass(frozen=True)
 class Reader:
-    """How a task reads: `Task(read=READER.read, ask=READER.ask, open=READER.open_file)`."""
+    """How a task reads its files: a source half, a target half, and how their rows become parts and references."""
 
-    rows: Callable[[DataRecipe, str], Pairs]  # recipe, file -> its rows
-    sources: Callable[[DataRecipe, str], Opened]  # recipe, file -> what a trained model should answer in it
-    questions: Callable[[Iterable[Pair]], tuple[Question, ...]] = one_each
+    source: ExampleSource
+    target: ExampleTarget
+    examples: Examples = one_each
     share: Callable[..., tuple[list[Pair], list[Pair], list[Pair]]] = share_out  # how rows become three parts
+    finish: Callable[[Dataset, DataRecipe], Dataset] = unchanged  # the parts once all of them were read
     columns: tuple[str, str] = ("source", "target")  # what a built-in set's columns are called
 
-    def read(self, recipe: DataRecipe, seed: int) -> Reading:
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the recipe that name columns."""
+        return (*self.source.keys, *self.target.keys)
+
+    def rows(self, recipe: DataRecipe, file: str) -> Pairs:
+        """The examples of a file."""
+        return read_examples(recipe, file, self.source, self.target)
+
+    def read(self, recipe: DataRecipe, seed: int) -> Dataset:
+        """The three parts of a set."""
+        return self.finish(self.read_parts(recipe, seed), recipe)
+
+    def read_parts(self, recipe: DataRecipe, seed: int) -> Dataset:
         """Own files where the recipe names them; else shares of the training file, by distinct sources."""
         if is_builtin(recipe.train):
             refuse_other_parts(recipe)
             made = BUILTIN[recipe.train].make(recipe, seed)
-            return self.reading(recipe.train, (made.train, made.valid, made.test), notes=made.notes)
+            return make_dataset(recipe.train, (made.train, made.valid, made.test), self.examples, notes=made.notes)
         main = None if is_large(recipe.train) else self.rows(recipe, recipe.train)
         own_valid = self.read_alike(recipe, recipe.valid, main) if recipe.valid else None
         own_test = self.read_alike(recipe, recipe.test, main) if recipe.test else None
@@ -146,15 +185,16 @@ class Reader:
         files = [file for file in (main, own_valid, own_test) if file is not None]
         refused = tuple(refusal for file in files for refusal in file.refused)
         train, valid, test = self.share(recipe, main.pairs, own_valid, own_test, seed)
-        sieve = Sieve(recipe, (source for source, _ in (*valid, *test)))
-        kept = [pair for pair in train if sieve.keeps(pair)]
-        notes = [*(note for file in files for note in file.notes), *sieve.notes()]
+        leak_filter = TrainFilter(recipe, (source for source, _ in (*valid, *test)))
+        kept = [pair for pair in train if leak_filter.keeps(pair)]
+        notes = [*(note for file in files for note in file.notes), *leak_filter.notes()]
         if not kept:
             raise InputError(
                 "no training rows are left.", found=f"{len(train)} rows, all also held out", fix="add rows"
             )
         notes.append(f"{len(kept)} rows to train, {len(valid)} to validate, {len(test)} to test")
-        return self.reading(Path(main.file).name, (kept, valid, test), notes=notes, refused=refused)
+        name, parts = Path(main.file).name, (kept, valid, test)
+        return make_dataset(name, parts, self.examples, notes=notes, refused=refused)._replace(roles=main.roles)
 
     def read_alike(self, recipe: DataRecipe, file: str, main: Pairs | None) -> Pairs:
         """Another part by the columns of the training file; one that has no such columns by its own."""
@@ -163,7 +203,7 @@ class Reader:
                 return self.rows(recipe.model_copy(update=dict(main.keys)), file)
         return self.rows(recipe, file)
 
-    def read_large(self, recipe: DataRecipe, seed: int, own_valid: Pairs | None, own_test: Pairs | None) -> Reading:
+    def read_large(self, recipe: DataRecipe, seed: int, own_valid: Pairs | None, own_test: Pairs | None) -> Dataset:
         """The same of a file that does not fit in memory: its training part stays on disk."""
         refuse_of_large(recipe)
         held = [pair for part in (own_valid, own_test) if part is not None for pair in part.pairs]
@@ -172,57 +212,58 @@ class Reader:
         valid = list(own_valid.pairs) if own_valid else parts.valid
         test = list(own_test.pairs) if own_test else parts.test
         notes.append(f"{len(parts.train)} rows to train, {len(valid)} to validate, {len(test)} to test")
-        return Reading(
+        return Dataset(
             name=Path(recipe.train).name,
             train=parts.train,
-            valid=self.questions(valid),
-            test=self.questions(test),
+            valid=self.examples(valid),
+            test=self.examples(test),
             refused=tuple(refused),
             notes=tuple(notes),
             fingerprint=parts.digest.hexdigest(),
         )
 
-    def ask(self, recipe: DataRecipe, file: str, seed: int) -> Asked:
-        """All rows of a file as questions; of a built-in set, its test part."""
+    def read_labelled(self, recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
+        """All rows of a file with their references; of a built-in set, its test part."""
         if is_builtin(file):
-            reading = self.read(asked_of(recipe, file), seed)
-            return Asked(reading.test, reading.notes, reading.refused)
+            found = self.read(of_builtin(recipe, file), seed)
+            return LabelledFile(found.test, found.notes, found.refused)
         rows = self.rows(recipe, file)
-        return Asked(self.questions(rows.pairs), rows.notes, rows.refused)
+        return LabelledFile(self.examples(rows.pairs), rows.notes, rows.refused)
 
-    def open_file(self, recipe: DataRecipe, file: str, seed: int) -> Opened:
-        """All columns of a file, and what is to be answered; of a built-in set, its test part."""
+    def read_unlabelled(self, recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
+        """All columns of a file, and the sources in it; of a built-in set, its test part."""
         if not is_builtin(file):
-            return self.sources(recipe, file)
-        test = self.read(asked_of(recipe, file), seed).test
-        sources = [question.source for question in test]
-        columns = zip(self.columns, (sources, [next(iter(question.references), "") for question in test]), strict=True)
-        return Opened(dict(columns), sources, ())
+            return read_sources(recipe, file, self.source)
+        test = self.read(of_builtin(recipe, file), seed).test
+        sources = [one.source for one in test]
+        columns = zip(self.columns, (sources, [next(iter(one.references), "") for one in test]), strict=True)
+        return UnlabelledFile(dict(columns), sources, ())
 
-    def reading(
-        self,
-        name: str,
-        parts: tuple[Iterable[Pair], Iterable[Pair], Iterable[Pair]],
-        *,
-        notes: Iterable[str],
-        refused: Iterable[Refusal] = (),
-    ) -> Reading:
-        """Composed characters everywhere, and a fingerprint of it all."""
-        train, valid, test = ([(compose(source), compose(target)) for source, target in part] for part in parts)
-        digest = hashlib.sha256()
-        for part in (train, valid, test):
-            for source, target in part:
-                digest.update(f"{source}\x1f{target}\x1e".encode())
-            digest.update(b"\x1d")
-        return Reading(
-            name=name,
-            train=tuple(train),
-            valid=self.questions(valid),
-            test=self.questions(test),
-            refused=tuple(refused),
-            notes=tuple(notes),
-            fingerprint=digest.hexdigest(),
-        )
+
+def make_dataset(
+    name: str,
+    parts: tuple[Iterable[Pair], Iterable[Pair], Iterable[Pair]],
+    examples: Examples,
+    *,
+    notes: Iterable[str],
+    refused: Iterable[Refusal] = (),
+) -> Dataset:
+    """The three parts with composed characters everywhere, and a fingerprint of it all."""
+    train, valid, test = ([(compose(source), compose(target)) for source, target in part] for part in parts)
+    digest = hashlib.sha256()
+    for part in (train, valid, test):
+        for source, target in part:
+            digest.update(f"{source}\x1f{target}\x1e".encode())
+        digest.update(b"\x1d")
+    return Dataset(
+        name=name,
+        train=tuple(train),
+        valid=examples(valid),
+        test=examples(test),
+        refused=tuple(refused),
+        notes=tuple(notes),
+        fingerprint=digest.hexdigest(),
+    )
 
 
 def refuse_other_parts(recipe: DataRecipe) -> None:
@@ -238,7 +279,7 @@ def refuse_other_parts(recipe: DataRecipe) -> None:
             )
 
 
-def asked_of(recipe: DataRecipe, name: str) -> DataRecipe:
+def of_builtin(recipe: DataRecipe, name: str) -> DataRecipe:
     """A built-in set with what the recipe says of sources and targets, and no parts of files."""
     return DataRecipe(train=name, source=recipe.source, target=recipe.target, length=recipe.length)
 
@@ -246,20 +287,3 @@ def asked_of(recipe: DataRecipe, name: str) -> DataRecipe:
 def compose(text: str) -> str:
     """NFC: one character where Unicode has one."""
     return unicodedata.normalize("NFC", text)
-
-
-SourceOf = Callable[[int], str | Refusal]  # the number of a row -> its source, or why it has none
-
-
-def open_rows(recipe: DataRecipe, table: Table, source_of: SourceOf) -> Opened:
-    """All columns of the rows that have a source; the other rows are refused."""
-    found = [source_of(at) for at in range(len(table.rows))]
-    refused = stop_or_skip([*table.refused, *(one for one in found if isinstance(one, Refusal))], recipe.bad_rows)
-    kept = [(cells, one) for cells, one in zip(table.rows, found, strict=True) if isinstance(one, str)]
-    columns = {name: [cells[place] for cells, _ in kept] for place, name in enumerate(table.columns)}
-    return Opened(columns, [one for _, one in kept], refused)
-
-
-def read_to_answer(recipe: DataRecipe, file: str, names: tuple[str, ...]) -> Table:
-    """The table of a file whose answers are wanted; names are columns the user asked for."""
-    return read_source(file, header=recipe.header, names=[name for name in names if name])

@@ -1,41 +1,17 @@
-"""Numeric sequences, each with a label or with a text."""
+"""Readers of number sequences: with a label, several labels, a text or a number each."""
 
 from functools import partial
 
-from atento.data.examples.pairs import Pairs
-from atento.data.records import Refusal
-from atento.data.sequences.labelled import find_sequences, label_of, read_sequences, text_of
-from atento.spec import DataRecipe
-from atento.tasks.reading.reader import Reader, by_source, open_rows, share_out
-from atento.tasks.task import Opened
-
-
-def read_labels(recipe: DataRecipe, file: str) -> Pairs:
-    """Every sequence with its one label."""
-    return read_sequences(recipe, file, label_of, key="label")
-
-
-def read_texts(recipe: DataRecipe, file: str) -> Pairs:
-    """Every sequence with what is to be written of it."""
-    return read_sequences(recipe, file, text_of, key="target")
-
-
-def open_sequences(recipe: DataRecipe, file: str, *, key: str) -> Opened:
-    """The sequences of a file that may have no targets."""
-    found, _, _ = find_sequences(recipe, file, target=getattr(recipe, key))
-
-    def source_of(row: int) -> str | Refusal:
-        return found.text(row, recipe)
-
-    return open_rows(recipe, found.table, source_of)
-
+from atento.data.examples.labels import LabelSetTarget, LabelTarget
+from atento.data.examples.numbers import NumberListSource, number_cell
+from atento.data.examples.texts import TextTarget, most_varied_text
+from atento.data.examples.translations import TranslationTarget
+from atento.data.sequences.labelled import SequenceSource
+from atento.tasks.reading.reader import Reader, all_labels, by_source, share_out
 
 LABELLED_SEQUENCES = Reader(
-    rows=read_labels,
-    sources=partial(open_sequences, key="label"),
-    share=partial(share_out, by_label=True),
-    columns=("sequence", "label"),
+    SequenceSource(), LabelTarget(), share=partial(share_out, by_label=True), columns=("sequence", "label")
 )
-TRANSCRIBED = Reader(
-    rows=read_texts, sources=partial(open_sequences, key="target"), questions=by_source, columns=("sequence", "text")
-)
+LABEL_SET_SEQUENCES = Reader(SequenceSource(), LabelSetTarget(), examples=all_labels, columns=("sequence", "labels"))
+TRANSCRIBED = Reader(SequenceSource(), TextTarget(most_varied_text), examples=by_source, columns=("sequence", "text"))
+ESTIMATES = Reader(NumberListSource(), TranslationTarget(number_cell), examples=by_source)

@@ -1,23 +1,24 @@
-"""Which files are pictures, and what stands beside each of them: captions, labels, or questions and answers."""
+"""Whether a file holds images, and what stands beside each of them: a caption, labels, or a question and its answer."""
 
 from atento.data.columns.column import Column
-from atento.data.evidence import Evidence
+from atento.data.evidence.evidence import Evidence
 from atento.data.images.reading import CAPTION, QUESTION, WORDY, is_asked
-from atento.data.tables.names import LABEL, is_named
+from atento.data.tables.column_names import LABEL, is_named
+from atento.tasks.recognising.text import several_labels_in
 from atento.tasks.task import Recognition
 
 CERTAIN, CLEAR, FAIR, WEAK, NO = 0.99, 0.95, 0.7, 0.3, 0.02
-PICTURES = 0.9  # of a column's cells name pictures
+IMAGES = 0.9  # of a column's cells name images
 
 
-def pictures_in(evidence: Evidence) -> Column | None:
-    """The column that names pictures."""
-    return next((column for column in evidence.columns if column.share_pictures > PICTURES), None)
+def images_in(evidence: Evidence) -> Column | None:
+    """The column that names images."""
+    return next((column for column in evidence.columns if column.share_images > IMAGES), None)
 
 
-def beside(evidence: Evidence, pictures: Column) -> tuple[Column | None, Column | None, Column | None]:
-    """What stands beside the pictures: a question, a label, a caption, where there is one."""
-    others = [column for column in evidence.columns if column is not pictures and not column.share_pictures > 0.5]
+def beside(evidence: Evidence, images: Column) -> tuple[Column | None, Column | None, Column | None]:
+    """What stands beside the images: a question, a label, a caption, where there is one."""
+    others = [column for column in evidence.columns if column is not images and not column.share_images > 0.5]
     question = next((column for column in others if asks(column)), None)
     label = next((column for column in others if column is not question and is_label(column, evidence)), None)
     texts = [column for column in others if column not in (question, label) and column.share_numeric < 0.5]
@@ -29,8 +30,8 @@ def beside(evidence: Evidence, pictures: Column) -> tuple[Column | None, Column 
 
 def asks(column: Column) -> bool:
     """Whether a column holds questions, by its cells or by its name."""
-    marks = sum(map(is_asked, column.examples))
-    return 2 * marks > len(column.examples) or (is_named(column.name, QUESTION) and column.mean_words >= WORDY)
+    questions = sum(map(is_asked, column.examples))
+    return 2 * questions > len(column.examples) or (is_named(column.name, QUESTION) and column.mean_words >= WORDY)
 
 
 def is_label(column: Column, evidence: Evidence) -> bool:
@@ -41,52 +42,78 @@ def is_label(column: Column, evidence: Evidence) -> bool:
     return short and (few or (named and evidence.rows < 40))
 
 
-def no_pictures(evidence: Evidence) -> Recognition:
-    """What is said of any other file."""
-    return Recognition(NO, "no column names pictures")
+def several_beside(evidence: Evidence, images: Column) -> Column | None:
+    """The column beside the images whose cells hold several labels."""
+    others = [column for column in evidence.columns if column is not images and not is_named(column.name, CAPTION)]
+    return several_labels_in(evidence, others)
 
 
-def caption_pictures(evidence: Evidence) -> Recognition:
-    """Pictures and a line of text about each: caption."""
-    pictures = pictures_in(evidence)
-    if pictures is None:
-        return no_pictures(evidence)
-    question, label, caption = beside(evidence, pictures)
+def no_images(evidence: Evidence) -> Recognition:
+    """The recognition of a file without images."""
+    return Recognition(NO, "no column names images")
+
+
+def caption_images(evidence: Evidence) -> Recognition:
+    """Images and a line of text about each: caption."""
+    images = images_in(evidence)
+    if images is None:
+        return no_images(evidence)
+    question, label, caption = beside(evidence, images)
     if caption is None:
-        return Recognition(WEAK if label is None else NO, f"nothing is written of the pictures in {pictures.name!r}")
-    said = f"column {pictures.name!r} names pictures and {caption.name!r} holds a text about each"
+        return Recognition(WEAK if label is None else NO, f"nothing is written of the images in {images.name!r}")
+    reason = f"column {images.name!r} names images and {caption.name!r} holds a text about each"
+    if caption is several_beside(evidence, images):
+        return Recognition(WEAK, f"{reason}, but its cells are several labels")
     if question is not None and label is not None:
-        return Recognition(WEAK, f"{said}, but there are questions and answers")
+        return Recognition(WEAK, f"{reason}, but there are questions and answers")
     if label is not None and not is_named(caption.name, CAPTION):
-        return Recognition(FAIR, f"{said}; {label.name!r} could be a label")
-    return Recognition(CERTAIN, said)
+        return Recognition(FAIR, f"{reason}; {label.name!r} could be a label")
+    return Recognition(CERTAIN, reason)
 
 
-def label_pictures(evidence: Evidence) -> Recognition:
-    """Pictures and one of few labels beside each: classify-pictures."""
-    pictures = pictures_in(evidence)
-    if pictures is None:
-        return no_pictures(evidence)
-    question, label, caption = beside(evidence, pictures)
+def label_images(evidence: Evidence) -> Recognition:
+    """Images and one of few labels beside each: classify-images."""
+    images = images_in(evidence)
+    if images is None:
+        return no_images(evidence)
+    question, label, caption = beside(evidence, images)
     if label is None:
-        return Recognition(WEAK, f"no column holds few labels beside the pictures in {pictures.name!r}")
-    if evidence.kind == "pictures":
-        return Recognition(CERTAIN, f"pictures, one sub-folder for each of {label.distinct} labels")
-    said = f"column {pictures.name!r} names pictures and {label.name!r} one of {label.distinct} labels"
+        return Recognition(WEAK, f"no column holds few labels beside the images in {images.name!r}")
+    if evidence.kind == "images":
+        return Recognition(CERTAIN, f"images, one sub-folder for each of {label.distinct} labels")
+    reason = f"column {images.name!r} names images and {label.name!r} one of {label.distinct} labels"
     if question is not None:
-        return Recognition(WEAK, f"{said}, but there are questions about them")
+        return Recognition(WEAK, f"{reason}, but there are questions about them")
+    if label is several_beside(evidence, images):
+        return Recognition(WEAK, f"{reason}, but its cells are several labels")
     if caption is not None and is_named(caption.name, CAPTION):
-        return Recognition(FAIR, f"{said}; {caption.name!r} could be a caption")
-    return Recognition(CERTAIN if caption is None else CLEAR, said)
+        return Recognition(FAIR, f"{reason}; {caption.name!r} could be a caption")
+    return Recognition(CERTAIN if caption is None else CLEAR, reason)
 
 
-def question_pictures(evidence: Evidence) -> Recognition:
-    """Pictures, a question about each and its answer: match-pictures."""
-    pictures = pictures_in(evidence)
-    if pictures is None:
-        return no_pictures(evidence)
-    question, label, _ = beside(evidence, pictures)
+def label_image_sets(evidence: Evidence) -> Recognition:
+    """Images and several labels beside each: label-images."""
+    images = images_in(evidence)
+    if images is None:
+        return no_images(evidence)
+    question, label, caption = beside(evidence, images)
+    labels = several_beside(evidence, images)
+    if labels is None:
+        return Recognition(NO, f"no cells beside the images in {images.name!r} hold several labels")
+    reason = f"column {images.name!r} names images and cells of {labels.name!r} hold several labels"
+    others = [column for column in (question, label, caption) if column is not None and column is not labels]
+    if others:
+        return Recognition(WEAK, f"{reason}, but {others[0].name!r} says something of them too")
+    return Recognition(CERTAIN, reason)
+
+
+def question_images(evidence: Evidence) -> Recognition:
+    """Images, a question about each and its answer: match-images."""
+    images = images_in(evidence)
+    if images is None:
+        return no_images(evidence)
+    question, label, _ = beside(evidence, images)
     if question is None or label is None:
-        return Recognition(NO, f"no questions with few answers stand beside the pictures in {pictures.name!r}")
-    said = f"column {pictures.name!r} names pictures, {question.name!r} holds questions and {label.name!r} answers"
-    return Recognition(CERTAIN, said)
+        return Recognition(NO, f"no questions with few answers stand beside the images in {images.name!r}")
+    reason = f"column {images.name!r} names images, {question.name!r} holds questions and {label.name!r} answers"
+    return Recognition(CERTAIN, reason)

@@ -1,10 +1,10 @@
 """Whether a file holds series: numbers at equal distances in time, to be forecast."""
 
 from atento.data.columns.column import Column
-from atento.data.evidence import Evidence
+from atento.data.evidence.evidence import Evidence
+from atento.data.evidence.series import SeriesEvidence
 from atento.data.records import in_words
-from atento.data.series.survey import Survey
-from atento.data.tables.names import LABEL, is_named
+from atento.data.tables.column_names import LABEL, is_named
 from atento.tasks.recognising.text import CLEAR, FAIR, HARDLY, NO, SURE, VARIED, WEAK
 from atento.tasks.task import Recognition
 
@@ -27,35 +27,35 @@ def forecast_series(evidence: Evidence) -> Recognition:
         return Recognition(HARDLY, f"column {prose.name!r} holds texts, not numbers in the course of time")
     if any(column.examples and column.share_sequences > 0.5 for column in evidence.columns):
         return Recognition(NO, "each row is a sequence of its own")
-    said = in_time(found)
+    reason = in_time(found)
     labelled = labels_of_cases(evidence)
     if labelled:
-        return Recognition(WEAK, f"{said}, but {labelled!r} is a label of each series")
+        return Recognition(WEAK, f"{reason}, but {labelled!r} is a label of each series")
     if evidence.kind == "npy":
         return Recognition(SURE, f"{evidence.file} holds an array of numbers, row by row")
     if not found.time:
-        return by_smoothness(evidence, found, said)
-    if not found.step:
+        return by_smoothness(evidence, found, reason)
+    if not found.frequency:
         return Recognition(
-            FAIR if found.calendar and found.rising > RISING else WEAK, f"{said}, but at no equal distances"
+            FAIR if found.calendar and found.increasing_share > RISING else WEAK, f"{reason}, but at no equal distances"
         )
-    if not found.calendar and found.rising <= RISING:
-        return Recognition(WEAK, f"{said}, but rows do not follow one another")
-    return Recognition(SURE if found.rising >= SURELY_RISING else FAIR, said)
+    if not found.calendar and found.increasing_share <= RISING:
+        return Recognition(WEAK, f"{reason}, but rows do not follow one another")
+    return Recognition(SURE if found.increasing_share >= SURELY_RISING else FAIR, reason)
 
 
-def by_smoothness(evidence: Evidence, found: Survey, said: str) -> Recognition:
+def by_smoothness(evidence: Evidence, found: SeriesEvidence, reason: str) -> Recognition:
     """Rows that are only counted are a series where numbers follow from those above them."""
     labels = [column for column in evidence.columns if is_named(column.name, LABEL) and is_few(column, evidence.rows)]
     if labels:
-        return Recognition(HARDLY, f"{said}, but {labels[0].name!r} is named as labels are")
+        return Recognition(HARDLY, f"{reason}, but {labels[0].name!r} is named as labels are")
     if len(found.channels) > MOST_CHANNELS or found.unused:
-        return Recognition(HARDLY, f"{said}, but there are other columns, and none says the time")
-    if found.smooth >= SMOOTH:
-        return Recognition(SURE if found.smooth >= CLEAR else CLEAR, f"{said}, each near the one above it")
+        return Recognition(HARDLY, f"{reason}, but there are other columns, and none says the time")
+    if found.autocorrelation >= SMOOTH:
+        return Recognition(SURE if found.autocorrelation >= CLEAR else CLEAR, f"{reason}, each near the one above it")
     if len(evidence.columns) == 1:
-        return Recognition(FAIR, f"{said}, and nothing else")
-    return Recognition(HARDLY, f"{said}, but a row has little to do with the one above it")
+        return Recognition(FAIR, f"{reason}, and nothing else")
+    return Recognition(HARDLY, f"{reason}, but a row has little to do with the one above it")
 
 
 def is_few(column: Column, rows: int) -> bool:
@@ -63,11 +63,11 @@ def is_few(column: Column, rows: int) -> bool:
     return column.distinct <= min(MOST_LABELS, rows / 2)
 
 
-def in_time(found: Survey) -> str:
+def in_time(found: SeriesEvidence) -> str:
     """What columns hold what, in words."""
     several = len(found.channels) > 1
     numbers = f"column{'s' * several} {quoted(found.channels)} hold{'s' * (not several)} numbers"
-    beside = f" at the times in {quoted(found.time)}, {found.step or '?'} apart" if found.time else ", row by row"
+    beside = f" at the times in {quoted(found.time)}, {found.frequency or '?'} apart" if found.time else ", row by row"
     parted = f", series told apart by {quoted(found.series)}" if found.series else ""
     return f"{numbers}{beside}{parted}"
 
@@ -79,7 +79,7 @@ def quoted(names: tuple[str, ...]) -> str:
 
 def is_prose(column: Column) -> bool:
     """Whether a column holds varied texts of several words."""
-    return not column.is_wordless and column.mean_words >= PROSE and column.share_distinct > VARIED
+    return not column.is_not_text and column.mean_words >= PROSE and column.share_distinct > VARIED
 
 
 def labels_of_cases(evidence: Evidence) -> str:

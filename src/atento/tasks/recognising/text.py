@@ -5,10 +5,10 @@ A likelihood of `LIKELY` or more means that the file has all the task needs; wha
 from collections.abc import Mapping, Sequence
 
 from atento.data.columns.column import Column
-from atento.data.evidence import Evidence
+from atento.data.evidence.evidence import Evidence
 from atento.data.records import counted
-from atento.data.tables.headers import COUPLES, LANGUAGES
-from atento.data.tables.names import LABEL, NEITHER, TAGS, TWO_TEXTS, is_named
+from atento.data.tables.column_names import LABEL, METADATA, TAGS, TWO_TEXTS, is_named
+from atento.data.tables.headers import LANGUAGES, PAIR_NAMES
 from atento.spec import DataRecipe
 from atento.tasks.task import Recognition
 
@@ -16,34 +16,35 @@ SURE, CLEAR, FAIR, EVEN, WEAK, HARDLY, NO = 0.97, 0.9, 0.7, 0.5, 0.4, 0.2, 0.05
 ALIKE = 2.0  # two texts that are compared are seldom twice as long, one as the other
 KIN = 0.15  # and have words in common
 VARIED = 0.2  # of the cells are different
+LISTS = 0.1  # of the cells are lists; others hold one item, or none
 SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
 ORDER = ("tag", "match", "label", "classify", "classify-series", "transcribe", "translate", "estimate", "generate")
-LABELLED = frozenset({"tag", "match", "label", "classify", "classify-series", "classify-pictures", "match-pictures"})
 
 
 def ranked(guesses: Mapping[str, Recognition]) -> dict[str, Recognition]:
-    """The likeliest first."""
+    """The guesses by likelihood, the highest first."""
     place = {name: at for at, name in enumerate(ORDER)}
     ordered = sorted(guesses, key=lambda name: (-guesses[name].likelihood, place.get(name, len(ORDER))))
     return {name: guesses[name] for name in ordered}
 
 
-def heed(guesses: Mapping[str, Recognition], data: DataRecipe) -> dict[str, Recognition]:
-    """A named label leaves the tasks that have labels; a named time forecasts; a named target, tasks without labels."""
-    timed = "time" if data.time else "known" if data.known else ""
-    if data.label:
-        ruled_out, reason = set(guesses) - LABELLED, f"data.label={data.label} names a label, and this task has none"
-    elif timed and "forecast" in guesses:
-        said = f"data.{timed}={getattr(data, timed)} names a column of a series"
-        return {name: Recognition(SURE if name == "forecast" else NO, said) for name in guesses}
-    elif data.target:
-        ruled_out = set(guesses) & (LABELLED - {"match", "match-pictures"} | {"generate"})
-        reason = f"data.target={data.target} names a target, and this task has none"
-    else:
-        ruled_out, reason = set(), ""
-    return {name: Recognition(NO, reason) if name in ruled_out else guess for name, guess in guesses.items()}
+def rule_out(
+    guesses: Mapping[str, Recognition], data: DataRecipe, keys: Mapping[str, Sequence[str]]
+) -> dict[str, Recognition]:
+    """The guesses without the tasks that have no use for a column that the user named; `keys` are the keys of the
+    recipe that name the columns of each task. A named time or covariate leaves only forecasts.
+    """
+    timed = "time" if data.time else "future_covariates" if data.future_covariates else ""
+    key = "label" if data.label else "target" if data.target else ""
+    if timed and not data.label and "forecast" in guesses:
+        reason = f"data.{timed}={getattr(data, timed)} names a column of a series"
+        return {name: Recognition(SURE if name == "forecast" else NO, reason) for name in guesses}
+    if not key:
+        return dict(guesses)
+    reason = f"data.{key}={getattr(data, key)} names a {key}, and this task has none"
+    return {name: guess if key in keys[name] else Recognition(NO, reason) for name, guess in guesses.items()}
 
 
 def label_texts(evidence: Evidence) -> Recognition:
@@ -61,20 +62,20 @@ def label_texts(evidence: Evidence) -> Recognition:
         return Recognition(
             HARDLY, f"no column holds few labels that come again and again beside the text {text.name!r}"
         )
-    said = f"column {text.name!r} holds texts and {label.name!r} one of {label.distinct} labels"
+    reason = f"column {text.name!r} holds texts and {label.name!r} one of {label.distinct} labels"
     if holds_several(evidence):
-        return Recognition(WEAK, f"{said}, but some cells hold several")
+        return Recognition(WEAK, f"{reason}, but some cells hold several")
     if evidence.inflection is not None:
-        return Recognition(WEAK, f"{said}, but those are features of a form")
+        return Recognition(WEAK, f"{reason}, but those are features of a form")
     if tags_in_step(evidence):
-        return Recognition(HARDLY, f"{said}, but each word has its own tag")
+        return Recognition(HARDLY, f"{reason}, but each word has its own tag")
     if compares(evidence):
-        return Recognition(WEAK, f"{said}, but there is a second text to compare with")
+        return Recognition(WEAK, f"{reason}, but there is a second text to compare with")
     if translates_by_name(evidence):
-        return Recognition(WEAK, f"{said}, but the columns are named as those of a translation")
+        return Recognition(WEAK, f"{reason}, but the columns are named as those of a translation")
     if len(evidence.columns) == 2 or is_named(label.name, LABEL):
-        return Recognition(CLEAR, said)
-    return Recognition(FAIR, said)
+        return Recognition(CLEAR, reason)
+    return Recognition(FAIR, reason)
 
 
 def label_sets(evidence: Evidence) -> Recognition:
@@ -97,9 +98,9 @@ def label_sets(evidence: Evidence) -> Recognition:
         )
     if labels is not None:
         return Recognition(SURE, f"column {text.name!r} holds texts and cells of {labels.name!r} several labels")
-    if len(roles.switches) > 1:
-        names = ", ".join(repr(evidence.columns[at].name) for at in roles.switches[:3])
-        more = f" and {len(roles.switches) - 3} more" if len(roles.switches) > 3 else ""
+    if len(roles.indicators) > 1:
+        names = ", ".join(repr(evidence.columns[at].name) for at in roles.indicators[:3])
+        more = f" and {len(roles.indicators) - 3} more" if len(roles.indicators) > 3 else ""
         return Recognition(CLEAR, f"beside the text {text.name!r}, {names}{more} say yes or no, each of one label")
     return Recognition(HARDLY, f"no cell beside the text {text.name!r} holds more than one label")
 
@@ -113,10 +114,10 @@ def tag_words(evidence: Evidence) -> Recognition:
         return Recognition(NO, "words have no tags")
     if words is None or tags is None:
         return Recognition(NO, "no two columns have as many items in each cell")
-    said = f"cells of {words.name!r} and {tags.name!r} have as many items, those of {tags.name!r} from a small set"
+    reason = f"cells of {words.name!r} and {tags.name!r} have as many items, those of {tags.name!r} from a small set"
     if tags_in_step(evidence):
-        return Recognition(SURE, said)
-    return Recognition(WEAK, f"{said}, but nothing names them words and tags")
+        return Recognition(SURE, reason)
+    return Recognition(WEAK, f"{reason}, but nothing names them words and tags")
 
 
 def translate_texts(evidence: Evidence) -> Recognition:
@@ -134,18 +135,18 @@ def translate_texts(evidence: Evidence) -> Recognition:
         return Recognition(
             HARDLY / 2, f"{len(texts)} of {len(evidence.columns)} columns hold varied text{names}; two are needed"
         )
-    said = f"columns {texts[0].name!r} and {texts[1].name!r} both hold varied text"
+    reason = f"columns {texts[0].name!r} and {texts[1].name!r} both hold varied text"
     if tags_in_step(evidence):
-        return Recognition(WEAK, f"{said}, but one is a tag for each word of the other")
+        return Recognition(WEAK, f"{reason}, but one is a tag for each word of the other")
     if translates_by_name(evidence):
-        return Recognition(SURE, f"{said} and are named as source and target are")
+        return Recognition(SURE, f"{reason} and are named as source and target are")
     if holds_several(evidence) or compares(evidence):
-        return Recognition(WEAK, f"{said}, but a third column holds labels")
-    if evidence.kinship >= KIN and any(is_score(column) for column in evidence.columns):
-        return Recognition(WEAK, f"{said}, but they are much alike and a third column scores them")
+        return Recognition(WEAK, f"{reason}, but a third column holds labels")
+    if evidence.text_similarity >= KIN and any(is_score(column) for column in evidence.columns):
+        return Recognition(WEAK, f"{reason}, but they are much alike and a third column scores them")
     if evidence.roles.label >= 0 and evidence.columns[evidence.roles.label] not in texts[:2]:
-        return Recognition(EVEN, f"{said}; a further column could be a label")
-    return Recognition(CLEAR if len(evidence.columns) == 2 else FAIR, said)
+        return Recognition(EVEN, f"{reason}; a further column could be a label")
+    return Recognition(CLEAR if len(evidence.columns) == 2 else FAIR, reason)
 
 
 def match_texts(evidence: Evidence) -> Recognition:
@@ -156,14 +157,14 @@ def match_texts(evidence: Evidence) -> Recognition:
         return Recognition(NO, "two columns of text are needed, to be compared")
     if evidence.kind == "parallel" or label is None:
         return Recognition(HARDLY, f"no label says how {first.name!r} and {second.name!r} compare")
-    said = (
+    reason = (
         f"columns {first.name!r} and {second.name!r} hold two texts and {label.name!r} one of {label.distinct} labels"
     )
     if evidence.inflection is not None:
-        return Recognition(HARDLY, f"{said}, but the second is a form of the first")
+        return Recognition(HARDLY, f"{reason}, but the second is a form of the first")
     if compares(evidence):
-        return Recognition(SURE, said)
-    return Recognition(WEAK, f"{said}, but the texts have little in common")
+        return Recognition(SURE, reason)
+    return Recognition(WEAK, f"{reason}, but the texts have little in common")
 
 
 def plain_text(evidence: Evidence) -> Recognition:
@@ -176,7 +177,7 @@ def plain_text(evidence: Evidence) -> Recognition:
     others = [column for column in evidence.columns if column is not text]
     if not others:
         return Recognition(CLEAR if text.mean_words > 1 else FAIR, f"{text.name!r} is the only column")
-    if all(column.is_aside or is_identifier(column, text) for column in others):
+    if all(column.is_metadata or is_identifier(column, text) for column in others):
         return Recognition(FAIR, f"{text.name!r} is the only column of text, and no other is a label")
     return Recognition(HARDLY, f"there is more than text: {counted(len(others), 'column')} beside {text.name!r}")
 
@@ -188,12 +189,21 @@ def is_plain(evidence: Evidence) -> bool:
 
 def is_wordless(evidence: Evidence, column: Column) -> bool:
     """Whether a column holds no text: by its cells, or as the time of a series."""
-    return column.is_wordless or (evidence.series is not None and column.name in evidence.series.time)
+    return column.is_not_text or (evidence.series is not None and column.name in evidence.series.time)
 
 
 def holds_several(evidence: Evidence) -> bool:
     """Whether a column's cells hold several labels each, or several columns a label each."""
     return evidence.roles.labels >= 0 and not evidence.inflection is not None and not tags_in_step(evidence)
+
+
+def several_labels_in(evidence: Evidence, others: Sequence[Column]) -> Column | None:
+    """The column among these whose cells are plainly several labels: lists of texts, or named as labels are."""
+    named = evidence.column(evidence.roles.labels)
+    lists = [column for column in others if column.share_lists > LISTS and column.share_sequences <= LISTS]
+    if lists:
+        return lists[0]
+    return named if named in others and named is not None and is_named(named.name, LABEL | TAGS) else None
 
 
 def tags_in_step(evidence: Evidence) -> bool:
@@ -213,7 +223,7 @@ def compares(evidence: Evidence) -> bool:
     if names in TWO_TEXTS or (names[0][:-1] == names[1][:-1] and len(names[0]) > 1):
         return True
     longer, shorter = sorted((first.mean_words, second.mean_words), reverse=True)
-    return longer <= ALIKE * shorter and evidence.kinship >= KIN
+    return longer <= ALIKE * shorter and evidence.text_similarity >= KIN
 
 
 def bare(name: str) -> str:
@@ -224,7 +234,9 @@ def bare(name: str) -> str:
 def translates_by_name(evidence: Evidence) -> bool:
     """Whether two columns of varied text are named as a source and its target are, or by two languages."""
     names = [column.name.lower() for column in varied_texts(evidence)]
-    return any(one in names and other in names for one, other in COUPLES) or sum(map(LANGUAGES.__contains__, names)) > 1
+    return (
+        any(one in names and other in names for one, other in PAIR_NAMES) or sum(map(LANGUAGES.__contains__, names)) > 1
+    )
 
 
 def varied_texts(evidence: Evidence) -> list[Column]:
@@ -233,19 +245,19 @@ def varied_texts(evidence: Evidence) -> list[Column]:
     texts = [column for column in varied if not is_wordless(evidence, column)]
     if len(texts) == 1 and len(varied) == len(evidence.columns) == 2 and texts[0].mean_words <= SPELLED:
         other = next(column for column in varied if column is not texts[0])
-        return texts if other.counts or is_named(other.name, NEITHER) or other.share_links > 0.5 else varied
+        return texts if other.is_counter or is_named(other.name, METADATA) or other.share_links > 0.5 else varied
     longest = max(texts, key=lambda column: column.mean_words, default=None)
     return [column for column in texts if longest is None or not is_identifier(column, longest)]
 
 
 def is_identifier(column: Column, text: Column) -> bool:
     """Whether a column's single words, all of one length, only name the rows of a text."""
-    return column.one_size and text.mean_words >= 3
+    return column.is_identifier and text.mean_words >= 3
 
 
 def is_score(column: Column) -> bool:
     """Whether a column holds numbers that are no names of rows."""
-    return column.share_numeric > 0.95 and not column.is_aside
+    return column.share_numeric > 0.95 and not column.is_metadata
 
 
 def most_varied(columns: Sequence[Column]) -> Column:

@@ -1,27 +1,58 @@
-"""An alignment as plain data: pieces read, pieces written, and how much each written one looked at each read one."""
+"""An alignment: source tokens, output tokens, and the attention weight of each output token on each source token."""
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atento.errors import InputError
+from atento.views.saving import ModelView
 
-Alignment = Mapping[str, Any]
+# Axes: L layers, H heads, O output tokens, S source tokens.
 
-SILENT = {"<pad>", "<start>", "<end>"}  # marks that are no part of a text
+SILENT = {"<pad>", "<start>", "<end>"}  # special tokens that are no part of a text
 WORD_START = "▁"  # the sign of subwords that begin a word
 NUMBER = re.compile(r"[-+−]?\.?\d\S*")
 OPEN, CLOSED, BETWEEN = "([{¿¡", ")]},.;:!?%", "-'’/"
 
 
-def weights_of(alignment: Alignment) -> NDArray[np.float64]:
+@dataclass(frozen=True, kw_only=True)
+class AlignmentView(ModelView):
+    """The attention of a model while it read one source and wrote its output."""
+
+    source: Sequence[str]
+    output: Sequence[str]
+    weights: Any  # [layers][heads][output tokens][source tokens], as lists or an array; empty without attention
+    text: str | None = None  # the output as a person reads it
+    score: float | None = None  # log-probability of the output
+    reference: str = ""
+    correct: bool | None = None  # None: nobody knows
+    kind: str = "chosen"  # in a report: "chosen" or "worst"
+    name: str = ""  # of a source that is no text
+    image: str = ""  # of a source that is an image: its pixels as a data URI
+    grid: Sequence[int] = ()  # of an image: rows and columns of regions, which are the source tokens, row by row
+
+    def to_json(self) -> dict[str, Any]:
+        """The alignment in dicts and lists."""
+        named = {key: value for key, value in vars(self).items() if key not in ("name", "image", "grid")}
+        if self.name:
+            named["name"] = self.name
+        return {**named, "image": self.image, "grid": list(self.grid)} if self.image else named
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        """The alignment that `to_json` wrote, or one made of what a task's `look` returns."""
+        return cls(**saved)
+
+
+def weights_of(alignment: AlignmentView) -> NDArray[np.float64]:
     """The weights as one array (L, H, O, S)."""
-    output, source = len(alignment["output"]), len(alignment["source"])
+    output, source = len(alignment.output), len(alignment.source)
     try:
-        weights = np.asarray(alignment["weights"], dtype=np.float64)
+        weights = np.asarray(alignment.weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise misfit("weights of uneven shape", output, source) from None
     if weights.size == 0:
@@ -36,42 +67,42 @@ def weights_of(alignment: Alignment) -> NDArray[np.float64]:
 
 
 def misfit(found: str, output: int, source: int) -> InputError:
-    """The one message for weights and pieces that do not go together."""
+    """The error of weights whose shape does not fit the tokens."""
     return InputError(
-        "the weights of an alignment do not fit its pieces.",
-        found=f"{found}, {output} output and {source} source pieces",
-        fix="give weights as [layers][heads][output pieces][source pieces]",
+        "the weights of an alignment do not fit its tokens.",
+        found=f"{found}, {output} output and {source} source tokens",
+        fix="give weights as [layers][heads][output tokens][source tokens]",
     )
 
 
-def can_be_shown(alignment: Alignment) -> bool:
+def has_weights(alignment: AlignmentView) -> bool:
     """Whether there are weights at all: an empty text or a model without attention has none."""
-    return np.asarray(alignment["weights"], dtype=object).size > 0
+    return np.asarray(alignment.weights, dtype=object).size > 0
 
 
-def mean_of_heads(alignment: Alignment, *, layer: int = -1) -> NDArray[np.float64]:
-    """One matrix (O, S): the mean over the heads of a layer, the last unless told."""
+def mean_of_heads(alignment: AlignmentView, *, layer: int = -1) -> NDArray[np.float64]:
+    """The mean over the heads of a layer, by default the last: (O, S)."""
     return np.asarray(weights_of(alignment)[layer].mean(axis=0))
 
 
-def shown(piece: str) -> str:
-    """A piece as a label: what cannot be seen gets a sign."""
-    if not piece.strip():
+def printable(token: str) -> str:
+    """A token as a label, with a sign for blanks and for characters that cannot be printed."""
+    if not token.strip():
         return "␣"
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in piece)
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in token)
 
 
-def is_spelled(pieces: Sequence[str]) -> bool:
-    """Whether the pieces are characters, not words."""
-    return sum(len(piece) <= 1 for piece in pieces) >= 0.8 * len(pieces)
+def are_characters(tokens: Sequence[str]) -> bool:
+    """Whether the tokens are characters, not words."""
+    return sum(len(token) <= 1 for token in tokens) >= 0.8 * len(tokens)
 
 
-def spelled(pieces: Sequence[str]) -> str:
-    """Pieces as running text, as near as it can be told from them."""
-    kept = [piece for piece in pieces if piece not in SILENT]
-    if any(WORD_START in piece for piece in kept):
+def joined_text(tokens: Sequence[str]) -> str:
+    """Tokens as running text, as nearly as it can be told from them."""
+    kept = [token for token in tokens if token not in SILENT]
+    if any(WORD_START in token for token in kept):
         return "".join(kept).replace(WORD_START, " ").strip()
-    if is_spelled(kept):
+    if are_characters(kept):
         return "".join(kept)
     text = " ".join(kept)
     if all(map(NUMBER.fullmatch, kept)):
@@ -83,10 +114,10 @@ def spelled(pieces: Sequence[str]) -> str:
     return text
 
 
-def written(alignment: Alignment) -> str:
-    """What the model wrote, as text: its own, or read off the pieces."""
-    if alignment.get("text") is not None:
-        return str(alignment["text"])
-    if alignment.get("correct") and alignment.get("reference"):
-        return str(alignment["reference"])
-    return spelled(alignment["output"])
+def output_text(alignment: AlignmentView) -> str:
+    """The output as text: the model's own, or joined from its tokens."""
+    if alignment.text is not None:
+        return alignment.text
+    if alignment.correct and alignment.reference:
+        return alignment.reference
+    return joined_text(alignment.output)

@@ -1,25 +1,23 @@
-"""The attention part of a page: alignments packed for the viewer, the same source of several models side by side.
-
-One alignment as a page of its own.
-"""
+"""Alignments as a page of their own and as a section of a report: the same source of several models side by side."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from atento.views.attention.alignment import Alignment, can_be_shown, spelled, weights_of, written
+from atento.views.attention.alignment import AlignmentView, has_weights, joined_text, output_text, weights_of
 from atento.views.html import Markup, document, embed, joined, tag
 from atento.views.wording import shortened
 
-MOST_WEIGHTS = 500_000  # of a page; at three characters each this keeps it under 2 MB
+MAX_WEIGHTS = 500_000  # of a page; at three characters each this keeps it under 2 MB
 THOUSAND = 1000
-LETTERS = 100  # of numbers that a model wrote of a source that is no text
+MAX_NUMBERS = 100  # characters of the output for a source that is no text
 
 
-def gallery(alignments: Sequence[Alignment], *, order: Sequence[str]) -> Markup:
-    """Data and place for the viewer, and in words what a reader without scripts should know."""
-    kept, note = fitting([alignment for alignment in alignments if can_be_shown(alignment)])
+def gallery(alignments: Sequence[AlignmentView], *, order: Sequence[str]) -> Markup:
+    """The data and the element for the viewer, and the outputs as text for readers without JavaScript."""
+    kept, note = fitting([alignment for alignment in alignments if has_weights(alignment)])
     examples = grouped(kept, order=order)
     lines = [
         tag("li", tag("bdi", example["source"]), " → ", tag("bdi", panel["wrote"]), f" ({panel['model']})")
@@ -34,13 +32,13 @@ def gallery(alignments: Sequence[Alignment], *, order: Sequence[str]) -> Markup:
     )
 
 
-def fitting(alignments: Sequence[Alignment]) -> tuple[list[Alignment], str]:
-    """What a page can carry, and a sentence about what it cannot."""
-    if sum(weights_of(alignment).size for alignment in alignments) <= MOST_WEIGHTS:
+def fitting(alignments: Sequence[AlignmentView]) -> tuple[list[AlignmentView], str]:
+    """The alignments that fit in a page, and a sentence about what was left out."""
+    if sum(weights_of(alignment).size for alignment in alignments) <= MAX_WEIGHTS:
         return list(alignments), ""
-    means = [{**alignment, "weights": averaged(alignment)} for alignment in alignments]
-    kept: list[Alignment] = []
-    room = MOST_WEIGHTS
+    means = [replace(alignment, weights=averaged(alignment)) for alignment in alignments]
+    kept: list[AlignmentView] = []
+    room = MAX_WEIGHTS
     for alignment in means:
         room -= weights_of(alignment).size
         if room < 0:
@@ -52,21 +50,20 @@ def fitting(alignments: Sequence[Alignment]) -> tuple[list[Alignment], str]:
     return kept, note
 
 
-def averaged(alignment: Alignment) -> Any:
-    """One head a layer: the mean (L, 1, O, S)."""
+def averaged(alignment: AlignmentView) -> Any:
+    """The mean over the heads of each layer: (L, 1, O, S)."""
     return weights_of(alignment).mean(axis=1, keepdims=True)
 
 
-def grouped(alignments: Sequence[Alignment], *, order: Sequence[str]) -> list[dict[str, Any]]:
-    """One entry a source text, chosen ones first; in it a panel a model, in the order of the table."""
+def grouped(alignments: Sequence[AlignmentView], *, order: Sequence[str]) -> list[dict[str, Any]]:
+    """An entry for each source, chosen ones first; in it a panel for each model, in the order of the table."""
     examples: dict[tuple[str, str], dict[str, Any]] = {}
     for alignment in alignments:
-        picture, kind = alignment.get("picture", ""), alignment.get("kind", "chosen")
-        reference = alignment.get("reference", "")
-        source = (reference or "a picture") if picture else alignment.get("name") or spelled(alignment["source"])
-        key = (kind, picture or "".join(source.split()))  # models may cut the same text at other places
+        image, kind, reference = alignment.image, alignment.kind, alignment.reference
+        source = (reference or "an image") if image else alignment.name or joined_text(alignment.source)
+        key = (kind, image or "".join(source.split()))  # models may tokenize the same text in different ways
         example = examples.setdefault(
-            key, {"kind": kind, "source": source, "picture": picture, "reference": reference, "panels": []}
+            key, {"kind": kind, "source": source, "image": image, "reference": reference, "panels": []}
         )
         example["panels"].append(packed(alignment))
     places = {model: place for place, model in enumerate(order)}
@@ -75,30 +72,30 @@ def grouped(alignments: Sequence[Alignment], *, order: Sequence[str]) -> list[di
     return sorted(examples.values(), key=lambda example: example["kind"] != "chosen")
 
 
-def packed(alignment: Alignment) -> dict[str, Any]:
-    """One panel; weights in thousandths, which take a third of the room of floats."""
+def packed(alignment: AlignmentView) -> dict[str, Any]:
+    """One panel; weights in thousandths, which take a third of the space of floats."""
     weights = weights_of(alignment)
     thousandths = np.rint(np.nan_to_num(weights, posinf=0.0, neginf=0.0) * THOUSAND).astype(int).astype(object)
     thousandths[~np.isfinite(weights)] = None
     return {
-        "model": alignment.get("model", ""),
-        "source": list(alignment["source"]),
-        "output": list(alignment["output"]),
-        "wrote": shortened(written(alignment), LETTERS) if alignment.get("name") else written(alignment),
-        "correct": alignment.get("correct"),
+        "model": alignment.model,
+        "source": list(alignment.source),
+        "output": list(alignment.output),
+        "wrote": shortened(output_text(alignment), MAX_NUMBERS) if alignment.name else output_text(alignment),
+        "correct": alignment.correct,
         "weights": thousandths.tolist(),
-        "grid": list(alignment.get("grid", ())),
+        "grid": list(alignment.grid),
     }
 
 
-def render_alignment(alignment: Alignment) -> str:
-    """A single HTML file that shows where the model looked while it wrote."""
-    weights_of(alignment)  # says what is wrong before a page without a picture is written
-    output, model = written(alignment), alignment.get("model", "")
-    source = "a picture" if alignment.get("picture") else spelled(alignment["source"])
+def render_alignment(alignment: AlignmentView) -> str:
+    """A single HTML file with the attention weights of one output."""
+    weights_of(alignment)  # raises before a page without weights is written
+    output, model = output_text(alignment), alignment.model
+    source = "an image" if alignment.image else joined_text(alignment.source)
     header = tag(
         "header",
-        tag("p", f"atento · where {model or 'the model'} looked", class_="kicker"),
+        tag("p", f"atento · attention of {model or 'the model'}", class_="kicker"),
         tag("h1", tag("bdi", source), tag("span", " → ", class_="arrow"), tag("bdi", output), class_="pair"),
     )
     body = tag("section", tag("h2", "Attention", class_="hidden"), gallery([alignment], order=[model]), id="attention")

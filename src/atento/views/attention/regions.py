@@ -1,68 +1,62 @@
-"""Where a model looked on a picture: the picture once for each word, clear where the weight was.
+"""Attention over an image: the image once for each word, clear where the weight is.
 
-The region with a word's largest weight is quite clear, and that weight stands beside the word; elsewhere a veil, white
-on a dark picture and black on a bright one, is the thicker the less weight there is."""
+The region with a word's largest weight is fully visible, and that weight stands beside the word; elsewhere a veil,
+white on a dark image and black on a bright one, is the denser the less weight there is.
+"""
 
 import base64
 import io
-import warnings
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atento.errors import InputError
-from atento.views.attention.alignment import Alignment, mean_of_heads, shown, written
-from atento.views.attention.images import KINDS, SETTINGS, kind_of
+from atento.views.attention.alignment import AlignmentView, mean_of_heads, output_text, printable
 from atento.views.attention.terminal import SHADES, fitted, shading
+from atento.views.figures import saved_figure
 from atento.views.wording import shortened
 
-# Axes: O words written, h and w rows and columns of regions, R = h·w, S side of the picture.
+# Axes: O output tokens, h and w rows and columns of regions, R = h·w, S side of the image.
 
 PREFIX = "data:image/png;base64,"
-VEIL = 0.85  # how much of a picture is hidden where nothing was looked at
-MIDDLE = 0.5  # of brightness: darker pictures get a white veil
-ACROSS = 6  # pictures in a row
-LONGEST_WORD = 18
+VEIL = 0.85  # how much of an image is hidden where the weight is 0
+MIDDLE = 0.5  # of brightness: darker images get a white veil
+ACROSS = 6  # images in a row
+MAX_WORD = 18  # characters
 CELL = 2  # columns of a terminal for each region: about a square
 GAP = 3
 
 
-def of_a_picture(alignment: Alignment) -> bool:
-    """Whether the sources are regions of a picture."""
-    return bool(alignment.get("picture"))
-
-
-def maps_of(alignment: Alignment, *, layer: int = -1) -> NDArray[np.float64]:
+def maps_of(alignment: AlignmentView, *, layer: int = -1) -> NDArray[np.float64]:
     """Weights as maps (O, h, w), the mean over the heads of a layer."""
-    rows, columns = alignment["grid"]
+    rows, columns = alignment.grid
     matrix = mean_of_heads(alignment, layer=layer)
     if rows * columns != matrix.shape[1]:
         raise InputError(
-            "the grid of a picture does not fit its weights.",
+            "the grid of an image does not fit its weights.",
             found=f"{rows} × {columns} regions, weights over {matrix.shape[1]}",
             fix="give grid=(rows, columns) whose product is the number of sources",
         )
     return matrix.reshape(-1, rows, columns)
 
 
-def pixels_of(alignment: Alignment) -> NDArray[np.float64]:
-    """The picture (S, S, 3), numbers from 0 to 1."""
+def pixels_of(alignment: AlignmentView) -> NDArray[np.float64]:
+    """The image (S, S, 3), numbers from 0 to 1."""
     from PIL import Image
 
     try:
-        data = base64.b64decode(str(alignment["picture"]).removeprefix(PREFIX), validate=True)
-        with Image.open(io.BytesIO(data), formats=["PNG"]) as picture:
-            return np.asarray(picture.convert("RGB"), dtype=np.float64) / 255.0
-    except (ValueError, OSError, SyntaxError):  # what PIL raises at what is no picture
-        found = shortened(str(alignment["picture"]), 60)
-        raise InputError("an alignment's picture must be a PNG.", found=found, fix=f"give {PREFIX}...") from None
+        data = base64.b64decode(alignment.image.removeprefix(PREFIX), validate=True)
+        with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
+            return np.asarray(image.convert("RGB"), dtype=np.float64) / 255.0
+    except (ValueError, OSError, SyntaxError):  # what PIL raises for a file that is no image
+        found = shortened(alignment.image, 60)
+        raise InputError("the image of an alignment must be a PNG.", found=found, fix=f"give {PREFIX}...") from None
 
 
 def veiled(pixels: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The picture (S, S, 3) under a veil that lifts with each region's weight (h, w), all off at the largest."""
+    """The image (S, S, 3) under a veil that thins with each region's weight (h, w); there is none at the largest."""
     height, width = pixels.shape[:2]
     rows = np.arange(height) * weights.shape[0] // height  # (S,) the region each pixel lies in
     columns = np.arange(width) * weights.shape[1] // width
@@ -71,52 +65,36 @@ def veiled(pixels: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray
 
 
 def lifted(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each weight as a share of the largest, none below 0; what is no number is 0."""
+    """Each weight relative to the largest, none below 0; NaN counts as 0."""
     seen = np.nan_to_num(weights, nan=0.0, posinf=0.0).clip(min=0.0)
     return seen / (seen.max() or 1.0)
 
 
-def regions_picture(alignment: Alignment, path: str | Path) -> Path:
-    """Save the picture and, for each word, the picture as it was looked at; the suffix says which kind of file."""
-    path = Path(path)
-    kind = kind_of(path)
-
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+def regions_figure(alignment: AlignmentView, path: Path) -> Path:
+    """Save the image, and for each word the image with the veil of its weights."""
     pixels, maps = pixels_of(alignment), maps_of(alignment)
     panels: list[tuple[str, NDArray[np.float64]]] = [("", pixels)]
-    for word, map_ in zip(alignment["output"], maps, strict=True):
-        panels.append((f"{shortened(shown(word), LONGEST_WORD)}  {map_.max():.2f}", veiled(pixels, map_)))
+    for word, map_ in zip(alignment.output, maps, strict=True):
+        panels.append((f"{shortened(printable(word), MAX_WORD)}  {map_.max():.2f}", veiled(pixels, map_)))
     across = min(ACROSS, len(panels))
     down = ceil(len(panels) / across)
-    with mpl.rc_context(SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*Glyph .* missing from")  # scripts the font lacks become boxes
-        figure = Figure(figsize=(across * 1.5 + 0.2, down * 1.75 + 0.5), layout="constrained")
-        FigureCanvasAgg(figure)
-        figure.suptitle(shown(written(alignment)), fontsize=10, parse_math=False)
+    with saved_figure(path, size=(across * 1.5 + 0.2, down * 1.75 + 0.5)) as figure:
+        figure.suptitle(printable(output_text(alignment)), fontsize=10, parse_math=False)
         grid = figure.subplots(down, across, squeeze=False)
         for axes in grid.flat:
             axes.set_axis_off()
-        for axes, (word, picture) in zip(grid.flat, panels, strict=False):
-            draw_panel(axes, picture, word)
-        figure.savefig(path, format=kind[1:], **KINDS[kind])
+        for axes, (word, image) in zip(grid.flat, panels, strict=False):
+            axes.imshow(image, interpolation="nearest")
+            axes.set_title(word, fontsize=9, parse_math=False)
     return path
 
 
-def draw_panel(axes: Any, picture: NDArray[np.float64], word: str) -> None:
-    """One picture with its word above it."""
-    axes.imshow(picture, interpolation="nearest")
-    axes.set_title(word, fontsize=9, parse_math=False)
-
-
-def shade_regions(alignment: Alignment, *, width: int = 80) -> str:
-    """The same for a terminal: a block of shades a word, side by side as far as they fit."""
+def shade_regions(alignment: AlignmentView, *, width: int = 80) -> str:
+    """The same for a terminal: a block of shades for each word, side by side as far as they fit."""
     maps = maps_of(alignment)
     size = CELL * maps.shape[2]
     across = max(1, (width + GAP) // (size + GAP))
-    blocks = [block(word, map_, size) for word, map_ in zip(alignment["output"], maps, strict=True)]
+    blocks = [block(word, map_, size) for word, map_ in zip(alignment.output, maps, strict=True)]
     bands = [blocks[first : first + across] for first in range(0, len(blocks), across)]
     lines = ["\n".join((" " * GAP).join(row).rstrip() for row in zip(*band, strict=True)) for band in bands]
     legend = "  ".join(f"{sign} ≥ {least:g}" for least, sign in sorted(SHADES.items()))
@@ -124,11 +102,11 @@ def shade_regions(alignment: Alignment, *, width: int = 80) -> str:
 
 
 def block(word: str, weights: NDArray[np.float64], size: int) -> list[str]:
-    """A word over a frame of its regions (h, w), each line `size` columns wide."""
+    """A word above its regions (h, w), each line `size` columns wide."""
     rows = ["".join(blank(shading(weight)) * CELL for weight in row) for row in weights]
-    return [fitted(shown(word), size), *rows]
+    return [fitted(printable(word), size), *rows]
 
 
 def blank(sign: str) -> str:
-    """A region that was not looked at is a dot, so that the picture keeps its frame."""
+    """A dot for a region without weight, so that the outline of the image stays visible."""
     return "·" if sign == " " else sign

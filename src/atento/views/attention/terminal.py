@@ -1,7 +1,4 @@
-"""Alignments as shaded text, for a terminal.
-
-Counts as bars of blocks, for a terminal.
-"""
+"""Alignments as shaded text, and counts as bars, for a terminal."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -10,24 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.views.attention.alignment import Alignment, is_spelled, mean_of_heads, shown
+from atento.views.attention.alignment import AlignmentView, are_characters, mean_of_heads, printable
 
 SHADES = {0.75: "█", 0.5: "▓", 0.25: "▒", 0.05: "░"}  # a weight of at least so much
 LONGEST_ROW_LABEL = 16
 LONGEST_WORD = 12
+LONGEST_NAME = 24
 LEAST_COLUMNS = 8  # the room that row labels must leave
+EIGHTHS = " ▏▎▍▌▋▊▉"
+BAR_WIDTH = 32
 
 
-def shade(alignment: Alignment, *, width: int = 80, layer: int = -1) -> str:
-    """Rows are output pieces, columns source pieces; a source wider than the terminal goes on in a further band."""
+def shade(alignment: AlignmentView, *, width: int = 80, layer: int = -1) -> str:
+    """A matrix of shades: rows are output tokens, columns source tokens; one wider than the terminal is folded."""
     matrix = mean_of_heads(alignment, layer=layer)
-    source = [shown(piece) for piece in alignment["source"]]
-    output = [shown(piece) for piece in alignment["output"]]
+    source = [printable(token) for token in alignment.source]
+    output = [printable(token) for token in alignment.output]
     label_width = min(max(map(columns_of, output), default=0), LONGEST_ROW_LABEL, max(width - LEAST_COLUMNS, 1))
-    labels = [fitted(piece, label_width) for piece in output]
-    narrow = is_spelled(alignment["source"])
+    labels = [fitted(token, label_width) for token in output]
+    narrow = are_characters(alignment.source)
     room = max(width - label_width - 1, 2)
-    widths = [column_width(piece, narrow=narrow, most=room) for piece in source]
+    widths = [column_width(token, narrow=narrow, most=room) for token in source]
     bands = [
         band(source[start:stop], widths[start:stop], labels, matrix[:, start:stop], narrow=narrow)
         for start, stop in folds(widths, room=room, gap=len(gap(narrow)))
@@ -44,7 +44,7 @@ def band(
     *,
     narrow: bool,
 ) -> str:
-    """A header of source pieces over one line an output piece."""
+    """A header of source tokens above a line for each output token."""
     margin = " " * (columns_of(labels[0]) if labels else 0)
     lines = [f"{margin} {line}" for line in header(source, widths, narrow=narrow)]
     for label, weights in zip(labels, matrix, strict=True):
@@ -54,27 +54,27 @@ def band(
 
 
 def header(source: Sequence[str], widths: Sequence[int], *, narrow: bool) -> Iterator[str]:
-    """Words lie over their columns; among characters, a longer piece is written downward."""
+    """Words stand above their columns; among characters, a longer token is written downward."""
     if not narrow:
-        yield gap(narrow).join(fitted(piece, size) for piece, size in zip(source, widths, strict=True))
+        yield gap(narrow).join(fitted(token, size) for token, size in zip(source, widths, strict=True))
         return
-    letters = [clusters(piece)[:LONGEST_WORD] for piece in source]
+    letters = [clusters(token)[:LONGEST_WORD] for token in source]
     depth = max(map(len, letters), default=0)
     for line in range(depth):
         cells = []
         for column, size in zip(letters, widths, strict=True):
-            at = line - (depth - len(column))  # pieces stand on the first row, short ones leave room above
+            at = line - (depth - len(column))  # tokens are aligned at the bottom
             cells.append(fitted(column[at] if at >= 0 else "", size))
         yield gap(narrow).join(cells)
 
 
 def gap(narrow: bool) -> str:
-    """What stands between two columns."""
+    """The space between two columns."""
     return "" if narrow else " "
 
 
 def folds(widths: Sequence[int], *, room: int, gap: int) -> Iterator[tuple[int, int]]:
-    """Where each band starts and stops."""
+    """The first and the last column of each band."""
     start, used = 0, 0
     for place, size in enumerate(widths):
         if place > start and used + size > room:
@@ -84,22 +84,22 @@ def folds(widths: Sequence[int], *, room: int, gap: int) -> Iterator[tuple[int, 
     yield start, len(widths)
 
 
-def column_width(piece: str, *, narrow: bool, most: int) -> int:
-    """The columns a piece's shading takes."""
+def column_width(token: str, *, narrow: bool, most: int) -> int:
+    """How many terminal columns the shade of a token takes."""
     if narrow:
-        return max(map(columns_of, clusters(piece)), default=1)
-    return max(min(columns_of(piece), LONGEST_WORD, most), 1)
+        return max(map(columns_of, clusters(token)), default=1)
+    return max(min(columns_of(token), LONGEST_WORD, most), 1)
 
 
 def shading(weight: float) -> str:
-    """The block of a weight; a blank below the least, ? for what is no number."""
+    """The block character of a weight; a blank below the least shade, ? for NaN."""
     if np.isnan(weight):
         return "?"
     return next((sign for least, sign in SHADES.items() if weight >= least), " ")
 
 
 def clusters(text: str) -> list[str]:
-    """Letters together with the marks that stand on them."""
+    """Characters together with the combining marks on them."""
     found: list[str] = []
     for letter in text:
         if found and columns_of(letter) == 0:
@@ -110,17 +110,17 @@ def clusters(text: str) -> list[str]:
 
 
 def columns_of(text: str) -> int:
-    """How many columns a terminal gives a text: two for wide letters, none for marks on letters."""
+    """How many terminal columns a text takes: two for wide characters, none for combining marks."""
     return sum(0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") else 2 if wide(letter) else 1 for letter in text)
 
 
 def wide(letter: str) -> bool:
-    """Whether a letter takes two columns."""
+    """Whether a character takes two columns."""
     return unicodedata.east_asian_width(letter) in ("W", "F")
 
 
 def fitted(text: str, size: int) -> str:
-    """Exactly `size` columns: cut with … or filled with blanks."""
+    """The text in exactly `size` columns: cut with … or padded with blanks."""
     if columns_of(text) > size:
         kept = ""
         for cluster in clusters(text):
@@ -131,30 +131,25 @@ def fitted(text: str, size: int) -> str:
     return text + " " * (size - columns_of(text))
 
 
-EIGHTHS = " ▏▎▍▌▋▊▉"
-WIDTH = 32
-LONGEST_NAME = 24
-
-
 @dataclass(frozen=True)
-class Counted:
-    """A name, how often it came, and that as a share."""
+class NamedCount:
+    """A name, how often it occurs, and that as a share of all."""
 
     name: str
     count: int
     share: float
 
 
-def bar(part: float, *, width: int = WIDTH) -> str:
-    """A share of the full width, to an eighth of a letter; what is more than nothing shows."""
+def bar(part: float, *, width: int = BAR_WIDTH) -> str:
+    """A bar of that share of the width, to an eighth of a character; any share above 0 is visible."""
     eighths = round(8 * width * part)
     if part > 0:
         eighths = max(1, eighths)
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
 
 
-def bars(rows: Sequence[Counted], *, width: int = WIDTH) -> list[str]:
-    """A line each: name, bar, count and share, the largest as long as the width; columns stand under each other."""
+def bars(rows: Sequence[NamedCount], *, width: int = BAR_WIDTH) -> list[str]:
+    """A line for each: name, bar, count and share in columns; the largest bar fills the width."""
     if not rows:
         return []
     most = max(row.count for row in rows) or 1

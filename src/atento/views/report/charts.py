@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from atento.views.html import Markup, joined, tag
-from atento.views.report.scales import STEEP, Scale, bounds, fitting, reach, spread, tick_label
-from atento.views.report.standings import Board, Row, ranked, series
+from atento.views.report.board import Comparison, Row
+from atento.views.report.scales import STEEP, Axis, bounds, fitting, reach, spread, tick_label
 from atento.views.wording import is_number, score, shortened
 
 COLOURS = 8
@@ -44,30 +44,30 @@ def drawing(width: float, height: float, *inside: object, label: str = "", class
     return tag("svg", *inside, class_=f"chart {class_}".rstrip(), **size, **spoken)
 
 
-def strip_scale(board: Board) -> Scale:
+def strip_scale(board: Comparison) -> Axis:
     """The one scale of all dots and whiskers in the table; of errors without those that are far off."""
-    rows, errors = ranked(board), bool(board.get("smaller_is_better"))
-    ends = [row[end] for row in rows for end in ("value", "low", "high") if is_number(row[end])]
+    rows, errors = board.ranked(), board.smaller_is_better
+    ends = [end for row in rows for end in row.interval if is_number(end)]
     whole = fitting(ends, 16.0, STRIP_WIDTH - 16.0, errors=errors)
     if not errors or whole.steep:
         return whole
-    most = reach([row["low"] for row in rows], [row["high"] for row in rows])
+    most = reach([row.interval.low for row in rows], [row.interval.high for row in rows])
     return fitting([min(end, most) for end in ends], whole.start, whole.stop, errors=errors)
 
 
-def interval_strip(row: Row, scale: Scale, *, band: Row, accent: bool) -> Markup:
+def interval_strip(row: Row, scale: Axis, *, band: Row, accent: bool) -> Markup:
     """A dot for the value and a whisker for its interval, over the shaded interval of the winner."""
     middle = STRIP_HEIGHT / 2
-    left, right = scale.place(band["low"]), scale.place(band["high"])
+    left, right = scale.place(band.interval.low), scale.place(band.interval.high)
     if is_off(row, scale):
         marks = [
             tag("path", class_="whisker off", d=f"M{scale.stop:g} {middle - CAP:g}l{CAP:g} {CAP:g}l-{CAP:g} {CAP:g}")
         ]
     else:
-        low, high = (scale.place(min(row[end], scale.high)) for end in ("low", "high"))
+        place, low, high = (scale.place(min(end, scale.high)) for end in row.interval)
         marks = [
             tag("path", class_="whisker", d=ends_of(Point(low, middle), Point(high, middle))),
-            tag("circle", class_="dot accent" if accent else "dot", cx=scale.place(row["value"]), cy=middle, r=3.5),
+            tag("circle", class_="dot accent" if accent else "dot", cx=place, cy=middle, r=3.5),
         ]
     return drawing(
         STRIP_WIDTH,
@@ -79,9 +79,9 @@ def interval_strip(row: Row, scale: Scale, *, band: Row, accent: bool) -> Markup
     )
 
 
-def is_off(row: Row, scale: Scale) -> bool:
+def is_off(row: Row, scale: Axis) -> bool:
     """Whether a value is too far off to be shown."""
-    return bool(row["value"] > scale.high)
+    return bool(row.interval.value > scale.high)
 
 
 def ends_of(start: Point, stop: Point) -> str:
@@ -93,7 +93,7 @@ def ends_of(start: Point, stop: Point) -> str:
     return f"M{start.x:.2f} {start.y:.2f}L{stop.x:.2f} {stop.y:.2f}{bars}"
 
 
-def strip_axis(scale: Scale) -> Markup:
+def strip_axis(scale: Axis) -> Markup:
     """The numbers over the column of dots."""
     ticks = scale.ticks(4)
     shown = [ticks[0], ticks[-1]] if len(ticks) > 1 else ticks
@@ -103,38 +103,38 @@ def strip_axis(scale: Scale) -> Markup:
     return drawing(STRIP_WIDTH, 18, *labels, class_="strip")
 
 
-def learning_curves(board: Board, *, width: float, height: float) -> Markup:
+def learning_curves(board: Comparison, *, width: float, height: float) -> Markup:
     """The metric on validation data against seconds of training: a line a model, its name at the end of it."""
-    rows = [row for row in ranked(board) if curve_points(row)]
+    rows = [row for row in board.ranked() if curve_points(row)]
     if not rows:
         return Markup()
     aside = beyond(board)
-    baselines = [row for row in ranked(board) if row.get("baseline") and row not in aside]
-    longest = max(len(row["model"]) for row in [*rows, *baselines])
+    baselines = [row for row in board.ranked() if row.baseline and row not in aside]
+    longest = max(len(row.model) for row in [*rows, *baselines])
     margin = min(longest * LETTER, width * 0.32)
     letters = int(margin / LETTER)
     elapsed = max(point.x for row in rows for point in curve_points(row))
-    values = [point.y for row in rows for point in curve_points(row)] + [row["value"] for row in baselines]
-    across = Scale(0.0, elapsed or 1.0, 42.0, width - margin - 32)
-    up = fitting(values, height - 44, 14.0, errors=bool(board.get("smaller_is_better")))
+    values = [point.y for row in rows for point in curve_points(row)] + [row.interval.value for row in baselines]
+    across = Axis(0.0, elapsed or 1.0, 42.0, width - margin - 32)
+    up = fitting(values, height - 44, 14.0, errors=board.smaller_is_better)
 
     lines, ends = [], []
     for row in rows:
-        number = series(board)[row["model"]]
+        number = board.series()[row.model]
         places = [Point(across.place(point.x), up.place(point.y)) for point in curve_points(row)]
         lines.append(curve(places, number))
-        ends.append((row["model"], f"s{number % COLOURS}", places[-1]))
+        ends.append((row.model, f"s{number % COLOURS}", places[-1]))
     for row in baselines:
-        level = up.place(row["value"])
+        level = up.place(row.interval.value)
         lines.append(tag("line", class_="baseline", x1=across.start, x2=across.stop, y1=level, y2=level))
-        ends.append((row["model"], "plain", Point(across.stop, level)))
+        ends.append((row.model, "plain", Point(across.stop, level)))
 
     heights = spread([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
     labels = [
         end_label(shortened(model, letters), colour, end, Point(across.stop + 20, level))
         for (model, colour, end), level in zip(ends, heights, strict=True)
     ]
-    spoken = "; ".join(f"{row['model']} ends at {score(curve_points(row)[-1].y)}" for row in rows)
+    spoken = "; ".join(f"{row.model} ends at {score(curve_points(row)[-1].y)}" for row in rows)
     return drawing(
         width,
         height,
@@ -142,29 +142,29 @@ def learning_curves(board: Board, *, width: float, height: float) -> Markup:
         time_axis(across, y=up.start),
         *lines,
         *labels,
-        label=f"{board['metric']} on validation data against seconds of training. {spoken}.",
+        label=f"{board.metric} on validation data against seconds of training. {spoken}.",
         class_="curves",
     )
 
 
-def beyond(board: Board) -> list[Row]:
+def beyond(board: Comparison) -> list[Row]:
     """Baselines, other than the best, whose error is so large that the curves would lie in one line beside it."""
-    baselines = [row for row in ranked(board) if row.get("baseline")]
-    learned = [point.y for row in ranked(board) for point in curve_points(row)]
-    if not board.get("smaller_is_better") or not baselines or not learned:
+    baselines = [row for row in board.ranked() if row.baseline]
+    learned = [point.y for row in board.ranked() for point in curve_points(row)]
+    if not board.smaller_is_better or not baselines or not learned:
         return []
-    shown = [*learned, baselines[0]["value"]]
+    shown = [*learned, baselines[0].interval.value]
     low, high = min(shown), max(shown)
-    if low > 0 and baselines[-1]["value"] > STEEP * low:  # powers of ten hold them all
+    if low > 0 and baselines[-1].interval.value > STEEP * low:  # powers of ten hold them all
         return []
-    return [row for row in baselines[1:] if row["value"] > high + (high - low)]
+    return [row for row in baselines[1:] if row.interval.value > high + (high - low)]
 
 
 def curve_points(row: Row) -> list[Point]:
     """Elapsed seconds and metric of each validation that gave a number."""
     return [
         Point(point["elapsed"], point["value"])
-        for point in row.get("curve") or ()
+        for point in row.curve
         if is_number(point.get("elapsed")) and is_number(point.get("value"))
     ]
 
@@ -195,7 +195,7 @@ def end_label(text: str, colour: str, end: Point, place: Point) -> Markup:
     )
 
 
-def grid(up: Scale, across: Scale) -> Markup:
+def grid(up: Axis, across: Axis) -> Markup:
     """Level lines with their numbers."""
     parts = []
     for tick in up.ticks(5):
@@ -205,7 +205,7 @@ def grid(up: Scale, across: Scale) -> Markup:
     return joined(*parts)
 
 
-def time_axis(across: Scale, *, y: float) -> Markup:
+def time_axis(across: Axis, *, y: float) -> Markup:
     """Round times under the chart, in the unit that suits their length."""
     size, unit = next(
         (size, unit)
@@ -229,9 +229,9 @@ def short(value: float) -> str:
 
 def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *, accent: bool) -> Markup:
     """One model's value on short, middle and long sources, the other models faint behind it."""
-    groups: Sequence[Mapping[str, Any]] = row["lengths"]
-    up = Scale(*limits, PANEL_HEIGHT - 28.0, 22.0)
-    across = Scale(-0.5, len(groups) - 0.5, 38.0, PANEL_WIDTH - 4.0)
+    groups: Sequence[Mapping[str, Any]] = row.lengths
+    up = Axis(*limits, PANEL_HEIGHT - 28.0, 22.0)
+    across = Axis(-0.5, len(groups) - 0.5, 38.0, PANEL_WIDTH - 4.0)
     behind = [tag("polyline", class_="other", points=length_path(other, across, up)) for other in others]
     parts = []
     for number, group in enumerate(groups):
@@ -251,18 +251,18 @@ def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *
         *behind,
         tag("polyline", class_="own accent" if accent else "own", points=length_path(row, across, up)),
         *parts,
-        label=f"{row['model']}: {spoken}.",
+        label=f"{row.model}: {spoken}.",
         class_="panel",
     )
 
 
-def length_path(row: Row, across: Scale, up: Scale) -> str:
+def length_path(row: Row, across: Axis, up: Axis) -> str:
     """The points of a line through the values of all lengths."""
     return " ".join(
-        f"{across.place(number):.1f},{up.place(group['value']):.1f}" for number, group in enumerate(row["lengths"])
+        f"{across.place(number):.1f},{up.place(group['value']):.1f}" for number, group in enumerate(row.lengths)
     )
 
 
 def length_limits(rows: Sequence[Row]) -> tuple[float, float]:
     """The one range of all panels."""
-    return bounds([group[end] for row in rows for group in row["lengths"] for end in ("value", "low", "high")])
+    return bounds([group[end] for row in rows for group in row.lengths for end in ("value", "low", "high")])

@@ -1,14 +1,13 @@
 """The report of a comparison as one HTML file: the answer first, then the evidence, then how to repeat it."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from atento.views.attention.alignment import can_be_shown
+from atento.views.attention.alignment import has_weights
 from atento.views.attention.page import gallery
-from atento.views.forecast_page import forecasts_of
+from atento.views.forecast_page import forecasts_section
 from atento.views.html import Markup, document, joined, tag
+from atento.views.report.board import Comparison
 from atento.views.report.charts import beyond, is_off, learning_curves, length_limits, length_panel, strip_scale
-from atento.views.report.standings import Board, failed, ranked, standing
 from atento.views.report.table import mistakes, results_table
 from atento.views.wording import change, counted, exposure, round_duration, score, whole
 
@@ -16,9 +15,9 @@ WIDE = {"width": 1000.0, "height": 420.0}
 NARROW = {"width": 340.0, "height": 400.0}  # for a phone, with letters of the same size
 
 
-def render_report(board: Mapping[str, Any]) -> str:
-    """The whole page, from the document that `board.json` holds."""
-    parts: dict[str, tuple[str, Callable[[Board], Markup]]] = {
+def render_report(board: Comparison) -> str:
+    """The whole page."""
+    parts: dict[str, tuple[str, Callable[[Comparison], Markup]]] = {
         "results": ("Results", results),
         "learning": ("Learning", learning),
         "length": ("Near and far" if is_ahead(board) else "Short and long sources", lengths),
@@ -34,116 +33,117 @@ def render_report(board: Mapping[str, Any]) -> str:
             sections.append(tag("section", tag("h2", title, id=f"{name}-title"), content, id=name))
             links.append(tag("li", tag("a", title, href=f"#{name}")))
     contents = tag("nav", tag("ul", *links), aria_label="Parts of this report")
-    footer = tag("footer", tag("p", f"Written by atento {board.get('versions', {}).get('atento', '')}".rstrip()))
-    return document(f"{board['title']}: report", opening(board), contents, tag("main", *sections), footer)
+    footer = tag("footer", tag("p", f"Written by atento {board.versions.get('atento', '')}".rstrip()))
+    return document(f"{board.title}: report", opening(board), contents, tag("main", *sections), footer)
 
 
-def opening(board: Board) -> Markup:
+def opening(board: Comparison) -> Markup:
     """Title and verdict: who won, in one glance."""
-    kind = "comparison" if len(board["rows"]) > 1 else "run"
-    first, *rest = list(board.get("verdict") or ()) or [plain_verdict(board)]
-    tests = board["data"]["parts"].get("test")
+    kind = "comparison" if len(board.rows) > 1 else "run"
+    first, *rest = list(board.verdict) or [plain_verdict(board)]
+    tests = board.data["parts"].get("test")
     pieces = [
-        counted(len(board["rows"]), "model"),
-        f"{round_duration(board['share'])} of training each" if board.get("share") else "",
+        counted(len(board.rows), "model"),
+        f"{round_duration(board.share)} of training each" if board.share else "",
         f"{whole(tests)} test examples" if tests else "",
-        f"on {board['device']}" if board.get("device") else "",
-        board.get("created", ""),
+        f"on {board.device}" if board.device else "",
+        board.created,
     ]
     return tag(
         "header",
-        tag("p", f"atento {kind} · {board['task']}", class_="kicker"),
-        tag("h1", board["title"], dir="auto"),
+        tag("p", f"atento {kind} · {board.task}", class_="kicker"),
+        tag("h1", board.title, dir="auto"),
         tag("p", first, class_="verdict", dir="auto"),
         *(tag("p", sentence, class_="more", dir="auto") for sentence in rest),
         tag("p", Markup(" · ".join(tag("bdi", piece) for piece in pieces if piece)), class_="note"),
     )
 
 
-def plain_verdict(board: Board) -> str:
+def plain_verdict(board: Comparison) -> str:
     """A sentence for a board that brings none."""
-    rows = ranked(board)
+    rows = board.ranked()
     if not rows:
         return "No model finished."
     best = rows[0]
-    return f"{best['model']}: {board['metric']} {score(best['value'])} ({score(best['low'])}–{score(best['high'])})."
+    value, low, high = map(score, best.interval)
+    return f"{best.model}: {board.metric} {value} ({low}–{high})."
 
 
-def results(board: Board) -> Markup:
+def results(board: Comparison) -> Markup:
     """The table, and what its numbers mean."""
-    meanings = [tag("div", tag("dt", name), tag("dd", text)) for name, text in board["metrics"].items()]
+    meanings = [tag("div", tag("dt", name), tag("dd", text)) for name, text in board.metrics.items()]
     text = "A dot is the value on test data, its whisker the 95 % interval"
-    if len(ranked(board)) > 1:
+    if len(board.ranked()) > 1:
         text += "; the shaded band repeats the winner’s interval"
-    if any(is_off(row, strip_scale(board)) for row in ranked(board)):
+    if any(is_off(row, strip_scale(board)) for row in board.ranked()):
         text += "; an arrow stands for what is far off"
     return joined(
         tag("p", f"{text}."), results_table(board), *on_its_own(board), tag("dl", *meanings, class_="meanings")
     )
 
 
-def on_its_own(board: Board) -> list[Markup]:
+def on_its_own(board: Comparison) -> list[Markup]:
     """One line a trained model: what it loses when it goes on from its own tokens."""
-    rows = [row for row in ranked(board) if row.get("exposure")]
-    return [tag("p", tag("bdi", row["model"]), f": {exposure(row['exposure'])}.", class_="note") for row in rows]
+    said = [(row.model, exposure(row.exposure)) for row in board.ranked() if row.exposure]
+    return [tag("p", tag("bdi", model), f": {text}.", class_="note") for model, text in said]
 
 
-def learning(board: Board) -> Markup:
+def learning(board: Comparison) -> Markup:
     """The learning curves, in a wide and a narrow shape."""
     wide = learning_curves(board, **WIDE)
     if not wide:
         return Markup()
-    text = f"On validation data, {board['metric']} after so much training: {better(board)} and earlier is better."
-    if any(row.get("baseline") for row in ranked(board)):
+    text = f"On validation data, {board.metric} after so much training: {better(board)} and earlier is better."
+    if any(row.baseline for row in board.ranked()):
         text += " Dashed: baselines, which need no training; their value is the one on test data."
-    far = [f"{row['model']} {score(row['value'])}" for row in beyond(board)]
+    far = [f"{row.model} {score(row.interval.value)}" for row in beyond(board)]
     text += f" Too large to be shown: {', '.join(far)}." if far else ""
     shapes = tag("div", wide, class_="wide"), tag("div", learning_curves(board, **NARROW), class_="narrow")
     return joined(tag("p", text), tag("figure", *shapes))
 
 
-def better(board: Board) -> str:
+def better(board: Comparison) -> str:
     """Which way is good."""
-    return "lower" if board.get("smaller_is_better") else "higher"
+    return "lower" if board.smaller_is_better else "higher"
 
 
-def is_ahead(board: Board) -> bool:
+def is_ahead(board: Comparison) -> bool:
     """Whether quality is told by how far ahead was looked, as of forecasts."""
-    return any(group.get("by") == "steps ahead" for row in board["rows"] for group in row.get("lengths") or ())
+    return any(group.get("by") == "steps ahead" for row in board.rows for group in row.lengths)
 
 
-def lengths(board: Board) -> Markup:
+def lengths(board: Comparison) -> Markup:
     """A small panel a model: does quality hold when sources grow?"""
-    rows = [row for row in ranked(board) if row.get("lengths")]
+    rows = [row for row in board.ranked() if row.lengths]
     if not rows:
         return Markup()
     limits, ahead = length_limits(rows), is_ahead(board)
     panels = []
     for row in rows:
         others = [other for other in rows if other is not row]
-        first, last = row["lengths"][0]["value"], row["lengths"][-1]["value"]
+        first, last = row.lengths[0]["value"], row.lengths[-1]["value"]
         panels.append(
             tag(
                 "figure",
                 tag(
                     "figcaption",
-                    tag("strong", tag("bdi", row["model"])),
-                    *(tag("span", word, class_="word") for word in standing(board, row)),
+                    tag("strong", tag("bdi", row.model)),
+                    *(tag("span", word, class_="word") for word in board.standing(row)),
                     tag(
                         "span",
                         f"{change(last - first)} from {'near to far' if ahead else 'short to long'}",
                         class_="change",
                     ),
                 ),
-                length_panel(row, others, limits, accent=row["model"] == board.get("winner")),
+                length_panel(row, others, limits, accent=row.model == board.winner),
             )
         )
-    groups = rows[0]["lengths"]
+    groups = rows[0].lengths
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
     unit = groups[0].get("by", "characters")
     what = "how many steps ahead a number lies" if ahead else f"length of the source in {unit}"
-    text = f"On test data, {board['metric']} by {what}: {counts}."
-    if board["task"] == "translate":
+    text = f"On test data, {board.metric} by {what}: {counts}."
+    if board.writes:
         text += " A model that squeezes the source into one vector falls as sources grow;"
         text += " one that looks back at it should hold."
     if len(rows) > 1:
@@ -151,28 +151,28 @@ def lengths(board: Board) -> Markup:
     return joined(tag("p", text), tag("div", *panels, class_="panels"))
 
 
-def forecasts(board: Board) -> Markup:
-    """A few forecasts beside what came, where the models forecast."""
-    return forecasts_of(board.get("forecasts") or ())
+def forecasts(board: Comparison) -> Markup:
+    """A few forecasts beside the actual values, where the models forecast."""
+    return forecasts_section(board.forecasts)
 
 
-def attention(board: Board) -> Markup:
+def attention(board: Comparison) -> Markup:
     """The viewer, where a model gave weights."""
-    if not any(can_be_shown(alignment) for alignment in board.get("alignments") or ()):
+    if not any(has_weights(alignment) for alignment in board.alignments):
         return Markup()
     text = (
-        "One row for each piece written, one column for each piece read; the stronger the colour, the more weight. "
+        "A row for each output token, a column for each source token; the stronger the colour, the more weight. "
         "Point at a cell, tap it, or use the arrow keys."
     )
-    if any(alignment.get("picture") for alignment in board["alignments"]):
-        text = "The picture once for each word, clear where the model looked; beside the word, its largest weight."
-    order = [row["model"] for row in ranked(board)]
-    return joined(tag("p", text, class_="on-screen"), gallery(board["alignments"], order=order))
+    if any(alignment.image for alignment in board.alignments):
+        text = "The image once for each word, clear where the weight is; beside the word, its largest weight."
+    order = [row.model for row in board.ranked()]
+    return joined(tag("p", text, class_="on-screen"), gallery(board.alignments, order=order))
 
 
-def worst_outputs(board: Board) -> Markup:
+def worst_outputs(board: Comparison) -> Markup:
     """Mistakes of each model, the best model's open."""
-    rows = [row for row in ranked(board) if row.get("worst")]
+    rows = [row for row in board.ranked() if row.worst]
     if not rows:
         return Markup()
     text = "The test examples each model was worst at. Words that the reference does not have are marked."
@@ -181,19 +181,19 @@ def worst_outputs(board: Board) -> Markup:
     return joined(tag("p", text), *(mistakes(row, is_open=row is rows[0], far=is_ahead(board)) for row in rows))
 
 
-def repeating(board: Board) -> Markup:
+def repeating(board: Comparison) -> Markup:
     """The command of the whole, and recipe and command of each model."""
     models = [
         tag(
             "details",
-            tag("summary", tag("bdi", row["model"])),
-            code(row.get("command", ""), name="Command", class_="command"),
-            code(row.get("recipe", ""), name="Recipe"),
+            tag("summary", tag("bdi", row.model)),
+            code(row.command, name="Command", class_="command"),
+            code(row.recipe, name="Recipe"),
         )
-        for row in [*ranked(board), *failed(board)]
-        if row.get("recipe") or row.get("command")
+        for row in [*board.ranked(), *board.failed()]
+        if row.recipe or row.command
     ]
-    return joined(code(board.get("command", ""), name="Command of all", class_="command"), *models)
+    return joined(code(board.command, name="Command of all", class_="command"), *models)
 
 
 def code(text: str, *, name: str, class_: str = "") -> Markup:
@@ -203,9 +203,9 @@ def code(text: str, *, name: str, class_: str = "") -> Markup:
     return tag("pre", tag("code", text), tabindex="0", role="region", aria_label=name, class_=class_ or None)
 
 
-def facts(board: Board) -> Markup:
+def facts(board: Comparison) -> Markup:
     """What the numbers rest on."""
-    data = board["data"]
+    data = board.data
     parts = ", ".join(f"{whole(count)} {name}" for name, count in data["parts"].items())
     entries = {
         "Data": data["name"],
@@ -213,10 +213,10 @@ def facts(board: Board) -> Markup:
         "Notes": "; ".join(data.get("notes", ())),
         "Refused": "; ".join(data.get("refused", ())),
         "Fingerprint": data.get("fingerprint", ""),
-        "Seed": board.get("seed"),
-        "Budget": round_duration(board.get("budget")),
-        "Device": board.get("device", ""),
-        "Versions": ", ".join(f"{name} {version}" for name, version in board.get("versions", {}).items()),
+        "Seed": board.seed,
+        "Budget": round_duration(board.budget),
+        "Device": board.device,
+        "Versions": ", ".join(f"{name} {version}" for name, version in board.versions.items()),
     }
     lines = [
         tag("div", tag("dt", name), tag("dd", text, dir="auto"))

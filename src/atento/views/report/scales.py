@@ -11,7 +11,7 @@ SMALL = 0.001  # below which a number is written with its power of ten
 ASIDE = 2.0  # an error is far off that lies so many times as far from the middle one as that from the best
 
 
-class Scale(NamedTuple):
+class Axis(NamedTuple):
     """A straight line from low..high in the data to start..stop in the picture; `steep`: from their logarithms."""
 
     low: float
@@ -44,12 +44,12 @@ def round_step(least: float) -> float:
     return next((step * power for step in STEPS if step * power >= least * (1 - 1e-9)), 10 * power)
 
 
-def fitting(values: Sequence[float], start: float, stop: float, *, errors: bool) -> Scale:
+def fitting(values: Sequence[float], start: float, stop: float, *, errors: bool) -> Axis:
     """A scale with round limits that hold all values; of errors that lie far apart, by powers of ten."""
     low, high = min(values), max(values)
     if errors and low > 0 and high > STEEP * low:
-        return Scale(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)), start, stop, steep=True)
-    return Scale(*bounds(values), start, stop)
+        return Axis(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)), start, stop, steep=True)
+    return Axis(*bounds(values), start, stop)
 
 
 def reach(lows: Sequence[float], highs: Sequence[float]) -> float:

@@ -8,9 +8,9 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from atento.views.html import Markup, joined, tag
+from atento.views.report.board import Comparison, Row
 from atento.views.report.charts import interval_strip, strip_axis, strip_scale
-from atento.views.report.scales import Scale
-from atento.views.report.standings import Board, Row, failed, ranked, standing
+from atento.views.report.scales import Axis
 from atento.views.wording import counted, duration, memory, rate, score, whole
 
 COSTS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
@@ -22,23 +22,23 @@ COSTS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
 }
 
 
-def results_table(board: Board) -> Markup:
+def results_table(board: Comparison) -> Markup:
     """Every model, best first; those that failed stand at the end with the reason."""
-    rows = ranked(board)
-    metrics = [name for name in board["metrics"] if name != board["metric"]]
-    head = [heading("Model"), heading(board["metric"], number=True)]
+    rows = board.ranked()
+    metrics = [name for name in board.metrics if name != board.metric]
+    head = [heading("Model"), heading(board.metric, number=True)]
     body = []
     if rows:
         scale = strip_scale(board)
-        best = next((row for row in rows if row["model"] == board.get("winner")), rows[0])
+        best = next((row for row in rows if row.model == board.winner), rows[0])
         head.append(tag("th", hidden("95 % interval"), strip_axis(scale), scope="col", role="columnheader"))
         body = [finished_row(board, row, metrics, scale, best) for row in rows]
     columns = [*metrics, *COSTS]
     head += [heading(name, number=True) for name in columns]
-    body += [failed_row(row, columns=len(head)) for row in failed(board)]
+    body += [failed_row(row, columns=len(head)) for row in board.failed()]
     table = tag(
         "table",
-        tag("caption", f"All models by {board['metric']}, best first", class_="hidden"),
+        tag("caption", f"All models by {board.metric}, best first", class_="hidden"),
         tag("thead", tag("tr", *head, role="row"), role="rowgroup"),
         tag("tbody", *body, role="rowgroup"),
         role="table",  # a phone shows rows as cards, and styles that do so hide from readers that this is a table
@@ -47,15 +47,15 @@ def results_table(board: Board) -> Markup:
     return tag("div", table, class_="scroll", role="region", aria_label="Results", tabindex="0")
 
 
-def finished_row(board: Board, row: Row, metrics: list[str], scale: Scale, best: Row) -> Markup:
+def finished_row(board: Comparison, row: Row, metrics: list[str], scale: Axis, best: Row) -> Markup:
     """One trained model or baseline."""
-    wins = row["model"] == best["model"]
-    bounds = tag("span", f"{score(row['low'])}–{score(row['high'])}", class_="bounds")
-    both = tag("span", tag("strong", score(row["value"])), bounds)
-    value = tag("td", both, class_="number main", role="cell", data_label=board["metric"])
+    wins = row.model == best.model
+    bounds = tag("span", f"{score(row.interval.low)}–{score(row.interval.high)}", class_="bounds")
+    both = tag("span", tag("strong", score(row.interval.value)), bounds)
+    value = tag("td", both, class_="number main", role="cell", data_label=board.metric)
     interval = tag("td", interval_strip(row, scale, band=best, accent=wins), class_="interval", role="cell")
-    others = [cell(name, score((row["scores"].get(name) or [None])[0])) for name in metrics]
-    costs = [cell(name, wording(row.get(key))) for name, (key, wording) in COSTS.items()]
+    others = [cell(name, score(row.scores[name][0] if name in row.scores else None)) for name in metrics]
+    costs = [cell(name, wording(getattr(row, key))) for name, (key, wording) in COSTS.items()]
     return tag(
         "tr", model_cell(board, row), value, interval, *others, *costs, role="row", class_="winner" if wins else None
     )
@@ -63,15 +63,15 @@ def finished_row(board: Board, row: Row, metrics: list[str], scale: Scale, best:
 
 def failed_row(row: Row, *, columns: int) -> Markup:
     """A model without a value, and why."""
-    reason = row.get("failed") or "no score was recorded"
-    name = tag("th", tag("bdi", row["model"]), tag("span", "failed", class_="word"), scope="row", role="rowheader")
+    reason = row.failed or "no score was recorded"
+    name = tag("th", tag("bdi", row.model), tag("span", "failed", class_="word"), scope="row", role="rowheader")
     return tag("tr", name, tag("td", reason, colspan=columns - 1, role="cell", class_="reason", dir="auto"), role="row")
 
 
-def model_cell(board: Board, row: Row) -> Markup:
+def model_cell(board: Comparison, row: Row) -> Markup:
     """The name, and in words what is special about it."""
-    words = [tag("span", word, class_=f"word {word.split()[0]}") for word in standing(board, row)]
-    return tag("th", tag("bdi", row["model"]), *words, scope="row", role="rowheader")
+    words = [tag("span", word, class_=f"word {word.split()[0]}") for word in board.standing(row)]
+    return tag("th", tag("bdi", row.model), *words, scope="row", role="rowheader")
 
 
 def cell(name: str, text: str) -> Markup:
@@ -94,10 +94,10 @@ LONGEST_COMPARED = 400  # words; comparing takes time that grows with their squa
 
 def mistakes(row: Row, *, is_open: bool, far: bool = False) -> Markup:
     """One model's worst examples, wrong ones first; of numbers, which are `far` off rather than wrong, all."""
-    worst = sorted(row["worst"], key=is_right)
-    wrong = row.get("mistakes", sum(not is_right(example) for example in worst))
+    worst = sorted(row.worst, key=is_right)
+    wrong = sum(not is_right(example) for example in worst) if row.mistakes is None else row.mistakes
     said = f"the {len(worst)} farthest off" if far else f"{counted(wrong, 'mistake')}, {len(worst)} shown"
-    summary = joined(tag("bdi", row["model"]), tag("span", said))
+    summary = joined(tag("bdi", row.model), tag("span", said))
     return tag(
         "details",
         tag("summary", summary),
@@ -106,7 +106,7 @@ def mistakes(row: Row, *, is_open: bool, far: bool = False) -> Markup:
     )
 
 
-def is_right(example: Row) -> bool:
+def is_right(example: Mapping[str, Any]) -> bool:
     """Whether the output is a reference."""
     return in_line(example["output"]) in map(in_line, example.get("references", [example["reference"]]))
 
@@ -118,7 +118,7 @@ def in_line(output: Any) -> str:
     return str(output).replace("\t", " ")
 
 
-def mistake(example: Row, *, far: bool = False) -> Markup:
+def mistake(example: Mapping[str, Any], *, far: bool = False) -> Markup:
     """What was read, written and expected."""
     output, reference = in_line(example["output"]), in_line(example["reference"])
     facts = {"Source": tag("span", in_line(example["source"]))}

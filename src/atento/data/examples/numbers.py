@@ -1,0 +1,78 @@
+"""A sequence of numbers in one cell as a source, and a number as a target: what is none is refused at its place."""
+
+from collections.abc import Sequence
+
+from atento.data.columns.roles import sample_columns
+from atento.data.examples.pairs import (
+    ExampleSource,
+    ExampleTarget,
+    Half,
+    empty_cell,
+    no_column,
+    one_column,
+    text_cell,
+)
+from atento.data.examples.translations import source_columns
+from atento.data.records import Refusal, excerpt
+from atento.data.tables.number_lists import ParseProblem, parse_number, read_steps
+from atento.data.tables.table import Table
+from atento.spec import DataRecipe
+
+
+class NumberListSource(ExampleSource):
+    """A sequence of numbers in a cell, as many channels in each as in the first."""
+
+    def find(self, table: Table, recipe: DataRecipe, file: str, taken: Sequence[int]) -> Half:
+        """By name, else by the names of source and target, else the first column of text."""
+        channels = 0
+
+        def value(table: Table, row: int, column: int) -> str | Refusal:
+            nonlocal channels
+            text = text_cell(table, row, column)
+            if isinstance(text, Refusal):
+                return text
+            steps = read_steps(text, channels=channels)
+            if isinstance(steps, ParseProblem):
+                return refusal(table, row, column, steps)
+            channels = channels or len(steps[0])
+            return text
+
+        at, _ = source_columns(table, recipe, taken)
+        return one_column(table, at, recipe, key="source", role="sequence", cell=value)._replace(guesses=())
+
+
+class NumberTarget(ExampleTarget):
+    """A number of each source."""
+
+    keys = ("target",)
+
+    def find(self, table: Table, recipe: DataRecipe, source: Half) -> Half:
+        """By name, else the column of numbers with most different values."""
+        at = next(iter(self.named(table, recipe)), -1)
+        if at < 0:
+            looks = [look for look in sample_columns(table) if look.index not in source.columns]
+            free = [look for look in looks if look.cells and look.is_numeric]
+            if not free:
+                raise no_column(table, "numbers", "target")
+            at = max(free, key=lambda look: look.distinct).index
+        return one_column(table, at, recipe, key="target", role="target", what="the number", cell=number_cell)
+
+
+def number_cell(table: Table, row: int, column: int) -> str | Refusal:
+    """The number of a cell, as it is written."""
+    text = table.rows[row][column].strip()
+    if not text:
+        return empty_cell(table, row, column)
+    if parse_number(text) is None:
+        problem = ParseProblem(0, "this is not a number.", excerpt(text), "write one number there")
+        return refusal(table, row, column, problem)
+    return text
+
+
+def refusal(table: Table, row: int, column: int, problem: ParseProblem) -> Refusal:
+    """What is wrong in a cell, at its place in the file."""
+    file, line, begins = table.place(row, column)
+    cell, after = table.rows[row][column], table.place(row, column + 1)
+    quote = after.line == line and after.column - begins - len(cell) >= 2  # a delimiter alone takes one
+    begins += quote + len(cell) - len(cell.lstrip())
+    return Refusal(file, line, begins + problem.at, problem.problem, found=problem.found, fix=problem.fix)

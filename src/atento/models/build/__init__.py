@@ -1,1 +1,0 @@
-"""Model names and recipes become modules here."""

@@ -1,0 +1,89 @@
+"""Text classifiers from a recipe, by names FAMILY[+SCORE][+DISTRIBUTION][+EXTENT][+hierarchical].
+
+The composition of a recurrent classifier pools its states; that of a Transformer is its self-attention, and
+`model.pooling=attention` pools its states. A hierarchical classifier encodes the words of each sentence, then the
+sentences, and pools both by the composition of a recurrent name, else by additive attention.
+"""
+
+from atento.attention.presets import Composition
+from atento.blocks.hierarchical import HierarchicalAttention, SequenceEncoder, StackEncoder
+from atento.blocks.pooling import AttentionPooling
+from atento.blocks.transformer import TransformerStack
+from atento.layers.embeddings import TokenEmbedding
+from atento.models.backbones.hierarchical import HierarchicalEncoder, TransformerReader
+from atento.models.builders.choices import (
+    HeadMaker,
+    attention_pooling,
+    one_part,
+    require_defaults,
+    require_no_linformer,
+    state_pooling,
+    without_suffix,
+)
+from atento.models.builders.encoder_decoder import build_encoder
+from atento.models.builders.recurrent import encoder_stack
+from atento.models.builders.transformer import positions_of, self_attention_layers
+from atento.models.classifier import Classifier, NGramFeatures
+from atento.models.names import ModelName, ModelPart
+from atento.spec import ModelRecipe
+
+HIERARCHICAL, ONE_EACH = "hierarchical", "one-each"
+END = 3  # the token between sentences, in every vocabulary
+ADDITIVE = Composition("additive")
+
+
+def build_classifier(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, width: int) -> Classifier:
+    """A classifier of token sequences with `width` outputs, e.g. `LabelHead` and the number of labels."""
+    plain = without_suffix(recipe, HIERARCHICAL)
+    part = one_part(ModelName.parse(plain.name), "a classifier")
+    require_defaults(plain, "context", "attend")
+    if plain.name != recipe.name:
+        encoder = hierarchical_encoder(part, plain, vocabulary_size)
+        return Classifier(encoder, head(encoder.size, width), ngrams=ngrams_of(recipe, width))
+    read = build_encoder(part, encoder_recipe(recipe), vocabulary_size)
+    pooling = pooling_of(part, recipe, read.size)
+    return Classifier(read, head(read.size, width), pooling=pooling, ngrams=ngrams_of(recipe, width))
+
+
+def ngrams_of(recipe: ModelRecipe, width: int) -> NGramFeatures | None:
+    """The n-gram features that model.ngrams asks for."""
+    return NGramFeatures(recipe.ngrams, width, dropout=recipe.dropout) if recipe.ngrams else None
+
+
+def encoder_recipe(recipe: ModelRecipe) -> ModelRecipe:
+    """The recipe of an encoder whose states are pooled by attention where model.pooling says so."""
+    return recipe.model_copy(update={"pooling": "auto"}) if recipe.pooling == "attention" else recipe
+
+
+def pooling_of(part: ModelPart, recipe: ModelRecipe, size: int) -> AttentionPooling | None:
+    """The composition of a recurrent name, or additive attention for model.pooling=attention; else None."""
+    pooling = state_pooling(part, recipe, size)
+    if pooling is None and recipe.pooling == "attention":
+        return attention_pooling(ADDITIVE, encoder_recipe(recipe), size)
+    return pooling
+
+
+def hierarchical_encoder(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> HierarchicalEncoder:
+    """An encoder of the family for words and one for sentences, each with a pooling."""
+    require_defaults(recipe, "pooling")
+    require_no_linformer(part, recipe.name, "sentences are short, so that linformer would save nothing")
+    recurrent = part.family != "transformer"
+    composition = part.attention or ADDITIVE if recurrent else ADDITIVE
+    poolings = [attention_pooling(composition, recipe, recipe.hidden) for _ in range(2)]
+    readers: list[SequenceEncoder] = [
+        StackEncoder(encoder_stack(part.family, recipe, recipe.hidden))
+        if recurrent
+        else transformer_reader(part, recipe, scaled=words)
+        for words in (True, False)
+    ]
+    levels = HierarchicalAttention(readers[0], poolings[0], readers[1], poolings[1])
+    embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
+    return HierarchicalEncoder(embedding, levels, size=recipe.hidden, end=END, dropout=recipe.dropout)
+
+
+def transformer_reader(part: ModelPart, recipe: ModelRecipe, *, scaled: bool) -> TransformerReader:
+    """Self-attention of the composition; embeddings of words are scaled as in any Transformer, sentences are not."""
+    layers = self_attention_layers(part.compose(), recipe, causal=recipe.directions == 1)
+    return TransformerReader(
+        positions_of(recipe), TransformerStack(layers), scale=recipe.hidden**0.5 if scaled else 1.0
+    )

@@ -1,0 +1,152 @@
+"""One label as an output: each source has one of the labels that the training part knows."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from atento.baselines.catalogue import BASELINES
+from atento.baselines.frequent import Majority
+from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
+from atento.baselines.sequences import LinearOnStatistics
+from atento.baselines.text_labels import WordOverlap
+from atento.baselines.time_warping import DTWNearest
+from atento.data.images.loading import load_image
+from atento.data.records import counted
+from atento.data.tables.number_lists import require_numbers
+from atento.errors import InputError
+from atento.metrics.labels import ACCURACY, MACRO_F1
+from atento.metrics.metric import Metric
+from atento.models.heads import LabelHead
+from atento.spec import ModelRecipe, TokensRecipe
+from atento.tasks.inputs.input import B, E, M, ManyToOneInput
+from atento.tasks.inputs.two_texts import two_texts
+from atento.tasks.outputs.output import UNSEEN, BaselineMaker, ManyToOneOutput
+from atento.tasks.task import Answer, Pair, Saved, TargetLabels
+from atento.tasks.traces import TraceMatrix, trace_matrix
+
+# Axes: B batch, C labels.
+
+MOST_LABELS = 100_000
+SHOWN = 3  # labels that a note names
+THUMBNAIL = 8  # pixels a side of the images that baselines see
+
+SMALL = partial(load_image, side=THUMBNAIL)
+BY_KIND: dict[str, tuple[BaselineMaker, ...]] = {
+    "text": tuple(BASELINES[name].make for name in ("majority", "bag-of-words", "bag-of-n-grams", "tf-idf")),
+    "two texts": (Majority, WordOverlap, BASELINES["tf-idf"].make),
+    "numbers": (Majority, partial(LinearOnStatistics, require_numbers), partial(DTWNearest, require_numbers)),
+    "image": (Majority, partial(LinearImages, SMALL), partial(NearestImage, SMALL)),
+    "image and question": (
+        Majority,
+        partial(QuestionOnly, two_texts),
+        partial(LinearImageQuestions, SMALL, split=two_texts),
+    ),
+}
+
+
+class OneLabel(ManyToOneOutput[int]):
+    """Labels <-> their numbers."""
+
+    weighs_classes = True
+    selects = ACCURACY
+    target_labels = TargetLabels(lambda target: [target])
+
+    def __init__(self, labels: Sequence[str], counts: Sequence[int], *, notes: tuple[str, ...] = ()) -> None:
+        self.labels, self.counts, self.notes = tuple(labels), tuple(counts), notes
+        self.numbers = {label: number for number, label in enumerate(self.labels)}
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The labels."""
+        return self.labels
+
+    def unseen(self, references: Sequence[str]) -> Collection[str]:
+        """Labels that training never met."""
+        return [label for label in references if label not in self.numbers]
+
+    @classmethod
+    def learn(cls, recipe: TokensRecipe, input: object, pairs: Sequence[Pair]) -> Self:
+        """The labels of the training part, two at least."""
+        labels, counts, notes = count_labels([[label] for _, label in pairs], least=2)
+        return cls(labels, counts, notes=notes)
+
+    @classmethod
+    def load(cls, saved: Saved) -> Self:
+        """What `to_json` wrote."""
+        return cls(*load_labels(saved))
+
+    def to_json(self) -> dict[str, Any]:
+        """Every label with how often it was true."""
+        return {"labels": list(self.labels), "counts": list(self.counts)}
+
+    def encode(self, target: str) -> int:
+        """The label's number."""
+        return self.numbers.get(target, UNSEEN)
+
+    def truth(self, targets: Sequence[int]) -> Tensor:
+        """(B,)"""
+        return torch.tensor(targets)
+
+    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, B, M]) -> M:
+        """A network with a logit for each label."""
+        return input.build(recipe, LabelHead, len(self.labels))
+
+    def answers(self, module: nn.Module, outputs: Tensor) -> list[Answer]:
+        """The most probable label of each."""
+        found = []
+        for scores in outputs.log_softmax(dim=-1):
+            best = int(scores.argmax())
+            probabilities = dict(zip(self.labels, scores.exp().tolist(), strict=True))
+            found.append(Answer(self.labels[best], scores[best].item(), probabilities=probabilities))
+        return found
+
+    def trace_outputs(self, module: nn.Module, outputs: Tensor) -> TraceMatrix:
+        """The probability of each label."""
+        return trace_matrix("probabilities", "softmax(outputs)", ["p"], outputs.softmax(dim=-1), columns=self.labels)
+
+    def metrics(self, input: object) -> tuple[Metric, ...]:
+        """Accuracy first; macro-F1 shows what it hides of rare labels."""
+        return (ACCURACY, MACRO_F1)
+
+    def weigh(self, module: nn.Module, power: float) -> None:
+        """Labels weigh (n / (C n_c))^power, so scaled that the mean example weighs 1."""
+        counts = torch.tensor(self.counts, dtype=torch.float64)
+        weights = (counts.sum() / (len(counts) * counts)) ** power
+        for part in module.modules():
+            if isinstance(part, LabelHead):
+                part.set_class_weights(weights * counts.sum() / (weights * counts).sum())
+
+    @classmethod
+    def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:
+        """The most frequent label, linear models and nearest neighbours."""
+        return BY_KIND[kind]
+
+
+def count_labels(targets: Sequence[Sequence[str]], *, least: int) -> tuple[list[str], list[int], tuple[str, ...]]:
+    """The labels of all targets, how often each is true, and a note of them; so many at least can be told apart."""
+    counts = Counter(label for target in targets for label in target)
+    labels = sorted(counts)
+    if len(labels) < least:
+        raise InputError(
+            "the training part has nothing to tell apart.",
+            found=f"{counted(len(labels), 'label')}{': ' + labels[0] if labels else ''}",
+            fix="add texts with other labels, or name the column: --set data.label=...",
+        )
+    common = ", ".join(f"{label} {counts[label] / len(targets):.0%}" for label, _ in counts.most_common(SHOWN))
+    return labels, [counts[label] for label in labels], (f"{counted(len(labels), 'label')}, most often {common}",)
+
+
+def load_labels(saved: Saved) -> tuple[list[str], list[int]]:
+    """The labels that an output wrote, and how often each was true."""
+    labels, counts = saved.get("labels"), saved.get("counts")
+    named = isinstance(labels, list) and 1 <= len(labels) <= MOST_LABELS and all(isinstance(x, str) for x in labels)
+    numbers = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
+    if not named or not numbers or not len(set(labels or ())) == len(labels or ()) == len(counts or ()):
+        raise InputError(
+            "this file holds no labels, one twice, or one without its count.", found=str(saved)[:80], fix="train again"
+        )
+    return list(labels or ()), list(counts or ())

@@ -1,0 +1,196 @@
+"""Tags as an output: each word of a source has one of the tags that the training part knows."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from atento.baselines.frequent import MostFrequentTag
+from atento.baselines.tagging import AveragedPerceptron
+from atento.data.records import split_items
+from atento.data.text.vocabulary import UNKNOWN
+from atento.data.text.words import split_words
+from atento.errors import InputError
+from atento.layers.losses import Loss, token_cross_entropy
+from atento.metrics.metric import Metric
+from atento.metrics.tags import (
+    SCHEMES,
+    SEQUENCE_ACCURACY,
+    SPAN_F1,
+    SPAN_PRECISION,
+    SPAN_RECALL,
+    TAG_ACCURACY,
+    are_span_tags,
+    find_scheme,
+    unseen_accuracy,
+)
+from atento.models.backbones.transformer import TransformerEncoder
+from atento.models.builders.tagger import Tagset, build_word_tagger
+from atento.models.classifier import LabelledBatch
+from atento.models.tagger import Tagger, word_dropout
+from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
+from atento.tasks.inputs.input import on_device
+from atento.tasks.inputs.words import WordList, by_count, load_texts
+from atento.tasks.outputs.output import UNSEEN, BaselineMaker, Example, Output
+from atento.tasks.task import Alignment, Answer, Pair, Saved, TargetLabels
+from atento.tasks.traces import TraceMatrix, trace_matrix
+
+# Axes: B batch, N words, L letters, C tags.
+
+
+class Tags(Output[Tensor]):
+    """Lists of tags <-> their numbers (N,)."""
+
+    target_labels = TargetLabels(split_items, of_words=True)
+
+    def __init__(self, tagset: Tagset, *, notes: tuple[str, ...] = ()) -> None:
+        self.tagset, self.notes = tagset, notes
+        self.numbers = {tag: number for number, tag in enumerate(tagset.tags)}
+
+    @classmethod
+    def learn(cls, recipe: TokensRecipe, input: WordList, pairs: Sequence[Pair]) -> Self:
+        """The tags of the training part, the commonest first, and the scheme of spans that they keep."""
+        targets = [split_items(target) for _, target in pairs]
+        counts, scheme = Counter(tag for tags in targets for tag in tags), find_scheme(targets)
+        notes = [f"{len(counts)} tags"]
+        if scheme:
+            notes.append(f"tags mark spans ({scheme}): crf gives no sequence that the scheme does not have")
+        return cls(Tagset(tuple(by_count(counts)), scheme), notes=tuple(notes))
+
+    @classmethod
+    def load(cls, saved: Saved) -> Self:
+        """What `to_json` wrote."""
+        tags, scheme = load_texts(saved, "tags"), saved.get("scheme")
+        if scheme not in ("", *SCHEMES) or not tags:
+            raise InputError("the vocabulary file names no tags.", found=repr(scheme), fix="train again")
+        return cls(Tagset(tuple(tags), str(scheme)))
+
+    def to_json(self) -> dict[str, Any]:
+        """The tags, and how they mark spans."""
+        return {"tags": list(self.tagset.tags), "scheme": self.tagset.scheme}
+
+    def encode(self, target: str) -> Tensor:
+        """The number of each tag; a source without words is one unknown word, whose tag costs nothing."""
+        return torch.tensor([self.numbers.get(tag, UNSEEN) for tag in split_items(target)] or [UNSEEN])
+
+    def unseen(self, references: Sequence[str]) -> Collection[str]:
+        """Tags that training never met."""
+        return [tag for reference in references for tag in split_items(reference) if tag not in self.numbers]
+
+    def batch(self, input: WordList, examples: Sequence[Example[Tensor, Tensor]]) -> LabelledBatch:
+        """Padded words and tags."""
+        truth = nn.utils.rnn.pad_sequence([example.target for example in examples], batch_first=True)
+        return LabelledBatch(*input.tensors([example.source for example in examples]), truth)
+
+    @staticmethod
+    def drop_words(input: object, batch: LabelledBatch, share: float) -> LabelledBatch:
+        """Some words unknown, so that the vector of unknown words is learned; their letters stay."""
+        return batch._replace(source=word_dropout(batch.source, batch.valid, share, unknown=UNKNOWN))
+
+    def build(self, recipe: ModelRecipe, input: WordList) -> Tagger:
+        """A tagger with a score for each tag of each word."""
+        return build_word_tagger(recipe, *input.sizes, self.tagset)
+
+    @staticmethod
+    def loss(module: Tagger, batch: LabelledBatch, smoothing: float) -> Loss:
+        """Minus the log-probability of the tags, a word at a time or, with crf, all together."""
+        if not smoothing:
+            return module.loss(batch)
+        if module.chain is not None:
+            raise InputError(
+                "train.label_smoothing: crf judges whole sequences, which have no share to spread.",
+                found=f"train.label_smoothing={smoothing}",
+                fix="leave train.label_smoothing out, or name a model without crf",
+            )
+        return token_cross_entropy(module(batch), batch.truth[batch.valid], smoothing=smoothing)
+
+    @torch.no_grad()
+    def answer(self, module: Tagger, input: WordList, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+        """The best tags of each source."""
+        found: dict[int, Answer] = {}
+        for places, encoded in input.groups(sources):
+            best = module.predict(*on_device(input.tensors(encoded), module))
+            rows = zip(places, best.labels.tolist(), best.log_probability.tolist(), strict=True)
+            for place, labels, score in rows:
+                tags = [self.tagset.tags[label] for label in labels[: len(split_words(sources[place]))]]
+                found[place] = Answer(" ".join(tags), score, value=tags)
+        return [found[place] for place in range(len(sources))]
+
+    @torch.no_grad()
+    def look(self, module: Tagger, input: WordList, source: str, recipe: DecodeRecipe) -> Alignment:
+        """Where the words of a Transformer attended; nothing for other models."""
+        (answer,) = self.answer(module, input, [source], recipe)
+        words = split_words(source)
+        weights = torch.zeros(0, 0, len(words), len(words))
+        if isinstance(module.encoder, TransformerEncoder) and words:
+            tensors = on_device(input.tensors([input.encode(source)]), module)
+            weights = module.encoder.weights(*tensors)[0]  # (layers, heads, N, N)
+        output = [f"{word} {tag}" for word, tag in zip(words, answer.value, strict=True)]
+        return Alignment(words, output, weights.float().cpu(), answer.text, answer.score)
+
+    @torch.no_grad()
+    def trace(self, module: Tagger, input: WordList, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
+        """Words to states, scores, the transitions of a crf, and the probability of each tag."""
+        (answer,) = self.answer(module, input, [source], recipe)
+        words, valid = on_device(input.tensors([input.encode(source)]), module)
+        labels, tags = split_words(source) or ["<unknown>"], self.tagset.tags
+        states = module.encoder.encode(words, valid).states[0]
+        found = [
+            trace_matrix("words", "number of the word, then of its letters", labels, words[0]),
+            trace_matrix("states", f"{type(module.encoder).__name__}: one vector a word", labels, states),
+            trace_matrix("scores", "W state + b", labels, module.head(states), columns=tags),
+        ]
+        if module.chain is not None:
+            start, between, end = module.chain.transitions()
+            found += [
+                trace_matrix("start", "score of a first tag", ["start"], start.unsqueeze(0), columns=tags),
+                trace_matrix("transitions", "score of a tag (column) after another (row)", tags, between, columns=tags),
+                trace_matrix("end", "score of a last tag", ["end"], end.unsqueeze(0), columns=tags),
+            ]
+        formula = "softmax of the scores" if module.chain is None else "share of all sequences with this tag here"
+        named = [f"{word} {tag}" for word, tag in zip(split_words(source), answer.value, strict=True)] or labels
+        probabilities = module.probabilities(words, valid)[0]
+        return [*found, trace_matrix("probabilities", formula, named, probabilities, columns=tags)]
+
+    def metrics(self, input: WordList) -> tuple[Metric, ...]:
+        """Spans first where tags mark them, else the share of right tags."""
+        of_words = (SEQUENCE_ACCURACY, unseen_accuracy(input.seen))
+        if are_span_tags(self.tagset.tags):
+            return (SPAN_F1, SPAN_PRECISION, SPAN_RECALL, TAG_ACCURACY, *of_words)
+        return (TAG_ACCURACY, *of_words)
+
+    def error(self, output: Sequence[str], references: Sequence[str | Sequence[str]]) -> float:
+        """How many tags are wrong, by the nearest reference: tags with tabs between, or a list of them."""
+        return min(float(differences(output, split_items(one) if isinstance(one, str) else one)) for one in references)
+
+    @classmethod
+    def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:
+        """The most frequent tag of each word, and a perceptron."""
+        return (partial(TagBaseline, MostFrequentTag), partial(TagBaseline, AveragedPerceptron))
+
+
+class TagBaseline:
+    """A simple model that learns lists of tags from lists of words, asked with texts."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.model = make()
+        self.name: str = self.model.name
+        self.summary: str = self.model.summary
+
+    def fit(self, sources: Sequence[str], targets: Sequence[str]) -> Self:
+        """Learn from the training part."""
+        self.model.fit([split_words(source) for source in sources], [split_items(target) for target in targets])
+        return self
+
+    def predict(self, sources: Sequence[str]) -> list[list[str]]:
+        """The tags of each source, as a list."""
+        answers: list[list[str]] = self.model.predict([split_words(source) for source in sources])
+        return answers
+
+
+def differences(one: Sequence[str], other: Sequence[str]) -> int:
+    """Places at which two lists differ; those that one lacks count too."""
+    return sum(tag != own for tag, own in zip(one, other, strict=False)) + abs(len(one) - len(other))

@@ -1,1 +1,0 @@
-"""The task that gives each word a tag."""

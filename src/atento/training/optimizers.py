@@ -1,0 +1,60 @@
+"""Optimizers by name, in torch's fastest form. β₁ is the decay of the mean of gradients, β₂ that of their squares."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from atento.errors import InputError
+from atento.spec import TrainRecipe
+
+
+def sgd(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """Stochastic gradient descent: w ← w − lr g (Robbins & Monro, 1951)."""
+    return torch.optim.SGD(module.parameters(), lr=recipe.lr, fused=True)
+
+
+def momentum(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """SGD with momentum: v ← β₁ v + g, w ← w − lr v (Polyak, 1964)."""
+    return torch.optim.SGD(module.parameters(), lr=recipe.lr, momentum=recipe.beta1, fused=True)
+
+
+def nesterov(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """Nesterov momentum: w ← w − lr (g + β₁ v) (Sutskever et al., 2013)."""
+    if not recipe.beta1:
+        raise InputError("nesterov needs momentum.", found="train.beta1=0", fix="a larger train.beta1, or sgd")
+    return torch.optim.SGD(module.parameters(), lr=recipe.lr, momentum=recipe.beta1, nesterov=True, fused=True)
+
+
+def rmsprop(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """RMSprop: s ← β₂ s + (1 − β₂) g², w ← w − lr g / √s (Tieleman & Hinton, 2012)."""
+    return torch.optim.RMSprop(module.parameters(), lr=recipe.lr, alpha=recipe.beta2, foreach=True)
+
+
+def adam(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """Adam (Kingma & Ba, 2015)."""
+    return torch.optim.Adam(module.parameters(), lr=recipe.lr, betas=(recipe.beta1, recipe.beta2), fused=True)
+
+
+def adamw(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """Adam with decoupled weight decay, on matrices only, not on biases and norms (Loshchilov & Hutter, 2019)."""
+    matrices = [parameter for parameter in module.parameters() if parameter.dim() > 1]
+    vectors = [parameter for parameter in module.parameters() if parameter.dim() <= 1]
+    groups = [{"params": matrices, "weight_decay": recipe.weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=recipe.lr, betas=(recipe.beta1, recipe.beta2), fused=True)
+
+
+def radam(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
+    """Rectified Adam: short steps while the variance of the adaptive rate is high (Liu et al., 2020, alg. 2)."""
+    return torch.optim.RAdam(module.parameters(), lr=recipe.lr, betas=(recipe.beta1, recipe.beta2), foreach=True)
+
+
+OPTIMIZERS: dict[str, Callable[[nn.Module, TrainRecipe], torch.optim.Optimizer]] = {
+    "adamw": adamw,
+    "adam": adam,
+    "radam": radam,
+    "rmsprop": rmsprop,
+    "sgd": sgd,
+    "momentum": momentum,
+    "nesterov": nesterov,
+}

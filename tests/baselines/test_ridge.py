@@ -1,0 +1,57 @@
+"""Ridge regression from sums, against scikit-learn and by hand."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+
+from atento.baselines.ridge import regression_sums, ridge_regression
+
+ROWS, INPUTS, OUTPUTS = 31, 5, 3
+
+
+@pytest.fixture
+def rows():
+    random = np.random.default_rng(0)
+    return 5 + random.normal(size=(ROWS, INPUTS)).cumsum(axis=1), random.normal(size=(ROWS, OUTPUTS))
+
+
+@pytest.mark.spec("B04")
+def test_fibonacci_by_hand():
+    """x_t = x_{t−1} + x_{t−2}: weights 1, 1; two steps ahead 1, 2; three ahead 2, 3."""
+    series = np.array([1.0, 1, 2, 3, 5, 8, 13, 21, 34, 55])
+    windows = np.lib.stride_tricks.sliding_window_view(series, 5)
+    ((weights, bias),) = regression_sums([(windows[:, :2], windows[:, 2:])]).solve(0.0, centred=True)
+    np.testing.assert_allclose(weights.T, [[1, 1], [1, 2], [2, 3]], atol=1e-9)
+    np.testing.assert_allclose(bias, 0, atol=1e-7)
+
+
+@pytest.mark.spec("B04")
+@pytest.mark.parametrize("batch", [3, ROWS])
+@pytest.mark.parametrize("ridge", [0.0, 0.1, 10.0])
+@pytest.mark.parametrize("centred", [False, True])
+def test_equal_to_scikit_learn(rows, ridge, batch, centred):
+    """α is the ridge times the mean variance of a column, times the rows; batches add up."""
+    x, y = rows
+    sums = regression_sums((x[first : first + batch], y[first : first + batch]) for first in range(0, ROWS, batch))
+    ((weights, bias),) = sums.solve(ridge, centred=centred)
+    alpha = ridge * np.square(x - x.mean(axis=0) * centred).sum() / INPUTS
+    make = Ridge(alpha=alpha, fit_intercept=centred) if ridge else LinearRegression(fit_intercept=centred)
+    theirs = make.fit(x, y)
+    np.testing.assert_allclose(weights.T, theirs.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(bias, theirs.intercept_ if centred else 0.0, rtol=1e-8, atol=1e-10)
+    expected = np.square(y - theirs.predict(x)).mean()
+    assert sums.mean_squared_error(weights, bias) == pytest.approx(expected, rel=1e-8)
+
+
+def test_fewer_rows_than_weights_and_constant_columns_give_finite_weights():
+    ((weights, bias),) = regression_sums([(np.array([[1.0, 2, 3, 4]]), np.array([[5.0]]))]).solve(1e-10, centred=True)
+    assert np.array([[1.0, 2, 3, 4]]) @ weights + bias == pytest.approx(5.0)
+    ((weights, bias),) = regression_sums([(np.full((3, 2), 2.0), np.full((3, 1), 2.0))]).solve(1e-10, centred=True)
+    assert (weights == 0).all() and bias == pytest.approx(2.0)
+    assert regression_sums([]).rows == 0
+
+
+def test_from_one_matrix(rows):
+    x, y = rows
+    theirs = Ridge(alpha=0.01 * ROWS, fit_intercept=False).fit(x, y)
+    np.testing.assert_allclose(ridge_regression(x, y, 0.01).T, theirs.coef_, rtol=1e-8, atol=1e-10)

@@ -1,0 +1,64 @@
+import copy
+from functools import partial
+
+import pytest
+import torch
+
+from atento.layers.activations import ACTIVATIONS, RELU
+from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, MGUCell, unroll
+from atento.recurrent.unroll import last_valid_output, run_kernel
+
+BATCH, STEPS, INPUT, HIDDEN = 3, 5, 2, 7
+
+
+class OurLSTM(LSTMCell):
+    """A kind that no kernel knows."""
+
+
+@pytest.mark.parametrize("kind", [ElmanCell, partial(ElmanCell, activation=RELU), LSTMCell, GRUCell])
+def test_kernels_are_taken_for_cells_they_know(kind):
+    cell, inputs = kind(INPUT, HIDDEN), torch.randn(BATCH, STEPS, INPUT)
+    outputs, last = run_kernel(cell, inputs, cell.start(inputs[:, 0]), None)
+    assert torch.equal(outputs[:, -1], last.hidden)
+
+
+def test_an_unknown_cell_is_left_to_the_walk():
+    cell, inputs = OurLSTM(INPUT, HIDDEN), torch.randn(BATCH, STEPS, INPUT)
+    assert run_kernel(cell, inputs, cell.start(inputs[:, 0]), None) is None
+
+
+@pytest.mark.parametrize("kind", [JordanCell, GRUResetBeforeCell, MGUCell])
+def test_cells_without_a_kernel_are_left_to_the_walk(kind):
+    cell, inputs = kind(INPUT, HIDDEN), torch.randn(BATCH, STEPS, INPUT)
+    assert run_kernel(cell, inputs, cell.start(inputs[:, 0]), None) is None
+
+
+@pytest.mark.spec("L07")
+@pytest.mark.parametrize("kind", [ElmanCell, LSTMCell, GRUCell])
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_kernel_is_taken_for_the_activation_it_knows_alone(kind, name):
+    """Also in a copy, where the activation is another object."""
+    cell, inputs = copy.deepcopy(kind(INPUT, HIDDEN, activation=ACTIVATIONS[name])), torch.randn(BATCH, STEPS, INPUT)
+    known = run_kernel(cell, inputs, cell.start(inputs[:, 0]), None) is not None
+    assert known == (name == "tanh" or (kind is ElmanCell and name == "relu"))
+    state = cell.start(inputs[:, 0])
+    for time in range(STEPS):
+        state = cell(inputs[:, time], state)
+    torch.testing.assert_close(unroll(cell, inputs).outputs[:, -1], state.hidden, rtol=0, atol=1e-12)
+
+
+def test_padding_freezes_the_carry_exactly():
+    cell = LSTMCell(INPUT, HIDDEN)
+    inputs = torch.randn(BATCH, STEPS, INPUT)
+    valid = torch.zeros(BATCH, STEPS, dtype=torch.bool)
+    start = type(cell.start(inputs[:, 0]))(torch.randn(BATCH, HIDDEN), 100 * torch.randn(BATCH, HIDDEN))
+    _, last = run_kernel(cell, inputs, start, valid)
+    assert torch.equal(last.carry, start.carry)
+    assert torch.equal(last.hidden, start.hidden)
+
+
+def test_last_real_output():
+    outputs, start = torch.randn(BATCH, STEPS, HIDDEN), torch.randn(BATCH, HIDDEN)
+    valid = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
+    expected = torch.stack([outputs[0, 4], outputs[1, 1], start[2]])
+    assert torch.equal(last_valid_output(outputs, start, valid), expected)

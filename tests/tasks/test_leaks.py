@@ -1,0 +1,151 @@
+"""A vocabulary that knows held-out rows is caught, whatever the task; an honest one never is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.tasks.shapes import SHAPES
+
+from atento import api
+from atento.data.series import Frequency, Series
+from atento.errors import RunError
+from atento.spec import DataRecipe, TokensRecipe
+from atento.tasks.autoencode.codec import WindowCodec
+from atento.tasks.catalogue import TASKS
+from atento.tasks.filling import fill_defaults
+from atento.tasks.forecast.windows import WindowSpec
+from atento.tasks.leaks import leaked_tokens, require_training_scale, tokens_in, units
+from atento.tasks.task import Dataset, EvaluationExample, Task, learn_codec
+
+TEXT_TASKS = ("translate", "tag", "classify", "label", "match", "generate", "embed")
+NUMBER_TASKS = {"estimate": "1.5", "classify-series": "b", "transcribe": "ab ba"}  # and a target of each
+STRANGE = ("ŷŵŷŷ\tŵŷŵ", "ŵŵŷ\tŷŷŵ")  # letters and words that no training row has
+
+
+@pytest.fixture(scope="module")
+def readings(tmp_path_factory) -> dict[str, Dataset]:
+    """A small set of every task, its test part with rows of strange words."""
+    found = {}
+    for name in TEXT_TASKS:
+        task = TASKS[name]
+        make = next(iter(SHAPES.get(name, SHAPES["generate"]).values()))
+        source = make(tmp_path_factory.mktemp(name))
+        reading = task.reading.read(DataRecipe(train=source), 0)
+        references = tuple(STRANGE[1].split("\t")) if name == "label" else (STRANGE[1],)
+        found[name] = reading._replace(test=(*reading.test, *[EvaluationExample(STRANGE[0], references)] * 9))
+    return found
+
+
+def everything(reading: Dataset) -> list[tuple[str, str]]:
+    """All three parts."""
+    held_out = (*reading.valid, *reading.test)
+    return [*reading.train, *((question.source, "\t".join(question.references)) for question in held_out)]
+
+
+def greedy(task: Task, reading: Dataset) -> Task:
+    """A task whose vocabulary is learned from everything, whatever it is given."""
+    learn = lambda recipe, pairs: task.learning.learn(recipe, everything(reading))  # noqa: E731
+    return replace(task, learning=replace(task.learning, learn=learn))
+
+
+@pytest.mark.spec("X04")
+@pytest.mark.parametrize("name", TEXT_TASKS)
+def test_every_task_learns_from_the_training_part_alone(name, readings):
+    task, reading = TASKS[name], readings[name]
+    codec = learn_codec(task, fill_defaults(task, {}, data="x"), reading.train)
+    assert leaked_tokens(codec, reading) == []
+    task.learning.require_no_leak(codec, reading)
+
+
+@pytest.mark.spec("X04")
+@pytest.mark.parametrize("name", TEXT_TASKS)
+def test_a_vocabulary_learned_from_everything_is_caught(name, readings):
+    task, reading = TASKS[name], readings[name]
+    codec = learn_codec(greedy(task, reading), fill_defaults(task, {}, data="x"), reading.train)
+    leaked = leaked_tokens(codec, reading)
+    assert any(set(token) <= set("ŷŵ\t") for token in leaked)
+    with pytest.raises(RunError, match=f"holds {len(leaked)} tokens that only validation or test rows hold"):
+        task.learning.require_no_leak(codec, reading)
+
+
+def numbers_reading(target: str, *, held_out: float) -> Dataset:
+    """Sequences of numbers near 0 to train on, and others to test on."""
+    train = [(f"{n / 7},1 {n / 11},0", target) for n in range(13)] + [("0.5,1 0.25,2", target.replace("b", "a"))]
+    test = tuple(EvaluationExample(f"{held_out},1 0,0", (target,)) for _ in range(5))
+    return Dataset("x", train, (), test, (), (), "")
+
+
+@pytest.mark.spec("X04")
+@pytest.mark.parametrize("name", NUMBER_TASKS)
+def test_a_scale_learned_from_everything_is_caught(name):
+    task, reading = TASKS[name], numbers_reading(NUMBER_TASKS[name], held_out=97.0)
+    recipe = fill_defaults(task, {}, data="x")
+    task.learning.require_no_leak(learn_codec(task, recipe, reading.train), reading)
+    with pytest.raises(RunError, match="the scale of channel 1 is not that of the training rows"):
+        task.learning.require_no_leak(learn_codec(greedy(task, reading), recipe, reading.train), reading)
+
+
+@pytest.mark.parametrize("change", [(0.01, 1.0), (0.0, 1.01)])
+def test_a_mean_or_a_std_alone_that_is_wrong_is_caught(change):
+    values = np.random.default_rng(2).normal(size=(101, 3))
+    mean, std = values.mean(axis=0), values.std(axis=0)
+    require_training_scale("abc", mean, std, [values[:17], values[17:]])
+    with pytest.raises(RunError, match="the scale of b"):
+        require_training_scale("abc", mean + np.array([0, change[0], 0]), std * np.array([1, change[1], 1]), [values])
+
+
+@pytest.mark.spec("X04")
+def test_each_of_channels_with_the_same_std_is_judged_by_its_own_rows():
+    turns = np.tile([1.0, -1.0], 7)
+    require_training_scale("ab", np.array([5.0, 0.0]), np.full(2, 2.0), [np.stack([5 + 2 * turns, -2 * turns], axis=1)])
+    require_training_scale("ab", np.array([5.0, 0.0]), np.ones(2), [np.stack([np.full(14, 5.0), turns], axis=1)])
+    with pytest.raises(RunError, match=r"the scale of a.*\n.*std 2 where training rows have 0 and 1"):
+        require_training_scale("ab", np.zeros(2), np.full(2, 2.0), [np.stack([turns, 7**0.5 * turns], axis=1)])
+
+
+@pytest.mark.spec("X04")
+def test_an_autoencoder_that_knows_later_rows_is_caught():
+    values = np.random.default_rng(2).normal(size=(101, 2)).cumsum(axis=0)
+    frame = WindowSpec(3, 0, ("x", "y"), (), Frequency(1, ""), 1)
+    reading = Dataset("x", [(Series("", values[:71], np.zeros((71, 0))), frame)], (), (), (), (), "")
+    everything = [(Series("", values, np.zeros((101, 0))), frame)]
+    TASKS["autoencode"].learning.require_no_leak(WindowCodec.learn(TokensRecipe(), reading.train), reading)
+    with pytest.raises(RunError, match="is not that of the training rows"):
+        TASKS["autoencode"].learning.require_no_leak(WindowCodec.learn(TokensRecipe(), everything), reading)
+
+
+@pytest.mark.spec("X04")
+@pytest.mark.parametrize("command", [api.fit, api.compare])
+def test_neither_training_nor_comparing_goes_on_with_it(command, readings, tmp_path, monkeypatch):
+    task, reading = TASKS["classify"], readings["classify"]
+    planted = replace(greedy(task, reading), reading=replace(task.reading, read=lambda recipe, seed: reading))
+    monkeypatch.setitem(TASKS, "classify", planted)
+    file = SHAPES["classify"]["few rows"](tmp_path)
+    with pytest.raises(RunError, match="only validation or test rows hold"):
+        command(file, task="classify", settings={"train.steps": 1}, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_piece_of_a_training_word_is_no_leak():
+    reading = Dataset("x", [("walking on", "a")], (), (EvaluationExample("walk Walk", ("a",)),), (), (), "")
+    assert leaked_tokens(Known(["walk", "Walk", "▁on"]), reading) == ["Walk"]
+    small = reading._replace(train=[("WALKING", "a")], test=(EvaluationExample("walk", ("a",)),))
+    assert leaked_tokens(Known(["walk"]), small) == [], "a vocabulary may read capital letters as small ones"
+
+
+def test_words_of_the_file_itself_are_no_tokens():
+    saved = {"level": "word", "tokens": ["a"], "tokenizer": '{"model": {"type": "BPE", "vocab": {"b": 0, "c": 1}}}'}
+    assert sorted(tokens_in(saved)) == ["a", "b", "c"]
+    assert units("It's\tso") >= {"It's", "so", "It", "s", "I", "it's", "it"}
+
+
+class Known:
+    """A codec of these tokens."""
+
+    notes = ()
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = tokens
+
+    def to_json(self) -> dict[str, list[str]]:
+        return {"tokens": self.tokens}
