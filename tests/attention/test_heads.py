@@ -15,8 +15,11 @@ from atento.attention import (
     General,
     MultiHead,
     ScaledDot,
+    Sigmoid,
+    Similarity,
     Softmax,
     Sparsemax,
+    SquaredDistance,
     Window,
 )
 from atento.errors import InputError
@@ -181,6 +184,16 @@ def test_rotary_keys_are_turned_where_they_stand_in_a_cache(chunk):
         past = own if past is None else past.append(own)
         outputs.append(module.read(items[:, at], past, query_at=at))
     torch.testing.assert_close(torch.cat(outputs, dim=1), module(items, items), rtol=0, atol=1e-12)
+
+
+@pytest.mark.spec("T09")
+@pytest.mark.parametrize("score", [ScaledDot(), Similarity(), SquaredDistance()], ids=["product", "cosine", "distance"])
+def test_rotary_weights_of_equal_items_depend_on_their_distance_alone(score):
+    module = shaken(MultiHead(12, 2, Attention(score, Sigmoid(), Everything()), rotary=Rotary(6)))
+    items = torch.randn(BATCH, 1, 12).expand(-1, KEYS, -1)
+    weights = module.weights(items, items)
+    torch.testing.assert_close(weights[..., 1:, 1:], weights[..., :-1, :-1], rtol=0, atol=1e-12)
+    assert not torch.allclose(weights[..., 0, 0], weights[..., 0, 1])
 
 
 def test_heads_of_parts_that_know_them_by_place():

@@ -29,7 +29,7 @@ from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted, RunError
 from atento.metrics.bootstrap import BandFunction
 from atento.metrics.metric import Metric
-from atento.spec import Recipe, parse_duration
+from atento.spec import Chosen, Recipe, parse_duration
 from atento.tasks.filling import compared, fill_sizes
 from atento.tasks.task import bands_of, baselines_of, suited
 from atento.training.events import EventCallback, no_callback
@@ -264,9 +264,10 @@ def share_budget(
         raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
     shared = {**values, **absolute(chosen.recipe.data)}  # with the parts that were found
     if values["train.budget"]:
-        shared["train.budget"] = max(LEAST_SHARE, round(SHARE_FOR_LEARNING * values["train.budget"] / rounds, 1))
+        share = max(LEAST_SHARE, round(SHARE_FOR_LEARNING * values["train.budget"] / rounds, 1))
+        shared["train.budget"] = Chosen(share, "an equal share of the comparison's time")
     if not alone:
-        shared["train.threads"] = 1
+        shared["train.threads"] = Chosen(1, "several models are trained side by side")
     return {name: recipe_for(chosen.task, {**shared, "model.name": name}).recipe for name in names}
 
 

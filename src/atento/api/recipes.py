@@ -85,7 +85,7 @@ def recipe_for(task: Task, values: Mapping[str, Any], *, where: str = "") -> Ass
 
 def reasons_for(values: Mapping[str, Any], file: str) -> dict[str, str]:
     """Where each value came from: as the recipe file says, where it still has the file's value, else from the user."""
-    reasons = dict.fromkeys(values, BY_USER)
+    reasons = {key: BY_USER for key, value in values.items() if value != ""}
     if file:
         written, then = read_values(Path(file)), read_reasons(Path(file))
         reasons |= {key: why for key, why in then.items() if key in values and values[key] == written[key]}

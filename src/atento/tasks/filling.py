@@ -10,9 +10,7 @@ from atento.spec import Chosen, Recipe
 from atento.tasks.task import AnyPair, Task
 
 BY_USER = "set by the user"
-WRITTEN_IN_FULL = (
-    "data.future_covariates",
-)  # `weekday` becomes `weekday=Fr,weekday=Mo`, also for a file with no Friday
+WRITTEN_IN_FULL = ("data.future_covariates",)  # `weekday` becomes `weekday=Fr,weekday=Mo`, for a file with no Friday
 
 
 def compared(task: Task, data: str) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class Codec(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was learned, in words."""
+        """Notes on what was learned."""
 
     def to_json(self) -> dict[str, Any]:
         """All that the task's `load` needs."""
@@ -102,7 +102,7 @@ class Alignment(NamedTuple):
     grid: tuple[int, int] = (0, 0)  # of an image: rows and columns of regions, which are the sources, row by row
 
     def to_json(self) -> dict[str, Any]:
-        """The same in lists; weights to three digits."""
+        """The alignment as lists, weights rounded to three digits."""
         image = {"image": self.image, "grid": list(self.grid)} if self.image else {}
         weights = [
             [[[round(weight, 3) for weight in row] for row in head] for head in layer]
@@ -141,17 +141,17 @@ class Answer(NamedTuple):
 
 
 def not_among(codec: Any, output: Any, references: Sequence[str]) -> float:
-    """Right or wrong: 0 or 1."""
+    """The error of an output: 0 where it is one of the references, else 1."""
     return float(output not in references)
 
 
 def first_reference(references: Sequence[str]) -> str:
-    """Any right answer will do."""
+    """The first of the references, each of which is right."""
     return references[0]
 
 
 class TargetLabels(NamedTuple):
-    """How a target holds labels."""
+    """The labels of a target."""
 
     split: Callable[[str], list[str]]  # target -> its labels
     several: bool = False  # whether a source may have any number of them
@@ -159,7 +159,7 @@ class TargetLabels(NamedTuple):
 
 
 class TruncatedBPTT(NamedTuple):
-    """How a batch is learned chunk by chunk, for truncated back-propagation through time."""
+    """The functions of truncated back-propagation through time: a batch is learned in chunks of time steps."""
 
     items: Callable[[Any], int]  # batch -> what its loss is the mean over
     start: Callable[[Any, Any], State]  # module, batch -> the state before the first step
@@ -168,7 +168,7 @@ class TruncatedBPTT(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """What is learned of texts that are too long to be learned whole."""
+    """Training windows of texts or series that are too long to be one example."""
 
     examples: Sequence[Any]  # as `batch` takes them
     order: Order  # of the batches
@@ -292,7 +292,7 @@ def baselines_of(task: Task, codec: Any) -> tuple[Callable[[], Baseline], ...]:
 
 
 def bands_of(task: Task, codec: Any) -> BandFunction:
-    """What the task shows quality against."""
+    """The function that groups test examples for the report: the task's own, or by length."""
     return length_bands if task.judging.bands is None else partial(task.judging.bands, codec)
 
 

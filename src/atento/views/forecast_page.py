@@ -8,7 +8,7 @@ from atento.views.forecast import ChannelForecast, ForecastView
 from atento.views.forecast_figure import forecast_figure, path_figure
 from atento.views.html import Markup, document, joined, tag
 from atento.views.report.charts import COLOURS, LABEL_GAP, Point, drawing, end_label, grid
-from atento.views.report.scales import Axis, bounds, spread, tick_label
+from atento.views.report.scales import Axis, bounds, space_labels, tick_label
 from atento.views.saving import save_view
 from atento.views.wording import shortened
 
@@ -78,7 +78,7 @@ def channel_chart(one: ChannelForecast, view: ForecastView) -> Markup:
         parts.append(line(places, colour))
         if name:
             ends.append((name, colour, places[-1]))
-    heights = spread([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
+    heights = space_labels([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
     parts += [
         end_label(shortened(name, LETTERS), colour, end, Point(across.stop + 20, level))
         for (name, colour, end), level in zip(ends, heights, strict=True)

@@ -12,7 +12,7 @@ from atento.recurrent.gradient_flow import GateSaturation, PartFlow, Spectrum, h
 from atento.views.figures import light_grid, saved_figure
 from atento.views.html import Markup, document, joined, tag
 from atento.views.report.charts import COLOURS, LABEL_GAP, Point, curve, drawing, end_label
-from atento.views.report.scales import Axis, spread
+from atento.views.report.scales import Axis, space_labels
 from atento.views.saving import ModelView, save_view
 from atento.views.wording import shortened
 
@@ -151,7 +151,7 @@ def flow_chart(flow: GradientFlow) -> Markup:
         points = [Point(across.place(lag), up.place(log)) for lag, log in enumerate(one)]
         lines.append(curve(points, number))
         ends.append(points[-1])
-    heights = spread([end.y for end in ends], gap=LABEL_GAP, bottom=up.start)
+    heights = space_labels([end.y for end in ends], gap=LABEL_GAP, bottom=up.start)
     labels = [
         end_label(shortened(part.part, MAX_LABEL), f"s{number % COLOURS}", end, Point(across.stop + 20, level))
         for number, (part, end, level) in enumerate(zip(parts, ends, heights, strict=True))

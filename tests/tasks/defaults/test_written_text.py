@@ -26,15 +26,15 @@ def test_more_pairs_more_subwords():
 
 
 def test_the_more_passes_the_more_dropout():
-    found = [translate_sizes(recipe(), pairs(count), "cpu")["model.dropout"] for count in (1_000, 20_000, 200_000)]
-    assert found == [0.3, 0.2, 0.1]
-    assert translate_sizes(recipe(), pairs(200_000), "cuda")["model.dropout"] > 0.1
+    sizes = [translate_sizes(recipe(), pairs(count), "cpu") for count in (1_000, 20_000, 200_000)]
+    assert [one["model.dropout"].value for one in sizes] == [0.3, 0.2, 0.1]
+    assert translate_sizes(recipe(), pairs(200_000), "cuda")["model.dropout"].value > 0.1
 
 
 def test_where_no_pass_can_be_made_a_smaller_model_learns_more():
     short = recipe(**{"train.budget": 60, "train.threads": 1})
     values = translate_sizes(short, pairs(100_000), "cpu")
-    assert (values["model.hidden"], values["tokens.vocab_size"], values["decode.beam"]) == (128, 2000, 1)
+    assert (values["model.hidden"].value, values["tokens.vocab_size"], values["decode.beam"]) == (128, 2000, 1)
     assert "model.hidden" not in translate_sizes(recipe(), pairs(100_000), "cpu")
     assert values["train.batch_tokens"] < translate_sizes(recipe(), pairs(100_000), "cpu")["train.batch_tokens"]
 

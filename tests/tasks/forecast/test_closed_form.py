@@ -81,7 +81,7 @@ def test_it_foresees_an_oscillator_it_has_not_seen(pairs):
     truth = swings(400, place=(0.3, -1.1)) * np.array([3.0, 0.2]) + 5.0
     scales = codec.scales_of([pairs[0][0]])
     given = torch.tensor(scales.to(truth[None])[:, :1], dtype=torch.float32)
-    said = scales.back(rollout(module, codec, given, 399).double().numpy())[..., 0]
+    said = scales.back(rollout(module, given, 399).double().numpy())[..., 0]
     variance = pairs[0][0].values.var(axis=0)
     assert valid_times(said, truth[None, 1:], variance, step=0.05, exponent=1.0).median > 0.99 * 399 * 0.05
 
@@ -111,9 +111,9 @@ def test_held_out_rows_choose_and_are_then_learned_from(pairs, monkeypatch):
         asked.append(batch.past)
         return real(forecaster, network, batch)
 
-    def free_error(forecaster, codec, runs, real=readout.free_error):
+    def free_error(forecaster, runs, real=readout.free_error):
         ran.append(runs.past)
-        return real(forecaster, codec, runs)
+        return real(forecaster, runs)
 
     monkeypatch.setattr(readout, "rows_of", rows_of)
     monkeypatch.setattr(readout, "free_error", free_error)
@@ -127,9 +127,9 @@ def test_one_window_is_enough(pairs, monkeypatch):
     """It is learned from and run from, for nothing can be held out of it."""
     ran = []
 
-    def free_error(forecaster, codec, runs, real=readout.free_error):
+    def free_error(forecaster, runs, real=readout.free_error):
         ran.append(len(runs.past))
-        return real(forecaster, codec, runs)
+        return real(forecaster, runs)
 
     monkeypatch.setattr(readout, "free_error", free_error)
     ((series, frame),) = pairs
@@ -143,11 +143,11 @@ def test_a_run_to_infinity_is_the_worst_error(pairs):
     module, codec = built("rnn", pairs)
     batch = readout.TrainingWindows([codec.encode(pair) for pair in pairs], codec.frame, steps=HORIZON).gather([0, 7])
     torch.nn.init.constant_(module.network.write.bias, float("nan"))
-    assert readout.free_error(module, codec, batch) == pytest.approx(np.log(readout.LARGEST))
+    assert readout.free_error(module, batch) == pytest.approx(np.log(readout.LARGEST))
     torch.nn.init.zeros_(module.network.write.bias)
     said = batch.past.expand(-1, HORIZON, -1)  # nothing changes
     far = np.sqrt(np.square((said - batch.target).double().numpy()).mean(axis=-1))
-    assert readout.free_error(module, codec, batch) == pytest.approx(np.log(far).mean(), abs=1e-5)
+    assert readout.free_error(module, batch) == pytest.approx(np.log(far).mean(), abs=1e-5)
 
 
 @pytest.mark.parametrize(

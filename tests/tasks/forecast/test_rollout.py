@@ -44,10 +44,10 @@ def sine_law(horizon):
 @pytest.mark.parametrize("horizon", [1, 7])
 def test_a_sine_goes_on_by_its_own_law(horizon):
     """One step, seven at once, and 100 steps on its own output are all the sine, from any place of it."""
-    model, codec = sine_law(horizon), codec_for(horizon)
+    model = sine_law(horizon)
     pasts = torch.stack([torch.from_numpy(SINE[at : at + LOOK_BACK]) for at in (0, 11, 31)]).unsqueeze(-1)
     for steps in (1, horizon, 100):
-        found = rollout(model, codec, pasts, steps)
+        found = rollout(model, pasts, steps)
         assert found.shape == (3, steps, 1, 1)
         expected = [SINE[at + LOOK_BACK : at + LOOK_BACK + steps] for at in (0, 11, 31)]
         np.testing.assert_allclose(found[..., 0, 0], expected, atol=1e-9)
@@ -75,7 +75,7 @@ def test_equal_to_a_loop_that_is_plain_to_see(steps, quantiles, levels):
             found += list(new.unbind(dim=1))
             path = torch.cat([path, new[..., levels // 2]], dim=1)
     expected = torch.stack(found[:steps], dim=1)
-    torch.testing.assert_close(rollout(model, codec, past, steps, known=known), expected)
+    torch.testing.assert_close(rollout(model, past, steps, known=known), expected)
     if steps >= 3:
         torch.testing.assert_close(model.rollout(past, known, steps), expected)  # what training walks is the same
 
@@ -86,8 +86,8 @@ def test_less_than_a_pass_needs_no_covariates_beyond():
     model = build_forecaster(ModelRecipe(name="linear"), codec.sizes)
     torch.nn.init.normal_(model.network.linear.weight)
     past, known = torch.randn(2, LOOK_BACK, 1), torch.randn(2, LOOK_BACK + 3, 1)
-    whole = rollout(model, codec, past, 3, known=known)
-    assert torch.equal(rollout(model, codec, past, 2, known=known[:, :-1])[:, :2], whole[:, :2])
+    whole = rollout(model, past, 3, known=known)
+    assert torch.equal(rollout(model, past, 2, known=known[:, :-1])[:, :2], whole[:, :2])
 
 
 def test_forecasts_come_in_the_units_of_each_series():

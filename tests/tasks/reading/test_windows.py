@@ -41,6 +41,8 @@ def test_no_window_crosses_a_border_and_its_newest_row_gives_the_label(tmp_path)
         assert [label for _, label in part] == [label_of(window[-1]) for window in windows]
     assert parts[0][0][0] == "0.5,0 1.5,7 2.5,3"
     assert dict(read.roles) == {"load": "channel", "speed": "channel", "day": "time", "state": "label"}
+    assert any(note.startswith("'load' and 'speed' are read, as channels; --set data.source=") for note in read.notes)
+    assert not any("forecast" in note or "data.target" in note for note in read.notes)
 
 
 def test_series_are_told_apart(tmp_path):

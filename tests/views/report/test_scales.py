@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from atento.views.report.scales import Axis, bounds, fitting, reach, spread, tick_label
+from atento.views.report.scales import Axis, bounds, fitting, reach, space_labels, tick_label
 
 
 def test_a_scale_maps_its_ends_and_its_middle():
@@ -57,7 +57,7 @@ def test_shares_far_apart_are_shown_from_nought_to_one():
 
 def test_spread_keeps_order_gap_and_bottom():
     wanted = [50.0, 10.0, 11.0, 49.0, 12.0]
-    places = spread(wanted, gap=10.0, bottom=60.0)
+    places = space_labels(wanted, gap=10.0, bottom=60.0)
     sorted_places = [place for _, place in sorted(zip(wanted, places, strict=True))]
 
     assert max(places) <= 60.0
@@ -65,7 +65,7 @@ def test_spread_keeps_order_gap_and_bottom():
 
 
 def test_spread_leaves_alone_what_has_room():
-    assert spread([10.0, 30.0, 50.0], gap=10.0, bottom=60.0) == [10.0, 30.0, 50.0]
+    assert space_labels([10.0, 30.0, 50.0], gap=10.0, bottom=60.0) == [10.0, 30.0, 50.0]
 
 
 def test_tick_labels_are_short():

@@ -40,4 +40,4 @@ def test_forecasts_are_far_off_rather_than_wrong_and_not_marked():
     worst = [{"source": "until 2020", "output": "1, 2", "reference": "5, 6", "score": None}]
     shown = mistakes(Row(model="gru", worst=worst, mistakes=249), is_open=True, far=True)
     assert "the 1 farthest off" in shown and "249" not in shown and "<mark>" not in shown
-    assert "Forecast" in shown and "Came" in shown
+    assert "Forecast" in shown and "Actual" in shown

@@ -9,8 +9,9 @@ from math import sqrt
 from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
+from atento.data.records import counted
 from atento.models.names import ModelName
-from atento.spec import Recipe
+from atento.spec import Chosen, Recipe
 from atento.tasks.defaults.budget_estimate import TrainingEstimate
 
 Values = dict[str, Any]
@@ -106,17 +107,21 @@ def translate_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: st
     if is_builtin(recipe.data.train):
         return {}
     seen = TrainingEstimate.of(recipe, train, device)
+    passes = f"about {seen.passes:.3g} passes over {counted(len(train), 'pair')}"
     subwords = round(SUBWORDS * sqrt(len(train)), -2)
     values: Values = {
         "tokens.vocab_size": int(min(max(subwords, FEWEST_SUBWORDS), MOST_SUBWORDS)),
-        "model.dropout": next((share for below, share in DROPOUT if seen.passes < below), MOST_DROPOUT),
+        "model.dropout": Chosen(next((share for below, share in DROPOUT if seen.passes < below), MOST_DROPOUT), passes),
         "decode.beam": BEAM if seen.seconds >= LONG else 1,
     }
     if seen.batch_tokens:
         values["train.batch_tokens"] = seen.batch_tokens
         values["train.warmup"] = int(min(recipe.train.warmup, WARMING * seen.steps))
     if seen.passes < 1:
-        values |= {"model.hidden": NARROW, "tokens.vocab_size": min(values["tokens.vocab_size"], FEW_SUBWORDS)}
+        values |= {
+            "model.hidden": Chosen(NARROW, passes),
+            "tokens.vocab_size": min(values["tokens.vocab_size"], FEW_SUBWORDS),
+        }
     return values
 
 
@@ -170,14 +175,14 @@ CAPTION_COMMON: Values = {
     "model.hidden": 64,
     "model.dropout": 0.1,
     "train.lr": 5e-3,
-    "train.batch_tokens": 3072,  # some 32 pictures
+    "train.batch_tokens": 3072,  # some 32 images
 }
 BUILT_IN: Values = {"model.dropout": 0.0, "train.budget": 120}
 CAPTION_FAMILIES: dict[str, Values] = {
     "rnn": {"train.lr": 2e-3},
     "transformer": {"train.lr": 1e-3, "model.layers": 2},
 }
-HARD: Values = {"model.context": "both"}  # who looks at one region needs the whole picture to know which comes next
+HARD: Values = {"model.context": "both"}  # attention to one region needs the whole image to choose the next
 
 
 def caption_defaults(data: str, model: ModelName) -> Values:

@@ -76,7 +76,7 @@ def solve_readout(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tu
         solved = rows_of(forecaster, network, steps.gather(early)).solve(*RIDGES)
         for ridge, (weights, bias) in zip(RIDGES, solved, strict=True):
             put_into(network.write, weights, bias)
-            tried.append((free_error(forecaster, codec, runs), draw, ridge, units))
+            tried.append((free_error(forecaster, runs), draw, ridge, units))
     _, _, ridge, units = min(tried, key=lambda one: one[:2])
     network.stack.load_state_dict(units)
     put_into(network.write, *rows_of(forecaster, network, steps.gather(whole)).solve(ridge)[0])
@@ -113,11 +113,11 @@ def put_into(write: nn.Linear, weights: Numbers, bias: Numbers) -> None:
         write.bias.copy_(torch.from_numpy(bias))
 
 
-def free_error(forecaster: Forecaster, codec: SeriesCodec, runs: SeriesBatch) -> float:
+def free_error(forecaster: Forecaster, runs: SeriesBatch) -> float:
     """The mean log error of rollouts, over steps and rollouts. Errors grow with every step, so that their plain mean
     would measure the last steps alone.
     """
-    predicted = rollout(forecaster.eval(), codec, runs.past, runs.target.size(1)).squeeze(-1)
+    predicted = rollout(forecaster.eval(), runs.past, runs.target.size(1)).squeeze(-1)
     far = (predicted - runs.target).square().mean(dim=-1).sqrt().nan_to_num(LARGEST, LARGEST, LARGEST)
     return float(far.clamp(SMALLEST, LARGEST).log().mean())
 

@@ -61,7 +61,7 @@ def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: Deco
     channels, levels = list(codec.frame.channels), [f"{level:g}" for level in codec.levels] or ["ŷ"]
     rows = lags(past.size(1), 1)[-SHOWN:]
     level = forecaster.anchor(past)
-    outputs = rollout(forecaster, codec, past, forecaster.horizon, known=known)[0]  # (H, C, Q)
+    outputs = rollout(forecaster, past, forecaster.horizon, known=known)[0]  # (H, C, Q)
     steps = [f"+{step}" for step in range(1, min(SHOWN, len(outputs)) + 1)]
     value = next(forecasts(forecaster, codec, [source], forecaster.horizon))
     columns = [channel if len(levels) == 1 else f"{channel} {one}" for channel in channels for one in levels]

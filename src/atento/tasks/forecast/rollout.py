@@ -19,9 +19,7 @@ AT_ONCE = 2**20  # numbers read in one pass
 
 
 @torch.no_grad()
-def rollout(
-    forecaster: Forecaster, codec: SeriesCodec, past: Tensor, steps: int, *, known: Tensor | None = None
-) -> Tensor:
+def rollout(forecaster: Forecaster, past: Tensor, steps: int, *, known: Tensor | None = None) -> Tensor:
     """past (B, ≥ L, C), known (B, ≥ L + steps, K), from the first row read on, both on scale -> (B, steps, C, Q).
 
     Beyond one pass, the forecaster reads its own point forecasts as the past. The last pass ends at `steps`, so that
@@ -63,7 +61,7 @@ def forecasts(module: Forecaster, codec: SeriesCodec, pasts: Sequence[Past], ste
         values = np.stack([require_past(past, codec) for past in some])  # (B, L, C)
         known = np.stack([require_known(past, codec, steps) for past in some])  # (B, L + steps, K)
         scaled = tensor_of(scales.to(values)).to(like)
-        outputs = rollout(module, codec, scaled, steps, known=tensor_of(codec.scale_known(known)).to(like))
+        outputs = rollout(module, scaled, steps, known=tensor_of(codec.scale_known(known)).to(like))
         yield from scales.back(outputs.double().cpu().numpy()).astype(np.float32)
 
 

@@ -237,5 +237,7 @@ def as_png(pixels: NDArray[np.uint8]) -> str:
 def region_evidence(weights: Tensor, grid: tuple[int, int]) -> str:
     """The regions (R,) of the largest weights, in words: `regions 3·5 (61 %), 3·6 (20 %) of 8 × 8`."""
     most, names = weights.topk(min(SHOWN, len(weights))), region_names(grid)
-    told = [f"{names[at]} ({share:.0%})" for share, at in zip(most.values.tolist(), most.indices.tolist(), strict=True)]
-    return f"regions {', '.join(told)} of {grid[0]} × {grid[1]}"
+    regions = [
+        f"{names[at]} ({share:.0%})" for share, at in zip(most.values.tolist(), most.indices.tolist(), strict=True)
+    ]
+    return f"regions {', '.join(regions)} of {grid[0]} × {grid[1]}"

@@ -46,7 +46,7 @@ class ImageQuestion(ManyToOneInput[EncodedQuestion, ImageQuestionBatch, ImageMat
 
     def __init__(self, images: ImageLoader, vocabulary: Vocabulary, *, lower: bool, note: str = "") -> None:
         self.images, self.vocabulary, self.lower, self.note = images, vocabulary, lower, note
-        self.notes = tuple(said for said in (note, images.note) if said)
+        self.notes = tuple(each for each in (note, images.note) if each)
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, sources: Sequence[str], *, writes: bool) -> Self:

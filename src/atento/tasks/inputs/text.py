@@ -131,7 +131,7 @@ class Text(ManyToOneInput[list[int], LabelledBatch, Classifier], EncoderDecoderI
         if not self.sentences and self.vocabulary.level == "char" and prepare(source, lower=False):
             return SourceView(list(prepare(source, lower=False)))
         named = zip(tokens, self.vocabulary.tokens(tokens), strict=True)
-        return SourceView(["¶" if token == END else piece for token, piece in named])
+        return SourceView(["¶" if token == END else text for token, text in named])
 
     def trace_source(self, encoder: Encoder, source: str, view: SourceView) -> list[TraceMatrix]:
         """The number of each token."""
@@ -168,7 +168,7 @@ def vocabulary_note(vocabulary: Vocabulary, level: str, reason: str, *, lower: b
 
 
 def adopted_note(vocabulary: Vocabulary) -> str:
-    """What is said of a vocabulary that another run learned."""
+    """The note on a vocabulary that another run learned."""
     return f"text: the {len(vocabulary)} tokens of the run started from"
 
 

@@ -127,7 +127,7 @@ class OneLabel(ManyToOneOutput[int]):
 
 
 def count_labels(targets: Sequence[Sequence[str]], *, least: int) -> tuple[list[str], list[int], tuple[str, ...]]:
-    """The labels of all targets, how often each is true, and a note of them; so many at least can be told apart."""
+    """The labels of all targets, how often each is true, and a note of them; so many at least are required."""
     counts = Counter(label for target in targets for label in target)
     labels = sorted(counts)
     if len(labels) < least:

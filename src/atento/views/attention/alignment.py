@@ -98,7 +98,7 @@ def are_characters(tokens: Sequence[str]) -> bool:
 
 
 def joined_text(tokens: Sequence[str]) -> str:
-    """Tokens as running text, as nearly as it can be told from them."""
+    """Tokens as running text, as nearly as it can be restored from them."""
     kept = [token for token in tokens if token not in SILENT]
     if any(WORD_START in token for token in kept):
         return "".join(kept).replace(WORD_START, " ").strip()

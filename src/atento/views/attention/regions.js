@@ -50,9 +50,9 @@ function showRegions(element, { output, weights, image, grid, label = "Attention
 
   function describe(row, region) {
     const value = matrixOf(weights, chosen)[row]?.[region];
-    const said = Number.isFinite(value) ? value.toFixed(3) : "no number";
+    const shown = Number.isFinite(value) ? value.toFixed(3) : "no number";
     const quoted = make("bdi", { textContent: `“${visible(output[row])}”` });
-    readout.replaceChildren(make("strong", { textContent: said }), " for ", quoted, ` on ${named(region)}`);
+    readout.replaceChildren(make("strong", { textContent: shown }), " for ", quoted, ` on ${named(region)}`);
   }
 
   function regionAt(canvas, event) {

@@ -61,10 +61,10 @@ export function showAttention(element, { source, output, weights, label = "Atten
       return;
     }
     const value = weight(active.column);
-    const said = Number.isFinite(value) ? value.toFixed(3) : "no number";
+    const shown = Number.isFinite(value) ? value.toFixed(3) : "no number";
     const quoted = (token) => make("bdi", { textContent: `“${visible(token)}”` });
     const place = ` (token ${active.column + 1})`;
-    readout.replaceChildren(make("strong", { textContent: said }), " for ", quoted(output[active.row]), " on ", quoted(source[active.column]), place);
+    readout.replaceChildren(make("strong", { textContent: shown }), " for ", quoted(output[active.row]), " on ", quoted(source[active.column]), place);
   }
 
   function activate(cell) {

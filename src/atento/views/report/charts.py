@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from atento.views.html import Markup, joined, tag
 from atento.views.report.board import Comparison, Row
-from atento.views.report.scales import STEEP, Axis, bounds, fitting, reach, spread, tick_label
+from atento.views.report.scales import STEEP, Axis, bounds, fitting, reach, space_labels, tick_label
 from atento.views.wording import is_number, score, shortened
 
 COLOURS = 8
@@ -31,7 +31,7 @@ PANEL_WIDTH, PANEL_HEIGHT = 220, 168
 
 
 class Point(NamedTuple):
-    """A place in a picture."""
+    """A point in a chart."""
 
     x: float
     y: float
@@ -129,7 +129,7 @@ def learning_curves(board: Comparison, *, width: float, height: float) -> Markup
         lines.append(tag("line", class_="baseline", x1=across.start, x2=across.stop, y1=level, y2=level))
         ends.append((row.model, "plain", Point(across.stop, level)))
 
-    heights = spread([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
+    heights = space_labels([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
     labels = [
         end_label(shortened(model, letters), colour, end, Point(across.stop + 20, level))
         for (model, colour, end), level in zip(ends, heights, strict=True)

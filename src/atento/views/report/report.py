@@ -42,7 +42,7 @@ def opening(board: Comparison) -> Markup:
     kind = "comparison" if len(board.rows) > 1 else "run"
     first, *rest = list(board.verdict) or [plain_verdict(board)]
     tests = board.data["parts"].get("test")
-    pieces = [
+    details = [
         counted(len(board.rows), "model"),
         f"{round_duration(board.share)} of training each" if board.share else "",
         f"{whole(tests)} test examples" if tests else "",
@@ -55,7 +55,7 @@ def opening(board: Comparison) -> Markup:
         tag("h1", board.title, dir="auto"),
         tag("p", first, class_="verdict", dir="auto"),
         *(tag("p", sentence, class_="more", dir="auto") for sentence in rest),
-        tag("p", Markup(" · ".join(tag("bdi", piece) for piece in pieces if piece)), class_="note"),
+        tag("p", Markup(" · ".join(tag("bdi", detail) for detail in details if detail)), class_="note"),
     )
 
 
@@ -84,8 +84,8 @@ def results(board: Comparison) -> Markup:
 
 def on_its_own(board: Comparison) -> list[Markup]:
     """One line a trained model: what it loses when it goes on from its own tokens."""
-    said = [(row.model, exposure(row.exposure)) for row in board.ranked() if row.exposure]
-    return [tag("p", tag("bdi", model), f": {text}.", class_="note") for model, text in said]
+    exposures = [(row.model, exposure(row.exposure)) for row in board.ranked() if row.exposure]
+    return [tag("p", tag("bdi", model), f": {text}.", class_="note") for model, text in exposures]
 
 
 def learning(board: Comparison) -> Markup:
@@ -108,7 +108,7 @@ def better(board: Comparison) -> str:
 
 
 def is_ahead(board: Comparison) -> bool:
-    """Whether quality is told by how far ahead was looked, as of forecasts."""
+    """Whether quality is shown by steps ahead, as of forecasts."""
     return any(group.get("by") == "steps ahead" for row in board.rows for group in row.lengths)
 
 

@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-STEEP = 1000.0  # errors so many times as large as others are told apart by their powers of ten alone
+STEEP = 1000.0  # errors so many times as large as others need a logarithmic scale
 SMALL = 0.001  # below which a number is written with its power of ten
 ASIDE = 2.0  # an error is far off that lies so many times as far from the middle one as that from the best
 
 
 class Axis(NamedTuple):
-    """A straight line from low..high in the data to start..stop in the picture; `steep`: from their logarithms."""
+    """A straight line from low..high in the data to start..stop in the chart; `steep`: from their logarithms."""
 
     low: float
     high: float
@@ -81,7 +81,7 @@ def tick_label(value: float) -> str:
     return text.replace("-", "−")
 
 
-def spread(wanted: Sequence[float], *, gap: float, bottom: float) -> list[float]:
+def space_labels(wanted: Sequence[float], *, gap: float, bottom: float) -> list[float]:
     """Places in the same order, near those wanted, `gap` apart and none beyond `bottom`."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     places = list(wanted)

@@ -96,8 +96,8 @@ def mistakes(row: Row, *, is_open: bool, far: bool = False) -> Markup:
     """One model's worst examples, wrong ones first; of numbers, which are `far` off rather than wrong, all."""
     worst = sorted(row.worst, key=is_right)
     wrong = sum(not is_right(example) for example in worst) if row.mistakes is None else row.mistakes
-    said = f"the {len(worst)} farthest off" if far else f"{counted(wrong, 'mistake')}, {len(worst)} shown"
-    summary = joined(tag("bdi", row.model), tag("span", said))
+    title = f"the {len(worst)} farthest off" if far else f"{counted(wrong, 'mistake')}, {len(worst)} shown"
+    summary = joined(tag("bdi", row.model), tag("span", title))
     return tag(
         "details",
         tag("summary", summary),
@@ -126,7 +126,7 @@ def mistake(example: Mapping[str, Any], *, far: bool = False) -> Markup:
         facts["Wrote"] = joined(tag("span", output), tag("em", " – right, but least sure"))
     else:
         wrote = tag("span", output) if far else marked(output, reference)
-        facts |= {"Forecast" if far else "Wrote": wrote, "Came" if far else "Reference": tag("span", reference)}
+        facts |= {"Forecast" if far else "Wrote": wrote, "Actual" if far else "Reference": tag("span", reference)}
     lines = [tag("div", tag("dt", name), tag("dd", text, dir="auto")) for name, text in facts.items()]
     if example.get("score") is None:
         return tag("li", tag("dl", *lines))
