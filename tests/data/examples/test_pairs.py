@@ -48,12 +48,18 @@ def path(tmp_path):
     return str(tmp_path / "rows.jsonl")
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("source", SOURCES)
+# two halves that are both named by data.target do not go together
+PAIRS = [
+    (source, target)
+    for source in SOURCES
+    for target in TARGETS
+    if not {*SOURCES[source][0].keys} & {*TARGETS[target][1]}
+]
+
+
+@pytest.mark.parametrize("source, target", PAIRS)
 def test_any_source_with_any_target(path, source, target):
     (left, named, before), (right, asked, after) = SOURCES[source], TARGETS[target]
-    if set(left.keys) & set(asked):
-        pytest.skip("both halves would be named by data.target")
     recipe = DataRecipe(**named, **asked)
     read = read_examples(recipe, path, left, right)
     assert read.pairs[3] == (before, after)
