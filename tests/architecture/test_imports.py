@@ -41,6 +41,24 @@ ROOMS = {
         ".",
     ],
     "models": ["builders", "diagnostics", ".", "backbones", "summaries", "protocols", "names"],
+    "tasks": [
+        "finding",
+        "catalogue",
+        "autoencode",
+        "embed",
+        "generate",
+        "pairs",
+        "reading",
+        "forecast",
+        "defaults",
+        "recognising",
+        "outputs",
+        "inputs",
+        ".",
+        "leaks",
+        "task",
+        "traces",
+    ],
 }
 
 
