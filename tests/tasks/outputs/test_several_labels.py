@@ -35,6 +35,16 @@ def module(request, codec):
     return LABEL.learning.build(ModelRecipe(name=request.param, hidden=8, heads=2, dropout=0.0), codec).eval()
 
 
+@pytest.mark.parametrize("power, expected", [(1.0, [1.0, 3.0, 3.0]), (2.0, [1.0, 9.0, 9.0])])
+@pytest.mark.parametrize("name", ["gru", "gru+one-each"])
+def test_the_yes_of_a_rare_label_weighs_more(codec, name, power, expected):
+    """((n − n_c) / n_c)^power with n = 4 texts and n_c = 2, 1, 1."""
+    built = LABEL.learning.build(ModelRecipe(name=name, hidden=8, heads=2, dropout=0.0), codec)
+    LABEL.learning.class_weights(built, codec, power)
+    weights = torch.cat([head.weights for head in built.modules() if isinstance(head, MultiLabelHead)])
+    torch.testing.assert_close(weights, torch.tensor(expected))
+
+
 @pytest.mark.spec("L04")
 def test_the_loss_is_a_yes_or_no_for_each_label(codec, module):
     batch = LABEL.learning.batch(codec, [LABEL.learning.encode(codec, pair) for pair in PAIRS])
