@@ -9,7 +9,7 @@ import atento
 from atento.api.explain import batches_of, look_at_gradients
 from atento.errors import InputError
 from atento.recurrent import GRUCell, Stack
-from atento.views.gradients import save_gradient_flow
+from atento.views import save_gradient_flow
 
 
 def test_a_module_and_its_batch():

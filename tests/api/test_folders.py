@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from atento.api import inspect
 from atento.api.check import examine, probe_one
 from atento.api.folders import folder_name, held, in_use, list_runs, new_folder, require_free, require_place
-from atento.api.inspect import inspect
 from atento.api.recipes import assemble, gather_values
 from atento.errors import InputError, MachineError
 

@@ -6,7 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from atento.api.inspect import inspect, read_mended
+from atento.api import inspect
+from atento.api.inspect import read_mended
 from atento.errors import InputError, RunError
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import TASKS

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from atento.api.inspect import inspect
+from atento.api import inspect
 from atento.api.recipes import assemble, gather_values
 from atento.data.files.opening import read_exact
 from atento.data.tables import chunks

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from atento.api.scoreboard import judge
-from atento.metrics.bootstrap import bootstrap_interval
-from atento.metrics.text import EXACT_MATCH
-from atento.views.report.board import Row
+from atento.metrics import EXACT_MATCH, bootstrap_interval
+from atento.views import Row
 
 REFERENCES = [("right",)] * 400
 

@@ -5,10 +5,11 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import PolynomialFeatures
 
-from atento.baselines.dynamics import Polynomial, Reservoir, delayed_rows
+from atento.baselines import Polynomial, Reservoir
+from atento.baselines.dynamics import delayed_rows
 from atento.data.dynamics import lorenz
 from atento.errors import InputError
-from atento.metrics.dynamics import valid_times
+from atento.metrics import valid_times
 
 
 def henon(steps, x=0.1, y=0.1):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.baselines.frequent import Majority, MajorityLabelSet, MostFrequentTag
+from atento.baselines import Majority, MajorityLabelSet, MostFrequentTag
 from atento.errors import InputError
 
 

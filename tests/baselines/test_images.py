@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from atento.baselines import images
-from atento.baselines.images import (
-    INVERSE_PENALTY,
-    LinearImageQuestions,
-    LinearImages,
-    NearestImage,
-    QuestionOnly,
-    pixel_features,
-)
+from atento.baselines import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly, images
+from atento.baselines.images import INVERSE_PENALTY, pixel_features
 from atento.errors import InputError
 
 IMAGES = {f"p{number}": np.full((2, 2, 3), (250 * (number % 2), number, 9), dtype=np.uint8) for number in range(8)}

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from atento.baselines.ngrams import CharacterNGram
+from atento.baselines import CharacterNGram
 from atento.errors import InputError
 
 D = 0.75

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from atento.baselines.sequences import (
-    LAGS,
-    QUANTILES,
-    LinearOnMeans,
-    LinearOnStatistics,
-    MeanTarget,
-    sequence_statistics,
-)
+from atento.baselines import LinearOnMeans, LinearOnStatistics, MeanTarget
+from atento.baselines.sequences import LAGS, QUANTILES, sequence_statistics
 from atento.data.tables.number_lists import require_numbers
 from atento.errors import InputError
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
+from atento.baselines import Drift, LastStep, LastValue, Seasonal
 from atento.errors import InputError
 
 WINDOW, NEXT = [1.0, 4.0, 2.0, 7.0], [0.0, 0.0, 0.0]  # the targets tell only how far to look

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from atento.baselines.frequent import MostFrequentTag
-from atento.baselines.tagging import AveragedPerceptron, FeedForwardTagger, templates, word_shape
+from atento.baselines import AveragedPerceptron, FeedForwardTagger, MostFrequentTag
+from atento.baselines.tagging import templates, word_shape
 from atento.data.builtin.language import grammar_sentence
 from atento.errors import InputError
 

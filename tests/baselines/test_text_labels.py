@@ -9,14 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from atento.baselines.text_labels import (
-    BagClassifier,
-    BagMultiLabel,
-    BagOfWords,
-    WordOverlap,
-    one_sided_words,
-    overlap_counts,
-)
+from atento.baselines import BagClassifier, BagMultiLabel, BagOfWords, WordOverlap
+from atento.baselines.text_labels import one_sided_words, overlap_counts
 from atento.errors import InputError
 
 LIKED_IT = "sí, no me gustó mucho, la vi completa"

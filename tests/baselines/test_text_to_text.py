@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from atento.baselines import text_to_text
-from atento.baselines.text_to_text import AffixRules, NearestText
+from atento.baselines import AffixRules, NearestText, text_to_text
 
 
 def edits(left, right):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from atento.baselines import DTWNearest
 from atento.baselines.time_warping import (
     BANDS,
     Candidates,
-    DTWNearest,
     band_radius,
     dtw_distances,
     lower_bounds,

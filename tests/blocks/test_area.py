@@ -6,11 +6,21 @@ import math
 import pytest
 import torch
 
-from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Sparsemax, Window
-from atento.attention.extents.extents import Extent, View
-from atento.attention.scores.learned import FeatureBased, Location
-from atento.blocks import AreaAttention
-from atento.blocks.area import mean_of, means, means_and_stds, std_of, stds, sums
+from atento.attention import (
+    Attention,
+    Causal,
+    Everything,
+    Extent,
+    FeatureBased,
+    Location,
+    ScaledDot,
+    Softmax,
+    Sparsemax,
+    View,
+    Window,
+)
+from atento.blocks import AreaAttention, means, means_and_stds
+from atento.blocks.area import mean_of, std_of, stds, sums
 from atento.errors import InputError
 
 BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE, LARGEST, HIDDEN = 2, 3, 7, 5, 11, 3, 13

@@ -3,10 +3,21 @@
 import pytest
 import torch
 
-from atento.attention import Additive, Attention, Causal, Dot, Everything, General, Softmax, Sparsemax
-from atento.attention.distributions.distributions import DeAttention
-from atento.attention.scores.product import ActivatedGeneral
-from atento.attention.scores.similarity import Opposed, Similarity, minus_manhattan
+from atento.attention import (
+    ActivatedGeneral,
+    Additive,
+    Attention,
+    Causal,
+    DeAttention,
+    Dot,
+    Everything,
+    General,
+    Opposed,
+    Similarity,
+    Softmax,
+    Sparsemax,
+    minus_manhattan,
+)
 from atento.blocks import AlternatingCoAttention, ParallelCoAttention
 from atento.errors import InputError
 

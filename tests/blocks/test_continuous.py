@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from atento.attention import Attention, Causal, Everything, ScaledDot, Score, Softmax, Sparsemax
-from atento.attention.distributions.distributions import Distribution
-from atento.attention.linformer import Linformer
+from atento.attention import (
+    Attention,
+    Causal,
+    Distribution,
+    Everything,
+    Linformer,
+    ScaledDot,
+    Score,
+    Softmax,
+    Sparsemax,
+)
 from atento.blocks import ContinuousAttention, GaussianBasis, GaussianDensity, ParabolaDensity
 from atento.errors import InputError
 

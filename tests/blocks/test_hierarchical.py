@@ -12,9 +12,8 @@ from atento.blocks import (
     TransformerEncoderLayer,
 )
 from atento.errors import InputError
-from atento.layers.feed_forward import FeedForward
-from atento.recurrent import GRUCell
-from atento.recurrent.stack import Stack
+from atento.layers import FeedForward
+from atento.recurrent import GRUCell, Stack
 
 BATCH, SENTENCES, WORDS, SIZE, QUERY_SIZE, HIDDEN = 2, 3, 5, 6, 7, 11
 LENGTHS = [[5, 2, 4], [1, 3]]  # words in each sentence; the second document has one sentence less

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from atento.blocks.initialization import decoder_factor, encoder_factor
-from atento.layers.losses import token_cross_entropy
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.translator import TranslationBatch
+from atento.layers import token_cross_entropy
+from atento.models import TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 LAYERS, SIZE, TOKENS, FIRST, LENGTH, ROWS, STEPS = 6, 64, 9, 4, 4, 16, 200

@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.attention import Attention, Causal, Dot, Everything, Softmax, Sparsemax
-from atento.attention.distributions.distributions import Proportional
+from atento.attention import Attention, Causal, Dot, Everything, Proportional, Softmax, Sparsemax
 from atento.blocks import AttentionPooling, MultiDimensionalAttention
 from atento.errors import InputError
 

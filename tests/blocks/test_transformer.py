@@ -9,7 +9,7 @@ from torch import nn
 from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax
 from atento.blocks import Residual, TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
-from atento.layers.feed_forward import FeedForward
+from atento.layers import FeedForward
 
 BATCH, TARGET, SOURCE, HEADS, SIZE, INSIDE = 2, 19, 7, 3, 33, 13
 

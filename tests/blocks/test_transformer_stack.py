@@ -7,7 +7,7 @@ from torch import nn
 from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax
 from atento.blocks import TransformerEncoderLayer, TransformerStack
 from atento.errors import InputError
-from atento.layers.feed_forward import FeedForward
+from atento.layers import FeedForward
 
 BATCH, TIME, HEADS, SIZE, INSIDE, LAYERS = 2, 19, 3, 33, 13, 2
 

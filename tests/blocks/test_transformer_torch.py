@@ -8,7 +8,7 @@ from torch.nn import functional
 from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax, Sparsemax, Window
 from atento.blocks import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
-from atento.layers.feed_forward import FeedForward
+from atento.layers import FeedForward
 
 BATCH, TARGET, SOURCE, HEADS, SIZE, INSIDE = 2, 5, 7, 3, 33, 13
 

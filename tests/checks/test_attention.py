@@ -5,6 +5,9 @@ import torch
 
 import atento
 from atento.attention import (
+    DISTRIBUTIONS,
+    EXTENTS,
+    SCORES,
     Additive,
     Attention,
     Causal,
@@ -15,10 +18,10 @@ from atento.attention import (
     MultiHead,
     ScaledDot,
     Score,
+    Sizes,
     Softmax,
     Window,
 )
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes
 from atento.checks.attention_parts import DISTRIBUTION_LAWS, EXTENT_LAWS, SCORE_LAWS
 
 SIZES = Sizes(query=6, key=6, reach=2)

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from atento.checks.finding import CLOSE, EXACT, Checked, difference, judged, not_applicable, tried
+from atento.checks import Checked
+from atento.checks.finding import CLOSE, EXACT, difference, judged, not_applicable, tried
 
 
 @pytest.mark.parametrize(

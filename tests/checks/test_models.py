@@ -4,9 +4,8 @@ import pytest
 import torch
 
 import atento
-from atento.models.builders.matcher import build_matcher
-from atento.models.heads import LabelHead
-from atento.models.matcher import PairVectors
+from atento.models import LabelHead, PairVectors
+from atento.models.builders import build_matcher
 from atento.spec import ModelRecipe
 
 NAMES = [

@@ -5,10 +5,9 @@ import torch
 
 import atento
 from atento.checks.recurrent import HOLES
-from atento.layers.masking import valid_from_lengths
+from atento.layers import valid_from_lengths
 from atento.models.builders.recurrent import CELLS
-from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack, unroll
-from atento.recurrent.stack import StackOutput
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack, StackOutput, unroll
 
 
 def broken(checked):

@@ -9,7 +9,7 @@ import torch
 
 import atento
 from atento.bundle import MANIFEST, PREDICTIONS, load_bundle
-from atento.checks.runs import check_run
+from atento.checks import check_run
 
 
 @pytest.fixture(scope="module")

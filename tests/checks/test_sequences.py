@@ -6,7 +6,7 @@ from torch import nn
 
 import atento
 from atento.checks.sequences import SEQUENCES
-from atento.layers.masking import clean
+from atento.layers import clean
 
 SIZE = 6
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from atento.checks import check
-from atento.models.autoencoder import WindowSizes
-from atento.models.builders.autoencoder import build_autoencoder
+from atento.models import WindowSizes
+from atento.models.builders import build_autoencoder
 from atento.spec import ModelRecipe
 
 SIZES = WindowSizes(20, 3, (4, 5))

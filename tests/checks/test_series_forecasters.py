@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from atento.checks.check import check
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesSizes
+from atento.checks import check
+from atento.models import SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe
 
 SIZES = SeriesSizes(channels=2, covariates=3, look_back=7, horizon=5)

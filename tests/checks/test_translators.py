@@ -6,9 +6,9 @@ import torch
 import atento
 from atento.checks import translators
 from atento.checks.translators import micro_batches, some_batch, token_loss
-from atento.layers.losses import Loss
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.translator import Translator
+from atento.layers import Loss
+from atento.models import Translator
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 FAMILIES = [

@@ -13,10 +13,8 @@ from contextlib import contextmanager
 import pytest
 import torch
 
-from atento.attention import Causal, MultiHead, Softmax
-from atento.attention.extents.extents import view_of
+from atento.attention import DISTRIBUTIONS, EXTENTS, SCORES, Causal, Composition, MultiHead, Sizes, Softmax, view_of
 from atento.attention.fast import sparse
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
 from atento.errors import InputError
 
 BATCH, HEADS, QUERIES, KEYS, SIZE, VALUE_SIZE = 2, 3, 3, 5, 7, 11

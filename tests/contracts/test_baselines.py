@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from atento import baselines
-from atento.baselines.catalogue import BASELINES, find_baseline
-from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
+from atento.baselines import BASELINES, LinearImageQuestions, LinearImages, NearestImage, QuestionOnly, find_baseline
 from atento.errors import InputError
 
 WORDS = ["la", "casa", "roja", "no", "me", "gustó"]

@@ -9,9 +9,16 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
-from atento.blocks import AreaAttention, AttentionPooling, ContinuousAttention, GaussianBasis, ParabolaDensity
-from atento.blocks.presets import ARRANGEMENTS, POOLINGS
+from atento.attention import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
+from atento.blocks import (
+    ARRANGEMENTS,
+    POOLINGS,
+    AreaAttention,
+    AttentionPooling,
+    ContinuousAttention,
+    GaussianBasis,
+    ParabolaDensity,
+)
 
 BATCH, QUERIES, TIME, OTHER, SENTENCES, QUERY_SIZE, KEY_SIZE = 2, 3, 5, 7, 3, 11, 13
 SIZES = Sizes(query=QUERY_SIZE, key=KEY_SIZE)

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 
-from atento.layers.activations import ACTIVATIONS
+from atento.layers import ACTIVATIONS
 from atento.models.builders.recurrent import CELLS
 from atento.recurrent import ElmanCell, JordanCell, unroll
 

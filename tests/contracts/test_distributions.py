@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from atento.attention import DeAttention, Entmax, Softmax
-from atento.attention.presets import DISTRIBUTIONS, Sizes
+from atento.attention import DISTRIBUTIONS, DeAttention, Entmax, Sizes, Softmax
 
 BATCH, QUERIES, KEYS = 2, 3, 5
 

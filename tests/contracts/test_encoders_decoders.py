@@ -6,16 +6,14 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES, Sizes, compose
+from atento.attention import DISTRIBUTIONS, EXTENTS, SCORES, Sizes, compose
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.decoding import SpecialTokens, beam, greedy, sample
-from atento.decoding.greedy import argmax
-from atento.decoding.scheduled_sampling import mix_inputs
+from atento.decoding import SpecialTokens, argmax, beam, greedy, mix_inputs, sample
 from atento.errors import InputError
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.names import FAMILIES, LINFORMER, ModelName
+from atento.models import ModelName, TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
+from atento.models.names import FAMILIES, LINFORMER
 from atento.models.protocols import reorder
-from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 from atento.tasks.catalogue import TRANSLATE
 

@@ -6,12 +6,22 @@ import math
 import pytest
 import torch
 
-from atento.attention import Attention, BlockLocal2d, Causal, Everything, General, Masked, ScaledDot, Softmax
+from atento.attention import (
+    EXTENTS,
+    Attention,
+    BlockLocal2d,
+    Causal,
+    Everything,
+    General,
+    Masked,
+    ScaledDot,
+    Sizes,
+    Softmax,
+)
 from atento.attention.fast import sparse
-from atento.attention.presets import EXTENTS, Sizes
-from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer
+from atento.blocks import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 19, 5, 7

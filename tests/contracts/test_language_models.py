@@ -5,12 +5,12 @@ import functools
 import pytest
 import torch
 
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
+from atento.attention import DISTRIBUTIONS, EXTENTS, SCORES
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, beam, greedy, sample
 from atento.errors import InputError
-from atento.models.builders.language_model import build_language_model
-from atento.models.language_model import TextBatch
+from atento.models import TextBatch
+from atento.models.builders import build_language_model
 from atento.models.names import FAMILIES
 from atento.models.protocols import reorder
 from atento.spec import ModelRecipe

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.layers import losses
-from atento.layers.losses import (
+from atento.layers import (
     Loss,
     binary_cross_entropy,
     kl_divergence,
+    losses,
     sequence_cross_entropy,
     squared_error,
     token_cross_entropy,

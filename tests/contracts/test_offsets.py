@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from atento.data.text.levels import LEVELS, learn_vocabulary
+from atento.data import learn_vocabulary
+from atento.data.text.levels import LEVELS
 from atento.data.text.subwords import SPACE_SIGN
 from atento.data.text.vocabulary import ESCAPED_JOINER, JOINER, UNKNOWN
 

@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from atento.attention import Everything
-from atento.attention.presets import Composition
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.attention import Composition, Everything
+from atento.models.builders import Vocabularies, build_translator
 from atento.models.builders.transformer import (
     POSITION_BIASES,
     POSITIONS,

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from atento.attention import Attention, Dot, Everything, MultiHead, Softmax
-from atento.attention.presets import SCORES, Sizes, compose
+from atento.attention import SCORES, Attention, Dot, Everything, MultiHead, Sizes, Softmax, compose
 from atento.errors import InputError
 from atento.models.builders.recurrent import CELLS
 from atento.recurrent import Stack, unroll

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from atento.data.text.levels import LEVELS, learn_vocabulary, load_vocabulary
+from atento.data import SPECIAL_TOKENS, learn_vocabulary, load_vocabulary
+from atento.data.text.levels import LEVELS
 from atento.data.text.subwords import SPACE_SIGN
-from atento.data.text.vocabulary import END, JOINER, PAD, SPECIAL_TOKENS, START, UNKNOWN
+from atento.data.text.vocabulary import END, JOINER, PAD, START, UNKNOWN
 
 ODD_TEXTS = [
     "otitis crónica",

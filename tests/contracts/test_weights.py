@@ -8,10 +8,19 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from atento.attention import Attention, Everything, MultiHead, ScaledDot, Softmax
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, Sizes
-from atento.attention.weights import summarize_weights, summary_of
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.attention import (
+    DISTRIBUTIONS,
+    EXTENTS,
+    Attention,
+    Everything,
+    MultiHead,
+    ScaledDot,
+    Sizes,
+    Softmax,
+    summarize_weights,
+    summary_of,
+)
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, TOKENS, LAYERS, HEADS, SIZE = 2, 7, 5, 11, 3, 2, 6

@@ -5,7 +5,7 @@ import random
 import pytest
 from tests.data.mutated_files import FORMATS
 
-from atento.data.sources.reading import read_source
+from atento.data import read_source
 
 
 @pytest.mark.parametrize("kind", FORMATS, ids=lambda kind: kind.name)

@@ -6,7 +6,7 @@ import torch
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, greedy
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 ROWS, SOURCE, LONGEST, TARGET_TOKENS = 11, 5, 7, 7  # three words besides the four special_tokens

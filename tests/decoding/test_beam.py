@@ -7,7 +7,7 @@ import torch
 
 from atento.data.text.vocabulary import END
 from atento.decoding import beam, greedy
-from atento.models.protocols import Decoder, DecoderStep
+from atento.models import Decoder, DecoderStep
 
 WORDS = (4, 5, 6)
 LONGEST = 3

@@ -5,7 +5,7 @@ import torch
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import PrefixedDecoder, SpecialTokens, beam, greedy
-from atento.models.builders.language_model import build_language_model
+from atento.models.builders import build_language_model
 from atento.models.protocols import reorder
 from atento.spec import ModelRecipe
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from atento.data.images.drawing import draw, parse_scene
+from atento.data.images import draw, parse_scene
 from atento.errors import InputError
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from atento.layers.losses import token_cross_entropy
+from atento.layers import token_cross_entropy
 from atento.recurrent import ElmanCell, OutputLayer, unroll
 
 U = [[0.2, 0.1, 0.2], [0.3, 0.2, 0.1], [0.6, 0.4, 0.1], [0.8, 0.1, 0.2], [0.1, 0.1, 0.4]]

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from atento.layers.losses import binary_cross_entropy, sequence_cross_entropy, token_cross_entropy
-from atento.metrics.labels import ACCURACY
+from atento.layers import binary_cross_entropy, sequence_cross_entropy, token_cross_entropy
+from atento.metrics import ACCURACY
 
 
 @pytest.mark.spec("L02")

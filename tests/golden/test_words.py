@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from atento.attention import Attention, Everything, ScaledDot, Softmax
-from atento.data.text.word_space import WordSpace
+from atento.data import WordSpace
 
 
 @pytest.mark.spec("S02")

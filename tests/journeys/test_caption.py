@@ -7,7 +7,8 @@ import re
 import pytest
 from PIL import Image
 
-from atento.data.images.drawing import COLOURS, Scene, Shape, draw
+from atento.data.images import Scene, Shape, draw
+from atento.data.images.drawing import COLOURS
 
 SMALL = [
     word

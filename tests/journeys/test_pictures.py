@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from atento.data.builtin.scenes import labelled
-from atento.data.images.drawing import draw, parse_scene
+from atento.data.images import draw, parse_scene
 
 SMALL = (
     "--set",

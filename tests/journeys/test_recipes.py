@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin import BUILTIN
 from atento.tasks.catalogue import TASKS
 from atento.tasks.filling import fill_defaults
 

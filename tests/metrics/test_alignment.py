@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from atento.errors import InputError
-from atento.metrics.alignment import mean_positions, monotonicity, regions_in_box, weight_in_box
+from atento.metrics import monotonicity, regions_in_box, weight_in_box
+from atento.metrics.alignment import mean_positions
 
 OUTPUTS, STEPS = 5, 11
 

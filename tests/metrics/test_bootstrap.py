@@ -6,8 +6,8 @@ import statistics
 
 import pytest
 
-from atento.metrics.bootstrap import bootstrap_interval, evaluate_runs, length_bands, tied
-from atento.metrics.text import CHRF2, EXACT_MATCH
+from atento.metrics import CHRF2, EXACT_MATCH, bootstrap_interval, tied
+from atento.metrics.bootstrap import evaluate_runs, length_bands
 
 SOURCES = ["a", "bb", "ccc", "dddd"]
 OUTPUTS = ["one", "two", "three", "five"]

@@ -6,15 +6,14 @@ from scipy import signal
 
 from atento.data.dynamics import lorenz
 from atento.errors import InputError
+from atento.metrics import climate, valid_times
 from atento.metrics.dynamics import (
-    climate,
     histogram_distance,
     maxima,
     power_spectrum,
     return_distance,
     return_map,
     spectrum_distance,
-    valid_times,
 )
 
 RUNS, STEPS, COORDINATES = 5, 17, 3

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_squared_error, r2_score
 
-from atento.metrics.bootstrap import bootstrap_interval, tied
-from atento.metrics.estimates import MSE, R2
+from atento.metrics import MSE, R2, bootstrap_interval, tied
 
 
 def test_by_hand():

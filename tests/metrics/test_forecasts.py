@@ -7,16 +7,8 @@ import numpy as np
 import pytest
 from sklearn import metrics as metrics_of
 
-from atento.metrics.bootstrap import bootstrap_interval
-from atento.metrics.forecasts import (
-    ForecastScoring,
-    are_coordinates,
-    block_length,
-    block_starts,
-    forecast_metrics,
-    horizon_bands,
-    path_metrics,
-)
+from atento.metrics import ForecastScoring, bootstrap_interval, forecast_metrics, path_metrics
+from atento.metrics.forecasts import are_coordinates, block_length, block_starts, horizon_bands
 
 
 class Source(NamedTuple):

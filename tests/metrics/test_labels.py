@@ -7,24 +7,28 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 
 from atento.errors import InputError
-from atento.metrics.bootstrap import bootstrap_interval, bootstrap_values, tied
-from atento.metrics.labels import (
+from atento.metrics import (
     ACCURACY,
     MACRO_F1,
     MULTILABEL_MACRO_F1,
     MULTILABEL_MICRO_F1,
     SUBSET_ACCURACY,
-    THRESHOLDS,
+    Metric,
     best_thresholds,
+    bootstrap_interval,
+    hamming,
+    precision_at,
+    tied,
+)
+from atento.metrics.bootstrap import bootstrap_values
+from atento.metrics.labels import (
+    THRESHOLDS,
     count_one_label,
     f1_at_threshold,
-    hamming,
     micro_f1,
     middle_of_maximum,
     of_answer_part,
-    precision_at,
 )
-from atento.metrics.metric import Metric
 
 MICRO_F1 = Metric("micro_f1", "", count_one_label, micro_f1)  # the same as accuracy, where there is one label a case
 

@@ -5,17 +5,8 @@ import sys
 
 import pytest
 
-from atento.metrics.bootstrap import bootstrap_interval
-from atento.metrics.language_model import (
-    BITS_PER_CHARACTER,
-    NATS_PER_CHARACTER,
-    WORD_PERPLEXITY,
-    TokenMatches,
-    match_rates,
-    match_tokens,
-    text_score,
-    text_statistics,
-)
+from atento.metrics import BITS_PER_CHARACTER, NATS_PER_CHARACTER, WORD_PERPLEXITY, bootstrap_interval, text_score
+from atento.metrics.language_model import TokenMatches, match_rates, match_tokens, text_statistics
 
 
 @pytest.mark.spec("E03")

@@ -7,7 +7,8 @@ from sklearn.metrics import r2_score
 
 from atento.data.dynamics import lorenz, rossler
 from atento.errors import InputError
-from atento.metrics.latents import RIDGE, next_step_r2, predict_steps, smooth_map_r2, smooth_map_r2_each, split_path
+from atento.metrics import next_step_r2, smooth_map_r2, smooth_map_r2_each
+from atento.metrics.latents import RIDGE, predict_steps, split_path
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 import numpy as np
 
-from atento.metrics.metric import Metric
+from atento.metrics import Metric
 
 
 def lengths(outputs, references):

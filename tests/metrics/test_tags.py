@@ -5,21 +5,18 @@ import random
 import numpy as np
 import pytest
 
-from atento.metrics.bootstrap import evaluate_runs
-from atento.metrics.metric import Metric
-from atento.metrics.tags import (
+from atento.metrics import (
     SEQUENCE_ACCURACY,
     SPAN_F1,
     SPAN_PRECISION,
     SPAN_RECALL,
     TAG_ACCURACY,
-    Span,
-    are_span_tags,
-    find_scheme,
+    Metric,
     find_spans,
-    is_valid_transition,
     unseen_accuracy,
 )
+from atento.metrics.bootstrap import evaluate_runs
+from atento.metrics.tags import Span, are_span_tags, find_scheme, is_valid_transition
 
 SOURCES = ["the\tcat\tsat", "a\tdog", "cat"]
 REFERENCES = [["D\tN\tV"], ["D\tN"], ["N"]]

@@ -6,7 +6,7 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from atento.metrics.text import BLEU4, CHARACTER_ERROR, CHRF2, EDITS, EXACT_MATCH, SYMBOL_ERROR
+from atento.metrics import BLEU4, CHARACTER_ERROR, CHRF2, EDITS, EXACT_MATCH, SYMBOL_ERROR
 
 
 def distance(said, true):

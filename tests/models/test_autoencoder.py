@@ -6,18 +6,10 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.autoencoder import (
-    Autoencoder,
-    AutoencoderBatch,
-    FrameDecoder,
-    FrameEncoder,
-    RecurrentWindowDecoder,
-    WindowSizes,
-    halved_sizes,
-)
-from atento.models.builders.autoencoder import build_autoencoder
-from atento.recurrent.cells import GRUCell
-from atento.recurrent.stack import Stack
+from atento.models import Autoencoder, AutoencoderBatch, WindowSizes
+from atento.models.autoencoder import FrameDecoder, FrameEncoder, RecurrentWindowDecoder, halved_sizes
+from atento.models.builders import build_autoencoder
+from atento.recurrent import GRUCell, Stack
 from atento.spec import ModelRecipe
 
 BATCH, ROWS, CHANNELS, LATENT = 3, 5, 2, 4

@@ -5,18 +5,13 @@ import torch
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.embeddings import TokenEmbedding
-from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.numbers import RecurrentNumberEncoder
-from atento.models.backbones.recurrent import RecurrentEncoder
-from atento.models.builders.classifier import build_classifier
-from atento.models.builders.encoder_decoder import count_parameters
-from atento.models.classifier import Classifier, LabelledBatch, OneVsRest
-from atento.models.heads import LabelHead, MultiLabelHead, RegressionHead
+from atento.layers import TokenEmbedding, valid_from_lengths
+from atento.models import Classifier, LabelHead, LabelledBatch, MultiLabelHead, OneVsRest, RegressionHead
+from atento.models.backbones import RecurrentEncoder, RecurrentNumberEncoder
+from atento.models.builders import build_classifier, count_parameters
 from atento.models.names import FAMILIES
 from atento.models.summaries import SUMMARIES
-from atento.recurrent import GRUCell
-from atento.recurrent.stack import Stack
+from atento.recurrent import GRUCell, Stack
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, TOKENS, LABELS = 3, 7, 13, 5

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.builders.classifier import build_classifier
-from atento.models.classifier import HASH_FACTORS, NGRAM_SCALE, LabelledBatch, NGramFeatures
-from atento.models.heads import LabelHead
+from atento.models import LabelHead, LabelledBatch, NGramFeatures
+from atento.models.builders import build_classifier
+from atento.models.classifier import HASH_FACTORS, NGRAM_SCALE
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, SIZE, BUCKETS = 3, 7, 5, 101

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from atento.attention.presets import Composition
+from atento.attention import Composition
 from atento.models.builders.transformer import transformer_body
 from atento.spec import ModelRecipe
 

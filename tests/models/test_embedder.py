@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from atento.data.examples.batches import pad
-from atento.models.embedder import NextWord, WordsBatch
+from atento.models import NextWord, WordsBatch
 
 VOCABULARY, SIZE, WINDOW = 13, 5, 3
 TEXTS = [[4, 5, 6, 7, 12], [9, 1, 10, 4], [5]]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from atento.data import Words, WordSpace
 from atento.data.examples.batches import pad
-from atento.data.text.vocabulary import Words
-from atento.data.text.word_space import WordSpace
 from atento.errors import InputError
-from atento.models.embedder import NextWord, SkipGram, WordsBatch, noise_distribution, preceding_words
+from atento.models import NextWord, SkipGram, WordsBatch
+from atento.models.embedder import noise_distribution, preceding_words
 
 VOCABULARY, SIZE, WINDOW = 11, 5, 2
 COUNTS = [0, 0, 0, 0, 1, 2, 3, 5, 7, 11, 13]

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesBatch, SeriesSizes
+from atento.models import SeriesBatch, SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe
 
 WINDOWS, PAST, CHANNELS, HIDDEN = 5, 7, 3, 11

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesBatch, SeriesSizes
+from atento.models import SeriesBatch, SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe
 
 SEASON, PAST, HORIZON, NOISE = 6, 18, 6, 0.1

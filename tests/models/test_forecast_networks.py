@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from atento.models import SeriesSizes
 from atento.models.forecast_networks import HorizonQueries, PatchEmbedding, PatchHead
-from atento.models.forecaster import SeriesSizes
 
 ROWS, PAST, HORIZON, CHANNELS, COVARIATES, SIZE = 3, 13, 11, 2, 5, 7
 SIZES = SeriesSizes(CHANNELS, COVARIATES, PAST, HORIZON)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from atento.models.builders.forecaster import build_forecaster
+from atento.models import ForecastNetwork, SeriesBatch, SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.models.forecast_networks import LinearNetwork, LinearSkip
-from atento.models.forecaster import ForecastNetwork, SeriesBatch, SeriesSizes
 from atento.spec import ModelRecipe
 
 ROWS, PAST, HORIZON, CHANNELS = 3, 7, 5, 2

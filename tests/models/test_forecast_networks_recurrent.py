@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from atento.baselines.tagging import FeedForwardTagger
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesBatch, SeriesSizes
+from atento.baselines import FeedForwardTagger
+from atento.models import SeriesBatch, SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe
 
 ROWS, PAST, HORIZON, CHANNELS, COVARIATES = 2, 11, 7, 3, 2

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesSizes
+from atento.models import SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe
 
 ROWS, PAST, HORIZON, CHANNELS, COVARIATES, SIZE, HEADS = 2, 11, 5, 3, 2, 8, 2

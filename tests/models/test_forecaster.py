@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import Forecaster, ForecastNetwork, SeriesBatch, SeriesSizes, no_anchor
+from atento.models import Forecaster, ForecastNetwork, SeriesBatch, SeriesSizes
+from atento.models.builders import build_forecaster
+from atento.models.forecaster import no_anchor
 from atento.spec import ModelRecipe
 
 BATCH, PAST, HORIZON, CHANNELS, COVARIATES = 5, 13, 7, 3, 2

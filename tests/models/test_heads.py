@@ -6,8 +6,8 @@ import torch
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from atento.errors import InputError
-from atento.layers.losses import l2_penalty
-from atento.models.heads import LabelHead, MultiLabelHead, RegressionHead
+from atento.layers import l2_penalty
+from atento.models import LabelHead, MultiLabelHead, RegressionHead
 
 ITEMS, FEATURES, LABELS = 101, 5, 3
 

@@ -5,11 +5,8 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.builders.images import build_image_classifier
-from atento.models.builders.matcher import build_image_matcher
-from atento.models.classifier import LabelledBatch
-from atento.models.heads import LabelHead
-from atento.models.image_matcher import ImageQuestionBatch
+from atento.models import ImageQuestionBatch, LabelHead, LabelledBatch
+from atento.models.builders import build_image_classifier, build_image_matcher
 from atento.spec import ModelRecipe
 
 # Axes: B batch, N words, R regions, D size, C answers.

@@ -7,17 +7,15 @@ import pytest
 import torch
 from torch import nn
 
-from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Window
-from atento.attention.heads import MultiHead
-from atento.blocks.transformer import TransformerEncoderLayer, TransformerStack
+from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax, Window
+from atento.blocks import TransformerEncoderLayer, TransformerStack
 from atento.data.text.vocabulary import END, START
 from atento.errors import InputError
-from atento.layers.embeddings import PositionedEmbedding
-from atento.layers.feed_forward import FeedForward
-from atento.layers.positions import SinusoidalPositions
-from atento.models.backbones.transformer import CausalTransformer, embed_from_start
-from atento.models.builders.language_model import build_language_model
-from atento.models.language_model import TextBatch
+from atento.layers import FeedForward, PositionedEmbedding, SinusoidalPositions
+from atento.models import TextBatch
+from atento.models.backbones import CausalTransformer
+from atento.models.backbones.transformer import embed_from_start
+from atento.models.builders import build_language_model
 from atento.spec import ModelRecipe
 
 NAMES = ["rnn", "gru", "lstm", "transformer"]

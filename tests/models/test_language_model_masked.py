@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.builders.language_model import build_masked_model
-from atento.models.language_model import MaskedBatch, mask_tokens
+from atento.models import MaskedBatch
+from atento.models.builders import build_masked_model
+from atento.models.language_model import mask_tokens
 from atento.spec import ModelRecipe
 
 BATCH, TIME, TOKENS, MASK = 3, 7, 11, 2

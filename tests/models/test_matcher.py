@@ -7,9 +7,9 @@ import torch
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.models.builders.matcher import build_matcher
-from atento.models.heads import LabelHead
-from atento.models.matcher import OVERLAPS, MatchBatch
+from atento.models import LabelHead, MatchBatch
+from atento.models.builders import build_matcher
+from atento.models.matcher import OVERLAPS
 from atento.spec import ModelRecipe
 
 BATCH, FIRST, SECOND, TOKENS, LABELS, SIZE = 3, 7, 5, 13, 2, 10

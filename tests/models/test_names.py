@@ -3,7 +3,8 @@
 import pytest
 
 from atento.errors import InputError
-from atento.models.names import FAMILIES, SUFFIXES, ModelName, ModelPart, require_encoder_decoder, require_known
+from atento.models import ModelName, ModelPart
+from atento.models.names import FAMILIES, SUFFIXES, require_encoder_decoder, require_known
 
 
 @pytest.mark.parametrize(

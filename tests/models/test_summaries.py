@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.layers.masking import masked_mean
+from atento.layers import masked_mean
 from atento.models.summaries import SUMMARIES, end_states, first_state, last_state, masked_max, mean_and_max
 
 BATCH, TIME, SIZE = 5, 7, 6

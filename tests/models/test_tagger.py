@@ -6,18 +6,15 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.baselines.tagging import FeedForwardTagger
+from atento.baselines import FeedForwardTagger
 from atento.errors import InputError
-from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.numbers import RecurrentNumberEncoder
-from atento.models.builders.tagger import build_tagger
-from atento.models.classifier import LabelledBatch
-from atento.models.heads import LabelHead, RegressionHead
+from atento.layers import valid_from_lengths
+from atento.models import LabelHead, LabelledBatch, RegressionHead, Tagger
+from atento.models.backbones import RecurrentNumberEncoder
+from atento.models.builders import build_tagger
 from atento.models.names import FAMILIES
 from atento.models.summaries import SUMMARIES
-from atento.models.tagger import Tagger
-from atento.recurrent import ElmanCell
-from atento.recurrent.stack import Stack
+from atento.recurrent import ElmanCell, Stack
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, TOKENS, LABELS = 3, 7, 13, 5

@@ -5,14 +5,9 @@ import torch
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, greedy
-from atento.layers.losses import token_cross_entropy
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.builders.language_model import build_language_model
-from atento.models.builders.tagger import build_tagger
-from atento.models.classifier import LabelledBatch
-from atento.models.heads import LabelHead
-from atento.models.language_model import TextBatch
-from atento.models.translator import TranslationBatch
+from atento.layers import token_cross_entropy
+from atento.models import LabelHead, LabelledBatch, TextBatch, TranslationBatch
+from atento.models.builders import Vocabularies, build_language_model, build_tagger, build_translator
 from atento.spec import ModelRecipe
 
 RECIPE = {"name": "transformer", "hidden": 16, "heads": 2, "dropout": 0.0}

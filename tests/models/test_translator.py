@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from atento.layers.losses import token_cross_entropy
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator, count_parameters
-from atento.models.translator import TranslationBatch
+from atento.layers import token_cross_entropy
+from atento.models import TranslationBatch
+from atento.models.builders import Vocabularies, build_translator, count_parameters
 from atento.spec import ModelRecipe
 
 FAMILIES = ["rnn", "lstm+additive", "gru+dot+sparsemax", "transformer"]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.layers.activations import MAXOUT
+from atento.layers import MAXOUT
 from atento.recurrent import (
     ElmanCell,
     GRUCell,

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.activations import MAXOUT, SIGMOID
+from atento.layers import MAXOUT, SIGMOID
 from atento.recurrent import ElmanCell, JordanCell, OutputLayer, unroll
 
 BATCH, STEPS, HIDDEN, OUTPUT = 3, 5, 7, 2

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.layers.activations import ACTIVATIONS, IDENTITY
+from atento.layers import ACTIVATIONS, IDENTITY
 from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, LSTMState, MGUCell, unroll
 from atento.recurrent.gradient_flow import (
     cell_flow,

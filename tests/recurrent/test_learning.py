@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from atento.layers.masking import valid_from_lengths
+from atento.layers import valid_from_lengths
 from atento.recurrent import GRUCell, OutputLayer, Stack
 
 NOISE = 0.1

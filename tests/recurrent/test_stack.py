@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.activations import ELU, MAXOUT, RELU
+from atento.layers import ELU, MAXOUT, RELU
 from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, Stack
 
 BATCH, STEPS, INPUT, HIDDEN = 3, 5, 7, 11

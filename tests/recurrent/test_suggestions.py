@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
-from atento.layers.activations import IDENTITY, RELU, SIGMOID, TANH
+from atento.layers import IDENTITY, RELU, SIGMOID, TANH
 from atento.layers.initialization import identity, orthogonal, uniform, xavier
 from atento.recurrent import ElmanCell, GRUCell, LSTMCell, OutputLayer, unroll
 from atento.recurrent.gradient_flow import (

@@ -4,7 +4,7 @@ from functools import partial
 import pytest
 import torch
 
-from atento.layers.activations import ACTIVATIONS, RELU
+from atento.layers import ACTIVATIONS, RELU
 from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, MGUCell, unroll
 from atento.recurrent.unroll import last_valid_output, run_kernel
 

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.activations import SIGMOID
+from atento.layers import SIGMOID
 from atento.recurrent import HiddenState, JordanCell, teacher_forced_outputs, unroll
 
 BATCH, STEPS, INPUT, HIDDEN, OUTPUT = 3, 7, 2, 11, 5

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from atento.data.series import Frequency, Series, SeriesSet
+from atento.data import Series, SeriesSet
+from atento.data.series import Frequency
 
 HOUR = np.timedelta64(3600, "s")
 BEGIN = np.datetime64("2024-01-01T00:00:00", "us")

@@ -7,7 +7,8 @@ import pytest
 from tests.tasks.shapes import SHAPES
 
 from atento import api
-from atento.data.series import Frequency, Series
+from atento.data import Series
+from atento.data.series import Frequency
 from atento.errors import RunError
 from atento.spec import DataRecipe, TokensRecipe
 from atento.tasks.autoencode.codec import WindowCodec

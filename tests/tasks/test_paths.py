@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atento
-from atento.metrics.forecasts import ForecastScoring, path_metrics
+from atento.metrics import ForecastScoring, path_metrics
 from atento.spec import DataRecipe, TokensRecipe
 from atento.tasks.forecast.baselines import last_step, last_value
 from atento.tasks.forecast.codec import SeriesCodec

@@ -5,8 +5,7 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.training.checkpoints import load_checkpoint, save_checkpoint
-from atento.training.learner import Progress, new_learner
+from atento.training import Progress, load_checkpoint, new_learner, save_checkpoint
 
 
 def learner_at_work(recipe, seed):

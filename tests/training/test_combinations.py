@@ -6,14 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from atento.layers.losses import Loss
+from atento.layers import Loss
 from atento.spec import TokensRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.output import Example
-from atento.training.learner import new_learner
-from atento.training.loop import Plan, take_step
-from atento.training.optimizers import OPTIMIZERS
-from atento.training.schedules import DECAYS, WARM_UPS, learning_rate
+from atento.training import DECAYS, OPTIMIZERS, WARM_UPS, Plan, learning_rate, new_learner
+from atento.training.loop import take_step
 
 STEPS = 12
 

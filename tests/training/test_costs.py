@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from atento.data.text.vocabulary import START
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.heads import RegressionHead
-from atento.models.translator import TranslationBatch
+from atento.models import RegressionHead, TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.training.gradients import backpropagate

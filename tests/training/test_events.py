@@ -6,7 +6,8 @@ import threading
 import pytest
 
 from atento.errors import MachineError
-from atento.training.events import EventLog, InterruptHandler, read_events
+from atento.training import EventLog, read_events
+from atento.training.events import InterruptHandler
 
 
 def test_events_are_lines_and_calls(tmp_path):

@@ -8,13 +8,13 @@ from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 
 from atento.errors import InputError
-from atento.layers.losses import token_cross_entropy
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.translator import TranslationBatch
+from atento.layers import token_cross_entropy
+from atento.models import TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 from atento.tasks.catalogue import TRANSLATE
+from atento.training import validate_training
 from atento.training.gradients import add_penalties, backpropagate
-from atento.training.loop import validate_training
 
 BATCH, SOURCE, TARGET, TOKENS = 3, 5, 11, 13
 CPU = torch.device("cpu")

@@ -9,12 +9,12 @@ import torch
 import atento
 from atento.data.examples.streams import Stream, StreamSampler
 from atento.errors import InputError, Interrupted
-from atento.layers.losses import token_cross_entropy
-from atento.models.builders.language_model import build_language_model
+from atento.layers import token_cross_entropy
+from atento.models.builders import build_language_model
 from atento.spec import ModelRecipe, Recipe, TrainRecipe
 from atento.tasks.generate.training import TRUNCATED_BPTT, batch_rows
+from atento.training import new_learner
 from atento.training.gradients import backpropagate_stateful
-from atento.training.learner import new_learner
 
 WINDOW, ROWS, TOKENS = 5, 3, 11
 WORDS = "so it goes on and on, as it ever did; and so on it goes. " * 40

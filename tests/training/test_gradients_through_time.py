@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from atento.layers.losses import Loss
+from atento.layers import Loss
 from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack, chunks
 from atento.tasks.task import TruncatedBPTT
 from atento.training.gradients import backpropagate_truncated

@@ -8,9 +8,7 @@ import torch
 from torch import nn
 
 import atento
-from atento.training import loop
-from atento.training.checkpoints import load_checkpoint, save_checkpoint
-from atento.training.learner import WeightEMA, new_learner
+from atento.training import WeightEMA, load_checkpoint, loop, new_learner, save_checkpoint
 
 
 def written_out(values, decay):

@@ -8,16 +8,13 @@ import torch
 from torch import nn
 
 from atento.errors import RunError
-from atento.layers.losses import Loss
+from atento.layers import Loss
 from atento.spec import TokensRecipe, TrainRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.output import Example
 from atento.tasks.task import Answer, EvaluationExample
-from atento.training.checkpoints import load_checkpoint
-from atento.training.events import EventLog, read_events
-from atento.training.learner import new_learner
-from atento.training.loop import Plan, clip_gradients, take_step, train
-from atento.training.schedules import learning_rate
+from atento.training import EventLog, Plan, learning_rate, load_checkpoint, new_learner, read_events, train
+from atento.training.loop import clip_gradients, take_step
 
 REFERENCE = "abcdefghij"
 

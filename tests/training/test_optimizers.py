@@ -8,9 +8,7 @@ from torch import nn
 
 from atento.errors import InputError
 from atento.spec import Recipe, TrainRecipe
-from atento.training.checkpoints import load_checkpoint, save_checkpoint
-from atento.training.learner import new_learner
-from atento.training.optimizers import OPTIMIZERS
+from atento.training import OPTIMIZERS, load_checkpoint, new_learner, save_checkpoint
 
 RATE, BETA1, BETA2, PULL, TINY, STEPS = 0.01, 0.83, 0.97, 0.3, 1e-8, 97
 

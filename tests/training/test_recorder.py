@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch import nn
 
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.translator import TranslationBatch
+from atento.models import TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
+from atento.training import Recorder
 from atento.training import recorder as module_under_test
-from atento.training.recorder import BINS, Recorder, bin_edges, magnitudes
+from atento.training.recorder import BINS, bin_edges, magnitudes
 
 
 def by_hand(numbers):

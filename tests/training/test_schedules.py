@@ -9,8 +9,9 @@ import torch
 
 from atento.errors import InputError
 from atento.spec import Recipe
-from atento.training.learner import Progress, progress_share
-from atento.training.schedules import DECAYS, WARM_UPS, learning_rate, noam
+from atento.training import DECAYS, WARM_UPS, Progress, learning_rate
+from atento.training.learner import progress_share
+from atento.training.schedules import noam
 
 STEPS = 1000
 

@@ -7,13 +7,11 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.output import Example
-from atento.training.events import EventLog
-from atento.training.learner import new_learner
-from atento.training.loop import Plan, train, validate_training
+from atento.training import EventLog, Plan, new_learner, train, validate_training
 from atento.training.teacher_forcing import teacher_forcing_rate
 
 STEPS = 40

@@ -3,11 +3,9 @@
 import math
 import random
 
-from atento.models.diagnostics.gradients import GradientFlow
+from atento.models.diagnostics import GradientFlow
 from atento.recurrent.gradient_flow import GateSaturation, GradientCurve, PartFlow, Spectrum
-from atento.views.attention.alignment import AlignmentView
-from atento.views.gradients import GradientFlowView
-from atento.views.report.board import Comparison, Row
+from atento.views import AlignmentView, Comparison, GradientFlowView, Row
 
 THIRDS = ((3, 35), (36, 48), (49, 66))
 EXAMPLES = (

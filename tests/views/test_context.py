@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import atento
-from atento.data.text.levels import learn_vocabulary
+from atento.data import learn_vocabulary
 from atento.errors import InputError
-from atento.models.builders.encoder_decoder import build_encoder
-from atento.models.names import ModelPart
+from atento.models import ModelPart
+from atento.models.builders import build_encoder
 from atento.spec import ModelRecipe
 from atento.views.context import context_text, context_view, sentences_of, vectors_of
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from atento.data.text.vectors import read_vectors
+from atento.data import read_vectors
 from atento.errors import InputError
-from atento.views.embeddings import Embeddings, embeddings_text
+from atento.views import Embeddings
+from atento.views.embeddings import embeddings_text
 from atento.views.embeddings_page import render_map
 from atento.views.word_map import Box, embeddings_view, place_labels
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from atento.errors import InputError
-from atento.views.forecast import ForecastView, blocks, forecast_text, forecast_view
-from atento.views.forecast_page import forecasts_section, render_forecast, save_forecast
+from atento.views import ForecastView, save_forecast
+from atento.views.forecast import blocks, forecast_text, forecast_view
+from atento.views.forecast_page import forecasts_section, render_forecast
 
 STEPS = np.arange(60.0)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from atento.views import save_forecast
 from atento.views.forecast import forecast_view
-from atento.views.forecast_page import save_forecast
 
 
 def view(channels):

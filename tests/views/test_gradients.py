@@ -2,8 +2,9 @@
 
 import pytest
 
-from atento.models.diagnostics.gradients import GradientFlow
-from atento.views.gradients import GradientFlowView, bars, evenly_spaced, facts, gradient_flow_text, rate
+from atento.models.diagnostics import GradientFlow
+from atento.views import GradientFlowView
+from atento.views.gradients import bars, evenly_spaced, facts, gradient_flow_text, rate
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from atento.models.diagnostics.gradients import GradientFlow
-from atento.views.gradients import GradientFlowView, render_gradient_flow
+from atento.models.diagnostics import GradientFlow
+from atento.views import GradientFlowView
+from atento.views.gradients import render_gradient_flow
 
 
 @pytest.fixture

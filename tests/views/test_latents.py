@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from atento.errors import InputError
-from atento.views.latents import latent_text, latent_view, save_latents
+from atento.views import save_latents
+from atento.views.latents import latent_text, latent_view
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from atento.data.dynamics import delay_embedding, lorenz
 from atento.errors import InputError
+from atento.views import save_phase
 from atento.views.phase import phase_text, phase_view
-from atento.views.phase_page import save_phase
 
 ROWS = 300
 

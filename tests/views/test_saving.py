@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from atento.errors import InputError
-from atento.views.saving import ModelView, rounded, save_view
+from atento.views import ModelView
+from atento.views.saving import rounded, save_view
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from atento.data.text.levels import learn_vocabulary
+from atento.data import learn_vocabulary
 from atento.errors import InputError
 from atento.tasks.inputs.words import WordList
 from atento.views.tokens import tokens_text, tokens_view

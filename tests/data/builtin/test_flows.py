@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin import BUILTIN
 from atento.data.dynamics import lorenz
 from atento.errors import InputError
 from atento.spec import DataRecipe

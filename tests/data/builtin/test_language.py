@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from atento.baselines.text_labels import WordOverlap
+from atento.baselines import WordOverlap
 from atento.data.builtin.language import EVIDENCE_SIZES, deciding_sentence, evidence
 from atento.data.records import split_items
 from atento.data.text.words import split_sentences

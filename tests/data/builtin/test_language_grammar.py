@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin import BUILTIN
 from atento.data.builtin.language import BOTH, GRAMMAR_SIZES
 from atento.errors import InputError
 from atento.spec import DataRecipe

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin import BUILTIN
 from atento.data.builtin.language import DOUBLE, KINDS, PEOPLE, TRAITS
 from atento.errors import InputError
 from atento.spec import DataRecipe

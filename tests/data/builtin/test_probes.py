@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin import BUILTIN
 from atento.data.builtin.probes import COOK_SIZES, DAYS, DISHES, WEATHERS, by_day, by_rain, by_weather, week
 from atento.errors import InputError
 from atento.layers.initialization import orthogonal

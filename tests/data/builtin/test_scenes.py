@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import pytest
 
-from atento.data.builtin.catalogue import BUILTIN
+from atento.data.builtin import BUILTIN
 from atento.data.builtin.scenes import asked_shapes, caption_of, deciding_shape, named_in
-from atento.data.images.drawing import Scene, Shape, parse_scene, shapes_in
+from atento.data.images import Scene, Shape, parse_scene
+from atento.data.images.drawing import shapes_in
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

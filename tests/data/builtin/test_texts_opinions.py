@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from atento.baselines.catalogue import BASELINES
+from atento.baselines import BASELINES
 from atento.data.builtin.texts import LANGUAGES, opinions
 from atento.errors import InputError
 from atento.spec import DataRecipe

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from atento.data import read_source
 from atento.data.columns.roles import find_roles
-from atento.data.sources.reading import read_source
 
 ROWS = 120
 WORDS = (

@@ -3,6 +3,7 @@
 import pytest
 from tests.tasks.shapes import SHAPES
 
+from atento.data import read_table
 from atento.data.examples.pairs import read_examples
 from atento.data.examples.translations import (
     TranslationSource,
@@ -11,7 +12,6 @@ from atento.data.examples.translations import (
     kinship,
     shared_pairs,
 )
-from atento.data.tables.table import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 
+from atento.data import Refusal
 from atento.data.files import archives
 from atento.data.files.archives import read_zip
-from atento.data.records import Refusal
 from atento.data.tables.folders import read_archive
 from atento.errors import InputError
 

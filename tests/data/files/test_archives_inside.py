@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 
+from atento.data import read_source
 from atento.data.files import archives
 from atento.data.files.archives import file_on_disk, is_file, path_below, split_archive_path
 from atento.data.files.opening import read_bytes
-from atento.data.sources.reading import read_source
 from atento.errors import InputError
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from atento.data.images.drawing import draw, parse_scene
+from atento.data.images import draw, parse_scene
 
 SCENES = [
     f"drawn:16 {colour} {kind} 8 8 5" for colour in ("red", "blue", "green") for kind in ("circle", "square", "star")

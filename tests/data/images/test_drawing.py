@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from atento.data.images.drawing import BACKGROUND, COLOURS, KINDS, NOISE, Scene, Shape, draw, parse_scene, shapes_in
+from atento.data.images import Scene, Shape, draw, parse_scene
+from atento.data.images.drawing import BACKGROUND, COLOURS, KINDS, NOISE, shapes_in
 from atento.errors import InputError
 
 TOLD = "drawn:32 red circle 9 20 5; blue square 24 8 6"

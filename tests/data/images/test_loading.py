@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from atento.data.images.loading import UnusableImage, decode_image, load_image, read_image_info
+from atento.data.images import load_image
+from atento.data.images.loading import UnusableImage, decode_image, read_image_info
 from atento.errors import InputError
 
 SIDE = 12

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from tests.data.images.image_files import SCENES, captioned, labelled, save, write_table
 
-from atento.data.images.loading import image_size, load_image
-from atento.data.sources.reading import read_source
+from atento.data import read_source
+from atento.data.images import load_image
+from atento.data.images.loading import image_size
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.reading.images import CAPTIONED, LABELLED_IMAGES

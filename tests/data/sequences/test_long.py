@@ -2,8 +2,8 @@
 
 import pytest
 
+from atento.data import read_table
 from atento.data.sequences.long import LongColumns, find_cases, fold_cases
-from atento.data.tables.table import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.reading.sequences import LABELLED_SEQUENCES

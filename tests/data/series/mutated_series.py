@@ -14,9 +14,9 @@ import numpy as np
 from tests.data.mutated_files import DAMAGE, Choice, limited, require, run_many
 from tests.data.series.series_files import SHAPES, Shape
 
+from atento.data import SeriesSet
 from atento.data.evidence.evidence import gather
-from atento.data.series import SeriesSet
-from atento.data.series.reading import read_series
+from atento.data.series import read_series
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
 from atento.tasks.recognising.series import forecast_series

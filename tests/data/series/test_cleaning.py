@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from atento.data.series import read_series
 from atento.data.series.cleaning import forward_fill, interpolate
-from atento.data.series.reading import read_series
 from atento.spec import DataRecipe
 
 ROWS = 97

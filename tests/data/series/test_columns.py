@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from tests.data.series.series_files import DAYS, DRIFT, ROWS, WAVE, table
 
+from atento.data import read_table
 from atento.data.series.columns import describe_guesses, find_columns
 from atento.data.series.time_columns import SERIES_WORDS, TIME_WORDS, has_word
 from atento.data.series.typed_table import TypedTable
-from atento.data.tables.table import read_table
 from atento.spec import DataRecipe
 
 half = ROWS // 2

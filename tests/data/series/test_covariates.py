@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from atento.data.series import Series
+from atento.data import Series
 from atento.data.series.covariates import ShiftedTarget, absolute_correlation, shifted_targets
 
 ROWS, HORIZON = 211, 7

@@ -5,7 +5,7 @@ import shlex
 import numpy as np
 import pytest
 
-from atento.data.series.reading import read_series
+from atento.data.series import read_series
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from atento.data.series import Frequency
 from atento.data.series.frequency import (
     date_range,
     frequency_text,
@@ -12,7 +13,6 @@ from atento.data.series.frequency import (
     parse_frequency,
     time_steps,
 )
-from atento.data.series.series import Frequency
 from atento.errors import InputError
 
 COUNT = 61

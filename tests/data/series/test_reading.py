@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.data.series.series_files import DAYS, DRIFT, HOURS, ROWS, SHAPES, WAVE, table
 
-from atento.data.series.reading import read_series
+from atento.data.series import read_series
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from atento.data.series.reading import read_series
-from atento.data.sources.reading import read_source
+from atento.data import read_source
+from atento.data.series import read_series
 from atento.errors import InputError
 from atento.spec import DataRecipe
 

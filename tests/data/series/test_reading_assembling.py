@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from atento.data.series.reading import read_series
+from atento.data.series import read_series
 from atento.spec import DataRecipe
 
 SERIES, ROWS = 300, 50

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
+from atento.data import Series
+from atento.data.series import Frequency
 from atento.data.series.seasons import autocorrelation, calendar_season, find_season
-from atento.data.series.series import Frequency, Series
 
 ROWS = 1201
 TIME = np.arange(ROWS)

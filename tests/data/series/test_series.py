@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from atento.data.series import Frequency, Past, Series
+from atento.data import Series
+from atento.data.series import Frequency, Past
 
 ROWS, AHEAD = 29, 5
 VALUES = np.arange(2.0 * ROWS).reshape(ROWS, 2)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from atento.data.series import Frequency
 from atento.data.series.numbers import read_numbers
-from atento.data.series.series import Frequency
 from atento.data.series.time_columns import in_repeated_hour, timestamps_from_numbers, timestamps_from_text
 
 DAYS = np.datetime64("2021-01-25") + np.arange(40)

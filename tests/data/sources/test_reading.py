@@ -5,8 +5,8 @@ import lzma
 
 import pytest
 
+from atento.data import read_source
 from atento.data.files.archives import is_zip
-from atento.data.sources.reading import read_source
 
 CONLL = "The\tDET\ncat\tNOUN\n\nIt\tPRON\n"
 

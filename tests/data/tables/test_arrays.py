@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from atento.data import read_table
 from atento.data.tables.arrays import read_case_arrays
 from atento.data.tables.number_lists import require_numbers
-from atento.data.tables.table import read_table
 from atento.errors import InputError
 
 CASES, STEPS, CHANNELS = 5, 7, 3

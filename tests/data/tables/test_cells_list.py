@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from atento.data import read_table
 from atento.data.tables.cells import read_list
-from atento.data.tables.table import read_table
 
 
 @pytest.mark.parametrize(

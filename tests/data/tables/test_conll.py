@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.table import read_table
+from atento.data import read_table
 
 TABBED = "The\tDET\ncat\tNOUN\n\n# 1\nIt\tPRON\n\n"
 

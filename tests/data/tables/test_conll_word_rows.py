@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.table import read_table
+from atento.data import read_table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.reading.text import TAGGED

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from atento.data.sources.reading import read_source
+from atento.data import read_source
 from atento.data.tables.folders import read_archive, read_folder
 from atento.errors import InputError
 

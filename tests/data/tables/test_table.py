@@ -7,9 +7,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from atento.data import read_table
 from atento.data.files.opening import read_exact
 from atento.data.tables import table as tables
-from atento.data.tables.table import read_table
 from atento.errors import InputError
 
 

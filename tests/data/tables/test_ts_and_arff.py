@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.table import read_table
+from atento.data import read_table
 from atento.errors import InputError
 
 FLAT = "@relation waves\n" + "".join(f"@attribute a{n} numeric\n" for n in range(3)) + "@attribute target {up,down}\n"

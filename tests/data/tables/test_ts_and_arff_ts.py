@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.table import read_table
+from atento.data import read_table
 from atento.errors import InputError
 
 HEAD = "# waves\n@problemName Waves\n@timeStamps false\n@missing true\n@univariate false\n@dimensions 2\n"

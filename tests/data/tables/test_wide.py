@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.tables.table import read_table
+from atento.data import read_table
 from atento.data.tables.wide import NUMBERED_NAME, is_label
 from atento.errors import InputError
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from atento.data.tables.table import read_table
-from atento.data.tables.writing import WRITERS, find_writer, write_table
+from atento.data import read_table, write_table
+from atento.data.tables.writing import WRITERS, find_writer
 from atento.errors import InputError, MachineError
 
 ODD_CELLS = ["plain", "a,b;c", 'say "go"', " lead", "trail ", "", "ñ 你好 😀", "שלום", "007", "NA", "1e5", "'", "=1+1"]

@@ -2,7 +2,8 @@ import random
 
 import pytest
 
-from atento.data.text.levels import LEVELS, choose_level, learn_vocabulary, load_vocabulary
+from atento.data import learn_vocabulary, load_vocabulary
+from atento.data.text.levels import LEVELS, choose_level
 from atento.errors import InputError
 
 

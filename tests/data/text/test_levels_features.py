@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from atento.data.text.levels import FeaturedVocabulary, common_features, learn_source, load_vocabulary, split_features
-from atento.data.text.vocabulary import SPECIAL_TOKENS, UNKNOWN, Characters
+from atento.data import SPECIAL_TOKENS, Characters, load_vocabulary
+from atento.data.text.levels import FeaturedVocabulary, common_features, learn_source, split_features
+from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError
 
 TEXTS = ["manducar\tV.PTCP;PST;MASC;SG", "ser\tV;COND;3;SG", "casa\tN|PL", "rojo\tADJ, FEM  PL"]

@@ -1,7 +1,7 @@
 import pytest
 
-from atento.data.text.subwords import SPACE_SIGN, Subwords
-from atento.data.text.vocabulary import SPECIAL_TOKENS
+from atento.data import SPECIAL_TOKENS, Subwords
+from atento.data.text.subwords import SPACE_SIGN
 from atento.errors import InputError
 
 TEXTS = ["low lower lowest", "new newer newest", "wide wider widest"] * 7

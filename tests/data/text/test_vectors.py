@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from atento.data.text.vectors import read_vectors, write_vectors
+from atento.data import read_vectors, write_vectors
 from atento.errors import InputError
 
 WORD2VEC = "3 2\nking 0.5 -1.25 \nqueen 0.25 2e-3 \nñu 1 0 \n"

@@ -1,6 +1,7 @@
 import pytest
 
-from atento.data.text.vocabulary import JOINER, SPECIAL_TOKENS, UNKNOWN, Characters, Words
+from atento.data import SPECIAL_TOKENS, Characters, Words
+from atento.data.text.vocabulary import JOINER, UNKNOWN
 from atento.errors import InputError
 
 

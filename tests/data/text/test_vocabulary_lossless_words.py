@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from atento.data.text.levels import load_vocabulary
-from atento.data.text.vocabulary import JOINER, UNKNOWN, LosslessWords
+from atento.data import LosslessWords, load_vocabulary
+from atento.data.text.vocabulary import JOINER, UNKNOWN
 
 SIGNS = f"ab c\n\n  \t.,-'(){JOINER}é_\u00a0"
 

@@ -5,7 +5,8 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 
-from atento.data.text.word_space import WordSpace, parse_terms
+from atento.data import WordSpace
+from atento.data.text.word_space import parse_terms
 from atento.errors import InputError
 
 WORDS, SIZE = 13, 7

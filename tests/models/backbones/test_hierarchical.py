@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from atento.blocks.pooling import AttentionPooling
-from atento.layers.masking import valid_from_lengths
+from atento.blocks import AttentionPooling
+from atento.layers import valid_from_lengths
+from atento.models import LabelHead, LabelledBatch
 from atento.models.backbones.hierarchical import MAX_SENTENCE_WORDS, split_sentences
-from atento.models.builders.classifier import END, build_classifier
-from atento.models.classifier import LabelledBatch
-from atento.models.heads import LabelHead
+from atento.models.builders import build_classifier
+from atento.models.builders.classifier import END
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, TOKENS, LABELS = 3, 11, 17, 5

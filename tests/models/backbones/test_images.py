@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.backbones.images import ImageEncoder, small_convolutions
+from atento.models.backbones import ImageEncoder, small_convolutions
 
 BATCH, SIDE, CHANNELS, SIZE = 2, 13, 5, 7
 

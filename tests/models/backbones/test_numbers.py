@@ -5,9 +5,10 @@ import torch
 
 import atento
 from atento.errors import InputError
-from atento.models.backbones.numbers import PatchedNumberEncoder, RecurrentNumberEncoder, patch_labels
-from atento.models.builders.numbers import build_series_classifier, build_transcriber
-from atento.models.heads import LabelHead
+from atento.models import LabelHead
+from atento.models.backbones import PatchedNumberEncoder, RecurrentNumberEncoder
+from atento.models.backbones.numbers import patch_labels
+from atento.models.builders import build_series_classifier, build_transcriber
 from atento.spec import ModelRecipe
 
 ROWS, TIME, CHANNELS, PATCH = 2, 7, 3, 2

@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from atento.attention import Additive, Attention, Everything, Softmax
-from atento.layers.embeddings import TokenEmbedding
-from atento.layers.masking import masked_mean
-from atento.models.backbones.recurrent import RecurrentEncoder, as_both, as_input, as_state
-from atento.models.backbones.recurrent_decoders import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
+from atento.layers import TokenEmbedding, masked_mean
+from atento.models.backbones import BahdanauDecoder, FixedVectorDecoder, LuongDecoder, RecurrentEncoder
+from atento.models.backbones.recurrent import as_both, as_input, as_state
 from atento.models.summaries import end_states, last_state
 from atento.recurrent import GRUCell, LSTMCell, Stack
 

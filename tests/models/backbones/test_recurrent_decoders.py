@@ -7,10 +7,10 @@ import torch
 
 from atento.attention import Additive, Attention, Everything, General, Softmax, Window
 from atento.errors import InputError
-from atento.layers.embeddings import TokenEmbedding
+from atento.layers import TokenEmbedding
+from atento.models import Encoded
+from atento.models.backbones import BahdanauDecoder
 from atento.models.backbones.recurrent import as_both, as_state
-from atento.models.backbones.recurrent_decoders import BahdanauDecoder
-from atento.models.protocols import Encoded
 from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from atento.layers.embeddings import TokenEmbedding
+from atento.layers import TokenEmbedding
+from atento.models import Encoded
+from atento.models.backbones import FixedVectorDecoder
 from atento.models.backbones.recurrent import as_both, as_input, as_state
-from atento.models.backbones.recurrent_decoders import FixedVectorDecoder
-from atento.models.protocols import Encoded
 from atento.recurrent import GRUCell, LSTMCell, Stack
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11

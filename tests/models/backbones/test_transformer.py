@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from atento.models.backbones.transformer import TransformerDecoder
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.backbones import TransformerDecoder
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 
 BATCH, SOURCE, TARGET, SIZE, LAYERS = 2, 7, 19, 10, 2

@@ -7,8 +7,8 @@ import torch
 from torch.autograd import gradcheck
 
 from atento.errors import InputError
-from atento.layers.embeddings import TokenEmbedding
-from atento.models.backbones.words import CharacterEncoder, WordEmbedding
+from atento.layers import TokenEmbedding
+from atento.models.backbones import CharacterEncoder, WordEmbedding
 
 ALPHABET, WIDTH, WORDS, SIZE = 11, 6, 13, 5
 

@@ -3,16 +3,12 @@
 import pytest
 
 from atento.attention import Additive, Causal, Softmax, Sparsemax
-from atento.blocks.pooling import AttentionPooling
+from atento.blocks import AttentionPooling
 from atento.errors import InputError
-from atento.models.backbones.recurrent import RecurrentEncoder
-from atento.models.backbones.recurrent_decoders import FixedVectorDecoder
-from atento.models.backbones.transformer import CausalTransformer, TransformerEncoder
+from atento.models import LabelHead
+from atento.models.backbones import CausalTransformer, FixedVectorDecoder, RecurrentEncoder, TransformerEncoder
+from atento.models.builders import build_classifier, build_language_model, build_tagger
 from atento.models.builders.choices import summary_of
-from atento.models.builders.classifier import build_classifier
-from atento.models.builders.language_model import build_language_model
-from atento.models.builders.tagger import build_tagger
-from atento.models.heads import LabelHead
 from atento.models.summaries import SUMMARIES
 from atento.recurrent import GRUCell, LSTMCell
 from atento.spec import ModelRecipe

@@ -3,14 +3,12 @@
 import pytest
 
 from atento.attention import Additive, General, Softmax, Sparsemax
-from atento.blocks.hierarchical import StackEncoder
-from atento.blocks.pooling import AttentionPooling
+from atento.blocks import AttentionPooling, StackEncoder
 from atento.errors import InputError
-from atento.models.backbones.hierarchical import HierarchicalEncoder, TransformerReader
-from atento.models.backbones.recurrent import RecurrentEncoder
-from atento.models.backbones.transformer import TransformerEncoder
-from atento.models.builders.classifier import build_classifier
-from atento.models.heads import LabelHead
+from atento.models import LabelHead
+from atento.models.backbones import HierarchicalEncoder, RecurrentEncoder, TransformerEncoder
+from atento.models.backbones.hierarchical import TransformerReader
+from atento.models.builders import build_classifier
 from atento.models.summaries import end_states, masked_max
 from atento.spec import ModelRecipe
 

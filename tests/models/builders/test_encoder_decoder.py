@@ -14,12 +14,11 @@ from atento.attention import (
     Window,
 )
 from atento.attention.extents.extents import Intersection
-from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer
+from atento.blocks import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
-from atento.layers.activations import ACTIVATIONS
-from atento.models.backbones.recurrent import RecurrentDecoder, RecurrentEncoder
-from atento.models.backbones.transformer import TransformerDecoder, TransformerEncoder
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator, count_parameters
+from atento.layers import ACTIVATIONS
+from atento.models.backbones import RecurrentDecoder, RecurrentEncoder, TransformerDecoder, TransformerEncoder
+from atento.models.builders import Vocabularies, build_translator, count_parameters
 from atento.models.builders.recurrent import CELLS
 from atento.models.names import FAMILIES
 from atento.recurrent import ElmanCell, GRUCell, LSTMCell

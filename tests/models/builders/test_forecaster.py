@@ -3,13 +3,11 @@
 import pytest
 
 from atento.errors import InputError
-from atento.models.builders.classifier import build_classifier
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.builders.forecaster import build_forecaster, parse_quantiles, patch_of, require_forecaster
+from atento.models import LabelHead, ModelName, SeriesSizes
+from atento.models.builders import Vocabularies, build_classifier, build_forecaster, build_translator
+from atento.models.builders.forecaster import parse_quantiles, patch_of, require_forecaster
 from atento.models.forecast_networks import LastStateNetwork, ParallelRecurrentNetwork
-from atento.models.forecaster import SeriesSizes
-from atento.models.heads import LabelHead
-from atento.models.names import FORECASTERS, SUFFIXES, ModelName
+from atento.models.names import FORECASTERS, SUFFIXES
 from atento.spec import ModelRecipe
 
 SIZES = SeriesSizes(3, 2, 23, 7)

@@ -5,10 +5,9 @@ import torch
 
 from atento.checks import check
 from atento.errors import InputError
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.builders.images import build_captioner, build_image_encoder, require_captioner
-from atento.models.names import ModelName
-from atento.models.translator import TranslationBatch
+from atento.models import ModelName, TranslationBatch
+from atento.models.builders import Vocabularies, build_captioner, build_image_encoder, build_translator
+from atento.models.builders.images import require_captioner
 from atento.spec import ModelRecipe
 
 WORDS, SIDE = 11, 16

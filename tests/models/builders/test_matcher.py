@@ -2,10 +2,10 @@
 
 import pytest
 
-from atento.attention.presets import DISTRIBUTIONS, SCORES
+from atento.attention import DISTRIBUTIONS, SCORES
 from atento.errors import InputError
-from atento.models.builders.matcher import build_matcher
-from atento.models.heads import LabelHead
+from atento.models import LabelHead
+from atento.models.builders import build_matcher
 from atento.models.matcher import CoAttentionMatcher, JointMatcher, TwoTowers
 from atento.models.names import FAMILIES
 from atento.spec import ModelRecipe

@@ -5,8 +5,8 @@ import torch
 
 from atento.checks import check
 from atento.errors import InputError
-from atento.models.builders.numbers import build_estimator
-from atento.models.classifier import LabelledBatch
+from atento.models import LabelledBatch
+from atento.models.builders import build_estimator
 from atento.spec import ModelRecipe
 
 CHANNELS = 3

@@ -3,10 +3,10 @@
 import pytest
 
 from atento.errors import InputError
-from atento.layers.masking import masked_mean
+from atento.layers import masked_mean
+from atento.models.backbones import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
 from atento.models.backbones.recurrent import ConcatContext, NoContext, ZeroState
-from atento.models.backbones.recurrent_decoders import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders import Vocabularies, build_translator
 from atento.models.summaries import end_states, last_state, masked_max
 from atento.spec import ModelRecipe
 

@@ -5,13 +5,11 @@ import torch
 
 from atento.checks import check
 from atento.errors import InputError
-from atento.layers.crf import LinearChainCRF
-from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.words import WordEmbedding
-from atento.models.builders.tagger import Tagset, build_word_tagger
-from atento.models.classifier import LabelledBatch
-from atento.models.heads import LabelHead
-from atento.models.tagger import Tagger, word_dropout
+from atento.layers import LinearChainCRF, valid_from_lengths
+from atento.models import LabelHead, LabelledBatch, Tagger
+from atento.models.backbones import WordEmbedding
+from atento.models.builders import Tagset, build_word_tagger
+from atento.models.tagger import word_dropout
 from atento.spec import ModelRecipe
 
 BATCH, TIME, CHARACTERS, WORDS, ALPHABET = 3, 7, 5, 17, 11

@@ -9,13 +9,11 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
-from atento.layers.activations import IDENTITY
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.builders.language_model import build_language_model
-from atento.models.diagnostics.gradients import gradient_flow
-from atento.models.language_model import TextBatch
+from atento.layers import IDENTITY
+from atento.models import TextBatch, TranslationBatch
+from atento.models.builders import Vocabularies, build_language_model, build_translator
+from atento.models.diagnostics import gradient_flow
 from atento.models.names import FAMILIES
-from atento.models.translator import TranslationBatch
 from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack
 from atento.recurrent.gradient_flow import cell_flow, record_steps
 from atento.spec import ModelRecipe

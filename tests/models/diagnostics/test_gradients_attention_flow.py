@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from atento.attention import Attention, Causal, Everything, ScaledDot, Softmax, Window
-from atento.attention.heads import MultiHead
-from atento.blocks.transformer import TransformerEncoderLayer, TransformerStack
-from atento.layers.feed_forward import FeedForward
-from atento.models.diagnostics.gradients import PROBES, gradient_flow, norms_from, paths_back
-from atento.models.diagnostics.recording import AttentionPass, record_activations
+from atento.attention import Attention, Causal, Everything, MultiHead, ScaledDot, Softmax, Window
+from atento.blocks import TransformerEncoderLayer, TransformerStack
+from atento.layers import FeedForward
+from atento.models.diagnostics import gradient_flow, record_activations
+from atento.models.diagnostics.gradients import PROBES, norms_from, paths_back
+from atento.models.diagnostics.recording import AttentionPass
 
 BATCH, STEPS, SIZE = 3, 7, 6
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from atento.data.builtin.probes import DISHES, WEATHERS, by_day, by_rain, by_weather
-from atento.models.diagnostics.hand_built import FollowsWeather, Rotates, RotatesInRain
+from atento.models.diagnostics import FollowsWeather, Rotates, RotatesInRain
 
 
 def one_hot(names, known):

@@ -2,9 +2,9 @@
 
 import torch
 
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.diagnostics.recording import record_activations
-from atento.models.translator import TranslationBatch
+from atento.models import TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
+from atento.models.diagnostics import record_activations
 from atento.recurrent import Cell, ElmanCell, GRUCell, Stack
 from atento.spec import ModelRecipe
 

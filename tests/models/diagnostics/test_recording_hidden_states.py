@@ -4,11 +4,9 @@ import pytest
 import torch
 
 from atento.errors import InputError
-from atento.models.builders.encoder_decoder import build_encoder
-from atento.models.builders.language_model import build_language_model
-from atento.models.diagnostics.recording import hidden_states
-from atento.models.embedder import NextWord
-from atento.models.names import ModelPart
+from atento.models import ModelPart, NextWord
+from atento.models.builders import build_encoder, build_language_model
+from atento.models.diagnostics import hidden_states
 from atento.spec import ModelRecipe
 
 VOCABULARY, SIZE = 11, 6

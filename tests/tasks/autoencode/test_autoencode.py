@@ -11,8 +11,8 @@ from atento.data.builtin.dynamics import film_states
 from atento.data.dynamics import rossler
 from atento.data.series import Past
 from atento.errors import InputError, RunError
-from atento.metrics.latents import next_step_r2, smooth_map_r2, smooth_map_r2_each
-from atento.models.names import ModelName
+from atento.metrics import next_step_r2, smooth_map_r2, smooth_map_r2_each
+from atento.models import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.autoencode.autoencode import AUTOENCODE
 from atento.tasks.autoencode.codec import WindowCodec

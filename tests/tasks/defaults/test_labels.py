@@ -2,8 +2,8 @@
 
 import pytest
 
-from atento.models.builders.matcher import build_matcher
-from atento.models.heads import LabelHead
+from atento.models import LabelHead
+from atento.models.builders import build_matcher
 from atento.spec import Recipe
 from atento.tasks.catalogue import MATCH
 from atento.tasks.defaults.labels import LEAST_STEPS, PASSES, two_text_sizes

@@ -2,8 +2,8 @@
 
 import pytest
 
-from atento.data.builtin.catalogue import BUILTIN
-from atento.models.names import ModelName
+from atento.data.builtin import BUILTIN
+from atento.models import ModelName
 from atento.spec import Recipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.defaults.written_text import TRANSLATE_MODELS, translate_defaults, translate_sizes

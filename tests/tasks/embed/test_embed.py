@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from atento.data.text.vocabulary import Words
+from atento.data import Words
 from atento.errors import InputError
 from atento.metrics.language_model import PREFERENCE
+from atento.models import ModelName
 from atento.models.builders.language_model import EMBEDDERS, require_embedder
 from atento.models.embedder import noise_distribution
-from atento.models.names import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
 from atento.tasks.embed.codec import WordCodec

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 import atento
-from atento.data.text.vectors import write_vectors
-from atento.data.text.vocabulary import SPECIAL_TOKENS
+from atento.data import SPECIAL_TOKENS, write_vectors
 from atento.errors import InputError
 from atento.spec import Recipe
 from atento.tasks.catalogue import TASKS

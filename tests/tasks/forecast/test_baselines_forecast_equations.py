@@ -5,8 +5,9 @@ from math import comb
 import numpy as np
 import pytest
 
+from atento.data import Series
 from atento.data.dynamics import lorenz
-from atento.data.series import Frequency, Past, Series
+from atento.data.series import Frequency, Past
 from atento.spec import TokensRecipe
 from atento.tasks.forecast.baselines import PolynomialBaseline, monomials
 from atento.tasks.forecast.codec import SeriesCodec

@@ -6,8 +6,9 @@ import torch
 from sklearn.linear_model import Ridge
 
 import atento.tasks.forecast.closed_form as readout
-from atento.data.series import Frequency, Series
-from atento.metrics.dynamics import valid_times
+from atento.data import Series
+from atento.data.series import Frequency
+from atento.metrics import valid_times
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.forecast import FORECAST, build

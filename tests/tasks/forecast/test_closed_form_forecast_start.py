@@ -5,7 +5,8 @@ import pytest
 import torch
 from sklearn.linear_model import Ridge
 
-from atento.data.series import Frequency, Series
+from atento.data import Series
+from atento.data.series import Frequency
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.forecast.baselines import RIDGES
 from atento.tasks.forecast.closed_form import MOST, start_at_ridge

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from atento.data.series import Frequency, Series
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesSizes
-from atento.models.names import ModelName
+from atento.data import Series
+from atento.data.series import Frequency
+from atento.models import ModelName, SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import Recipe
 from atento.tasks.forecast.defaults import LARGEST, MODELS, SMALLEST, defaults, sized
 from atento.tasks.forecast.windows import WindowSpec

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from atento.data.series import Frequency, Past, Series
+from atento.data import Series
+from atento.data.series import Frequency, Past
 from atento.errors import InputError, RunError
 from atento.spec import TokensRecipe
 from atento.tasks.forecast import leaks

@@ -9,8 +9,8 @@ from tests.tasks.hand_series import series
 
 from atento.data.series import Frequency, Past
 from atento.errors import InputError
-from atento.models.builders.forecaster import build_forecaster
-from atento.models.forecaster import SeriesSizes
+from atento.models import SeriesSizes
+from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.rollout import forecasts, rollout

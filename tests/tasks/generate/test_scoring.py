@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.models.builders.language_model import build_language_model, build_masked_model
+from atento.models.builders import build_language_model, build_masked_model
 from atento.spec import ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import MASK, TextCodec
 from atento.tasks.generate.scoring import fill, has_blank

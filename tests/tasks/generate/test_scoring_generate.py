@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from atento.models.builders.language_model import build_language_model, build_masked_model
+from atento.models.builders import build_language_model, build_masked_model
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import MASK, TextCodec
 from atento.tasks.generate.scoring import FRESH, judge_texts, log_probabilities, slide

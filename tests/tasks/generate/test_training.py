@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from atento.data.text.vocabulary import END, PAD
-from atento.models.builders.language_model import build_language_model, build_masked_model
-from atento.models.language_model import MaskedBatch, TextBatch
+from atento.models import MaskedBatch, TextBatch
+from atento.models.builders import build_language_model, build_masked_model
 from atento.spec import ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import TextCodec
 from atento.tasks.generate.training import TRUNCATED_BPTT, WindowBatch, batch_rows, cut_windows, text_loss

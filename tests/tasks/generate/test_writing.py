@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
-from atento.models.builders.language_model import build_language_model
+from atento.models.builders import build_language_model
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.generate.codec import TextCodec
 from atento.tasks.generate.writing import go_on

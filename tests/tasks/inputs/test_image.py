@@ -5,10 +5,10 @@ import random
 import pytest
 import torch
 
-from atento.baselines.frequent import Majority
+from atento.baselines import Majority
 from atento.data.builtin.scenes import deciding_shape, labelled
 from atento.errors import InputError
-from atento.metrics.alignment import regions_in_box, weight_in_box
+from atento.metrics import regions_in_box, weight_in_box
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.catalogue import CLASSIFY_IMAGES
 

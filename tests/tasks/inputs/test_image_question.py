@@ -9,7 +9,7 @@ from tests.tasks.inputs.test_image import taught
 from atento.data.builtin.scenes import asked_shapes, is_coloured
 from atento.data.records import join_items
 from atento.errors import InputError
-from atento.metrics.alignment import regions_in_box, weight_in_box
+from atento.metrics import regions_in_box, weight_in_box
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.catalogue import MATCH_IMAGES
 

@@ -6,7 +6,7 @@ import torch
 
 import atento
 from atento.errors import InputError
-from atento.models.backbones.numbers import PatchedNumberEncoder
+from atento.models.backbones import PatchedNumberEncoder
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.catalogue import CLASSIFY_SERIES
 from atento.tasks.defaults.labels import numbers_sizes

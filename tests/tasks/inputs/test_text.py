@@ -8,15 +8,16 @@ import torch
 from torch.nn import functional
 
 import atento
-from atento.baselines.catalogue import BASELINES
-from atento.data.text.vocabulary import END, SPECIAL_TOKENS, UNKNOWN
+from atento.baselines import BASELINES
+from atento.data import SPECIAL_TOKENS
+from atento.data.text.vocabulary import END, UNKNOWN
 from atento.errors import InputError
-from atento.models.classifier import LabelledBatch
+from atento.models import LabelledBatch
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe
 from atento.tasks.catalogue import CLASSIFY, LABEL
 from atento.tasks.filling import fill_defaults
 from atento.tasks.outputs.output import UNSEEN
-from atento.training.loop import validate_training
+from atento.training import validate_training
 
 PAIRS = [("one two three", "x"), ("three two", "y"), ("four\nfive six", "x"), ("two", "z")]
 SMALL = {"train.threads": 1, "train.batch_tokens": 512, "train.warmup": 10, "model.dropout": 0.0, "train.ema": 0}

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from atento.data.builtin.language import deciding_sentence, evidence
-from atento.models.names import ModelName
+from atento.models import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import MATCH, TASKS
 from atento.tasks.inputs.two_texts import sentence_spans

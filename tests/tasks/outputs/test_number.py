@@ -10,8 +10,7 @@ import torch
 import atento
 from atento.data.evidence.evidence import gather
 from atento.errors import InputError
-from atento.models.classifier import LabelledBatch
-from atento.models.names import ModelName
+from atento.models import LabelledBatch, ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import ESTIMATE
 from atento.tasks.filling import compared, fill_defaults

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.heads import LabelHead
+from atento.models import LabelHead
 from atento.tasks.outputs.one_label import OneLabel, count_labels, load_labels
 
 KNOWN = OneLabel(["ham", "jam", "spam"], [2, 3, 5])

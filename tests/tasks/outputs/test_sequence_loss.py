@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from atento.attention import recorded_draws
-from atento.layers.losses import token_cross_entropy
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
-from atento.models.translator import TranslationBatch
+from atento.layers import token_cross_entropy
+from atento.models import TranslationBatch
+from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 from atento.tasks.outputs.sequence_loss import Draws, judge_draws, next_token_loss, spared_costs
 

@@ -7,7 +7,7 @@ import torch
 
 from atento.attention import recorded_draws
 from atento.data.text.vocabulary import END, START
-from atento.layers.losses import token_cross_entropy
+from atento.layers import token_cross_entropy
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.sequence_loss import cut_targets, mix_own_tokens

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 import atento
 from atento.data.records import split_items
-from atento.models.heads import MultiLabelHead
+from atento.models import MultiLabelHead
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import LABEL
 from atento.tasks.filling import fill_defaults

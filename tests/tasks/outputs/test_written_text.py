@@ -8,7 +8,7 @@ import torch
 from atento.data.evidence.evidence import gather
 from atento.data.text.vocabulary import END, START, UNKNOWN
 from atento.errors import InputError
-from atento.models.names import ModelName
+from atento.models import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.filling import fill_defaults

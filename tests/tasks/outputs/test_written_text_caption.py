@@ -10,11 +10,11 @@ import torch
 from PIL import Image
 
 import atento
-from atento.data.images.drawing import Scene, Shape, draw
+from atento.data.images import Scene, Shape, draw
 from atento.data.text.vocabulary import END, START
 from atento.errors import InputError
-from atento.metrics.alignment import regions_in_box, weight_in_box
-from atento.models.names import ModelName
+from atento.metrics import regions_in_box, weight_in_box
+from atento.models import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.catalogue import CAPTION
 from atento.tasks.filling import fill_defaults

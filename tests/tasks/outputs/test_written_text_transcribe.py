@@ -9,7 +9,7 @@ import torch
 
 import atento
 from atento.data.builtin.signals import NOTES, tune
-from atento.metrics.alignment import monotonicity
+from atento.metrics import monotonicity
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TRANSCRIBE
 from atento.tasks.defaults.written_text import transcribe_sizes

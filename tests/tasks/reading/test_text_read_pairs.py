@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atento.data.builtin.catalogue import is_builtin
+from atento.data.builtin import is_builtin
 from atento.data.builtin.numbers import english, german
 from atento.errors import InputError
 from atento.spec import DataRecipe

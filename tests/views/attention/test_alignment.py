@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from atento.errors import InputError
+from atento.views import AlignmentView
 from atento.views.attention.alignment import (
-    AlignmentView,
     are_characters,
     joined_text,
     mean_of_heads,

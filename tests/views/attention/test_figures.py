@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from atento.errors import InputError
-from atento.layers.positions import SinusoidalPositions
-from atento.views.attention.figures import alignment_figure, draw_positions, panels_of, positions_figure
+from atento.layers import SinusoidalPositions
+from atento.views import alignment_figure, positions_figure
+from atento.views.attention.figures import draw_positions, panels_of
 
 
 @pytest.fixture

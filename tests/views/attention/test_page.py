@@ -3,10 +3,8 @@ from dataclasses import replace
 import pytest
 
 from atento.errors import InputError
-from atento.views.attention.alignment import AlignmentView
-from atento.views.attention.page import render_alignment
+from atento.views import AlignmentView, render_alignment, render_report
 from atento.views.html import asset
-from atento.views.report.report import render_report
 
 FULL, EMPTY = [8, 48, 107], [238, 241, 244]  # the ends of the viewer's light colours
 PIXEL = """(canvas, [row, column]) => {

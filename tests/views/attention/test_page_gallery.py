@@ -1,7 +1,7 @@
 import numpy as np
 
+from atento.views import AlignmentView
 from atento.views.attention import page
-from atento.views.attention.alignment import AlignmentView
 
 
 def test_models_of_the_same_source_stand_side_by_side_in_the_order_of_the_table(board):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
+from atento.attention import DISTRIBUTIONS, EXTENTS, SCORES
 from atento.errors import InputError
-from atento.views.attention.patterns import ITEMS, patterns_figure, sample_sequence, weight_patterns
+from atento.views import patterns_figure
+from atento.views.attention.patterns import ITEMS, sample_sequence, weight_patterns
 
 UPPER = np.triu(np.ones((ITEMS, ITEMS), dtype=bool), k=1)
 

@@ -9,16 +9,8 @@ import pytest
 from PIL import Image
 
 from atento.errors import InputError
-from atento.views.attention.alignment import AlignmentView
-from atento.views.attention.page import render_alignment
-from atento.views.attention.regions import (
-    VEIL,
-    maps_of,
-    pixels_of,
-    regions_figure,
-    shade_regions,
-    veiled,
-)
+from atento.views import AlignmentView, regions_figure, render_alignment
+from atento.views.attention.regions import VEIL, maps_of, pixels_of, shade_regions, veiled
 
 ROWS, COLUMNS, SIDE = 2, 3, 12
 WORDS = ["a", "red", "circle", "<end>"]

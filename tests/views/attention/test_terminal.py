@@ -1,7 +1,7 @@
 import pytest
 
 from atento.errors import InputError
-from atento.views.attention.alignment import AlignmentView
+from atento.views import AlignmentView
 from atento.views.attention.terminal import columns_of, fitted, shade
 
 

@@ -1,6 +1,6 @@
 import json
 
-from atento.views.report.board import Comparison, Row
+from atento.views import Comparison, Row
 
 
 def test_best_stand_first_and_failed_apart(board):

@@ -3,8 +3,8 @@ from itertools import pairwise
 
 import pytest
 
+from atento.views import Comparison
 from atento.views.report import charts
-from atento.views.report.board import Comparison
 
 WIDTH, HEIGHT = 1000.0, 420.0
 

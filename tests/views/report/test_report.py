@@ -5,9 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from atento.views.attention.alignment import AlignmentView
-from atento.views.report.board import Comparison, Row
-from atento.views.report.report import render_report
+from atento.views import AlignmentView, Comparison, Row, render_report
 
 LIMIT = 3_000_000
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028 <b>&amp; ‮שלום مرحبا 😀\x1b[2J " + "Donaudampfschiff" * 40

@@ -1,6 +1,6 @@
 import xml.etree.ElementTree as xml
 
-from atento.views.report.board import Row
+from atento.views import Row
 from atento.views.report.table import results_table
 
 

@@ -1,4 +1,4 @@
-from atento.views.report.board import Row
+from atento.views import Row
 from atento.views.report.table import in_line, is_right, marked, mistakes
 
 
