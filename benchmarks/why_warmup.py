@@ -17,10 +17,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
 
-from atento.attention.presets import Composition
 from atento.layers.losses import token_cross_entropy
 from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.builders.transformer import transformer_body
+from atento.models.names import ModelPart
 from atento.models.translator import TranslationBatch
 from atento.spec import Recipe
 from atento.training.optimizers import OPTIMIZERS
@@ -127,7 +127,7 @@ def last_gradients(order: str, depth: int, seed: int) -> list[float]:
     torch.manual_seed(seed)
     values = {"model.hidden": 32, "model.heads": 2, "model.feed_forward": 32, "model.dropout": 0.0}
     recipe = Recipe().with_values({**values, "model.layers": depth, "model.norm": order, "model.init": "xavier"}).model
-    embedding, stack = transformer_body(Composition("scaled-dot"), recipe, 11)
+    embedding, stack = transformer_body(ModelPart("transformer"), recipe, 11)
     states = stack(embedding(torch.randint(1, 11, (7, 5)), torch.arange(5)))[:, -1]
     logits, answers = states @ torch.randn(32, 11) / math.sqrt(32), torch.randint(11, (7,))
     weight = stack.layers[-1].feed_forward.narrow.weight

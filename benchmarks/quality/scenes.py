@@ -16,8 +16,8 @@ import numpy as np
 from standing import Figure, Target, arguments, settle
 
 import atento
-from atento.data.builtin.scenes import SIDE, named_in
-from atento.data.images.drawing import COLOURS, KINDS
+from atento.data.builtin.scenes import SIDE, named_shapes
+from atento.data.images.drawing import COLOURS, KINDS, parse_scene
 from atento.metrics.alignment import regions_in_box, weight_in_box
 from atento.metrics.text import EXACT_MATCH
 from atento.spec import parse_settings
@@ -83,7 +83,7 @@ def shares_of(run: Any, questions: Any) -> Shares | None:
             continue
         captions += 1
         weights = found.weights.mean(dim=(0, 1)).double().numpy()  # (words, regions)
-        shapes, at = named_in(question.source), -1
+        shapes, at = named_shapes(parse_scene(question.source)), -1
         for word, row in zip(found.output, weights, strict=True):
             at += word == "a"  # each name begins so
             kept = colour if word in COLOURS else kind if word in KINDS else size if word in SIZES else None

@@ -10,25 +10,25 @@ from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from atento.errors import InputError, MachineError
+from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
 from atento.tasks.catalogue import TASKS
 from atento.tasks.task import Dataset, Task
 
 FORMAT = 1
-WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD = (
-    "weights.safetensors",
-    "recipe.toml",
-    "vocabulary.json",
-    "metrics.json",
-    "README.md",
-)
+WEIGHTS, RECIPE, VOCABULARY = "weights.safetensors", "recipe.toml", "vocabulary.json"
+METRICS, CARD = "metrics.json", "README.md"
 EVENTS, PREDICTIONS, MANIFEST = "events.jsonl", "predictions.jsonl", "manifest.json"
 OUTPUTS = "outputs.safetensors"  # answers that are arrays
+
+
+Json = dict[str, Any]  # an object of a JSON document
 
 
 class Bundle(NamedTuple):
@@ -39,7 +39,7 @@ class Bundle(NamedTuple):
     recipe: Recipe
     codec: Any
     module: nn.Module
-    metrics: dict[str, Any]
+    metrics: Json
 
     def read(self) -> Dataset:
         """The data that the model was trained on, in the same parts."""
@@ -141,7 +141,7 @@ def check_manifest(folder: Path) -> None:
             raise damaged(folder, name, f"SHA-256 {found[:12]}… where the manifest says {str(expected)[:12]}…")
 
 
-def read_json(folder: Path, name: str) -> dict[str, Any]:
+def read_json(folder: Path, name: str) -> Json:
     """A JSON object from a folder's file."""
     try:
         value = json.loads((folder / name).read_text(encoding="utf-8"))
@@ -150,6 +150,19 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise damaged(folder, name, type(value).__name__)
     return value
+
+
+def read_predictions(folder: Path) -> list[Json]:
+    """The examples of the test part with the answers they got; none where a run has no test part."""
+    path = folder / PREDICTIONS
+    return [json.loads(line) for line in lines_of(path.read_text(encoding="utf-8"))] if path.exists() else []
+
+
+def read_outputs(folder: Path) -> list[Any]:
+    """The answers a run gave on the test part, as metrics take them."""
+    if (folder / OUTPUTS).exists():
+        return list(load_arrays((folder / OUTPUTS).read_bytes())["outputs"])
+    return [line["output"] for line in read_predictions(folder)]
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:

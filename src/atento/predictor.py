@@ -1,16 +1,39 @@
-"""A trained model at work: answers, attention weights and scores, for the command line and for Python."""
+"""A trained model at work: answers, attention weights and scores, for the command line and for Python.
 
+What it answers on the test part is kept in its folder (`save_outputs`).
+"""
+
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from safetensors.numpy import save
 
-from atento.bundle import Bundle, load_bundle
+from atento.bundle import OUTPUTS, PREDICTIONS, Bundle, Json, load_bundle, write_atomically
+from atento.errors import MachineError, unknown_name
 from atento.metrics.bootstrap import evaluate_runs
 from atento.spec import DecodeRecipe
-from atento.tasks.task import Alignment, Answer, EvaluationExample, bands_of, judged
+from atento.tasks.task import Answer, EvaluationExample, bands_of, judged
+from atento.tasks.traces import Alignment
+
+DEVICES = ("auto", "cpu", "cuda")
+SHOWN = 8  # numbers of an array that are written out
+
+
+def find_device(name: str) -> torch.device:
+    """`auto` takes a GPU where there is one; cuda:1 names one of several."""
+    kind = name.partition(":")[0]
+    if kind not in DEVICES:
+        raise unknown_name("choice", name, DEVICES, where="--device")
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise MachineError("--device cuda: there is no GPU here.", found="torch sees none", fix="--device cpu")
+    return torch.device(name)
 
 
 class Judged(NamedTuple):
@@ -45,7 +68,7 @@ class Predictor:
 
     def examine(
         self, questions: Sequence[EvaluationExample], *, decode: DecodeRecipe | None = None
-    ) -> tuple[dict[str, Any], list[Judged]]:
+    ) -> tuple[Json, list[Judged]]:
         """Every metric with its interval, quality against length, speed, and what was judged."""
         task, codec = self.bundle.task, self.bundle.codec
         sources = [question.source for question in questions]
@@ -60,3 +83,34 @@ class Predictor:
         if answers is None:
             return found, [Judged(output, str(output), None) for output in outputs]
         return found, [Judged(answer.judged, answer.text, answer.score) for answer in answers]
+
+
+def save_outputs(folder: Path, questions: Sequence[EvaluationExample], answers: Sequence[Judged]) -> list[Json]:
+    """Write the answers as lines of JSON, arrays of numbers beside them; return the lines."""
+    lines = [line_of(question, answer) for question, answer in zip(questions, answers, strict=True)]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    write_atomically(folder / PREDICTIONS, text.encode())
+    outputs = [answer.output for answer in answers]
+    if outputs and isinstance(outputs[0], np.ndarray):
+        write_atomically(folder / OUTPUTS, save({"outputs": np.stack(outputs).astype(np.float32)}))
+    return lines
+
+
+def line_of(question: EvaluationExample, answer: Judged) -> Json:
+    """An example and its answer as JSON."""
+    output = plain(answer.output)
+    return {
+        "source": plain(question.source),
+        "output": output,
+        **({"text": answer.text} if answer.text != output else {}),
+        "references": [plain(reference) for reference in question.references],
+        "score": answer.score,
+    }
+
+
+def plain(value: Any) -> Any:
+    """Lists and texts as they are; the first numbers of an array; the name of a window."""
+    if isinstance(value, np.ndarray):
+        numbers = ", ".join(f"{number:.4g}" for number in value.ravel()[:SHOWN])
+        return numbers if value.size <= SHOWN else f"{numbers}, … ({' × '.join(map(str, value.shape))} numbers)"
+    return value if isinstance(value, str | list | int | float | bool | None) else str(value)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from atento.api.backtest import OriginRow, cut_folds, means_of
-from atento.api.recipes import assemble
+from atento.api.prepare import assemble
 from atento.errors import InputError
 
 

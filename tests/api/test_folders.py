@@ -7,7 +7,7 @@ import pytest
 from atento.api import inspect
 from atento.api.check import examine, probe_one
 from atento.api.folders import folder_name, held, in_use, list_runs, new_folder, require_free, require_place
-from atento.api.recipes import assemble, gather_values
+from atento.api.prepare import assemble, gather_values
 from atento.errors import InputError, MachineError
 
 

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 import atento
-from atento.api.prepare import prepare, read_data
-from atento.api.recipes import assemble, gather_values
+from atento.api.prepare import assemble, gather_values, prepare, read_data
 from atento.data.tables import table
 from atento.spec import DataRecipe
 from atento.tasks import finding

@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 from atento.api import inspect
-from atento.api.recipes import assemble, gather_values
+from atento.api.prepare import assemble, gather_values
 from atento.data.files.opening import read_exact
+from atento.data.sources import reading as sources
 from atento.data.tables import chunks
 from atento.spec import keys
 
@@ -159,7 +160,7 @@ def test_rows_that_cannot_be_used(tmp_path):
 
 def test_a_file_too_large_for_memory_is_judged_by_its_first_rows(tmp_path, monkeypatch):
     path = write(tmp_path, rows())
-    monkeypatch.setattr(chunks, "LARGE_FILE", 9_000)
+    monkeypatch.setattr(sources, "LARGE_FILE", 9_000)
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 8_000)
     found = inspect(path)
     assert found.task == "classify"

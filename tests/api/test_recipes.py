@@ -3,7 +3,7 @@
 import pytest
 
 import atento
-from atento.api.recipes import assemble, gather_values
+from atento.api.prepare import assemble, gather_values
 from atento.spec import keys, read_recipe
 
 ROWS = "text\tlabel\n" + "".join(f"text number {n}\t{'good' if n % 2 else 'bad'}\n" for n in range(40))

@@ -40,6 +40,8 @@ def faults_of(tree):
             yield f"bare except at line {node.lineno}"
         if isinstance(node, ast.Call) and ast.unparse(node.func) in CALLED_NEVER:
             yield f"{ast.unparse(node.func)} at line {node.lineno}"
+        if isinstance(node, ast.Attribute) and node.attr == "splitlines":  # it cuts at U+0085 and U+2028; see lines.py
+            yield f"splitlines at line {node.lineno}"
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = {alias.name.split(".")[0] for alias in node.names}
             names.add((getattr(node, "module", "") or "").split(".")[0])
@@ -83,6 +85,7 @@ def test_nothing_is_asserted_swallowed_or_executed():
         ("try: x\nexcept: y", "bare except at line 2"),
         ("torch.load(path)", "torch.load at line 1"),
         ("import pickle", "import of pickle at line 1"),
+        ("text.splitlines()", "splitlines at line 1"),
         ("from urllib.request import urlopen", "import of urllib at line 1"),
     ],
 )

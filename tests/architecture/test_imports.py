@@ -19,7 +19,7 @@ LEVELS = [
     {"attention", "recurrent"},
     {"layers", "metrics"},
     {"spec"},
-    {"errors", "version"},
+    {"errors", "lines", "version"},
 ]
 HEIGHT = {part: len(LEVELS) - level for level, parts in enumerate(LEVELS) for part in parts}
 ENTRANCES = {"__init__", "__main__"}  # the package's own doors may open on anything

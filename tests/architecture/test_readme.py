@@ -2,9 +2,9 @@
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
-import pytest
 import typer.main
 
 from atento.cli.app import app
@@ -13,7 +13,7 @@ from atento.spec import keys
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 COMMANDS = typer.main.get_command(app).commands
-ids = [str(path.relative_to(ROOT)) for path in PAGES]
+TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PAGES}
 
 
 def shown_commands(text: str) -> list[list[str]]:
@@ -24,35 +24,52 @@ def shown_commands(text: str) -> list[list[str]]:
     return [shlex.split(line, comments=True)[1:] for line in (*lines, *inline)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
-def test_shown_commands_exist(page):
-    for words in shown_commands(page.read_text(encoding="utf-8")):
-        if words[0].startswith("-"):
-            continue
-        assert words[0] in COMMANDS, words
-        options = {name for parameter in COMMANDS[words[0]].params for name in parameter.opts} | {"--help", "--debug"}
-        for place, word in enumerate(words):
-            if word.startswith("--"):
-                assert word.split("=")[0] in options, words
-            if place and words[place - 1] == "--set" and "=" in word:
-                assert word.split("=")[0] in {key.name for key in keys()}, words
+def unknown_words(words: list[str]) -> list[str]:
+    """What a command of the documentation names that the program does not know."""
+    if words[0].startswith("-"):
+        return []
+    if words[0] not in COMMANDS:
+        return words[:1]
+    options = {name for parameter in COMMANDS[words[0]].params for name in parameter.opts} | {"--help", "--debug"}
+    unknown = [word for word in words if word.startswith("--") and word.split("=")[0] not in options]
+    changed = [word for before, word in pairwise(words) if before == "--set" and "=" in word]
+    return [*unknown, *(word for word in changed if word.split("=")[0] not in {key.name for key in keys()})]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
-def test_shown_make_targets_exist(page):
+def test_shown_commands_exist():
+    shown = [(page, words) for page, text in TEXTS.items() for words in shown_commands(text)]
+    assert shown
+    assert not [(page, words, unknown) for page, words in shown if (unknown := unknown_words(words))]
+
+
+def test_an_unknown_command_option_or_key_is_seen():
+    assert unknown_words(shlex.split("trian numbers")) == ["trian"]
+    assert unknown_words(shlex.split("train numbers --modle=rnn --seed 3")) == ["--modle=rnn"]
+    assert unknown_words(shlex.split("train numbers --set model.hiden=3 --set model.hidden=3")) == ["model.hiden=3"]
+
+
+def test_shown_make_targets_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-    shown = re.findall(r"(?:^|`)make ([a-z]+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert set(shown) <= targets
+    shown = {page: set(re.findall(r"(?:^|`)make ([a-z]+)", text, flags=re.MULTILINE)) for page, text in TEXTS.items()}
+    assert any(shown.values())
+    assert not {page: unknown for page, named in shown.items() if (unknown := named - targets)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=ids)
-def test_links_and_named_files_exist(page):
-    text = page.read_text(encoding="utf-8")
-    for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text):
-        if "://" not in link:
-            assert (page.parent / link).exists(), link
-    for name in re.findall(r"`((?:src|tests|docs|benchmarks)/[\w./+-]+)`", text):
-        assert (ROOT / name).exists(), name
+def test_links_and_named_files_exist():
+    links = [
+        (page, link)
+        for page, text in TEXTS.items()
+        for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text)
+        if "://" not in link
+    ]
+    named = [
+        (page, name)
+        for page, text in TEXTS.items()
+        for name in re.findall(r"`((?:src|tests|docs|benchmarks)/[\w./+-]+)`", text)
+    ]
+    assert links and named
+    assert not [(page, link) for page, link in links if not ((ROOT / page).parent / link).exists()]
+    assert not [(page, name) for page, name in named if not (ROOT / name).exists()]
 
 
 def test_readme_shows_the_two_commands_and_a_picture():

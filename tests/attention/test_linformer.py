@@ -19,6 +19,7 @@ from atento.attention import (
     Window,
 )
 from atento.errors import InputError
+from cases import law_over
 
 BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE, LONGEST, RANK = 2, 5, 7, 3, 11, 13, 4
 
@@ -33,11 +34,9 @@ def some_items(queries=QUERIES):
 
 
 @pytest.mark.spec("C05")
-@pytest.mark.parametrize("queries", [1, QUERIES, 19])  # few queries are read the other way round
-@pytest.mark.parametrize("shared", [False, True], ids=["E and F", "shared"])
-@pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
+@law_over(queries=[1, QUERIES, 19], shared=[False, True], padded=[False, True])
 def test_the_paper_s_formula(shared, padded, queries):
-    """softmax(Q (E K)ᵀ / √d) (F V), where what is padded mixes nothing in."""
+    """softmax(Q (E K)ᵀ / √d) (F V), where what is padded mixes nothing in; few queries are read the other way round."""
     linformer, (query, key, value) = made(shared=shared), some_items(queries)
     valid = torch.tensor([[True, True, True, False, True, False, False], [True] * 7]) if padded else None
     real = torch.ones(BATCH, KEYS, 1) if valid is None else valid.unsqueeze(-1)

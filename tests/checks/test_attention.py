@@ -23,6 +23,7 @@ from atento.attention import (
     Window,
 )
 from atento.checks.attention_parts import DISTRIBUTION_LAWS, EXTENT_LAWS, SCORE_LAWS
+from cases import asked_of
 
 SIZES = Sizes(query=6, key=6, reach=2)
 PARTS = {name: part for table in (SCORES, DISTRIBUTIONS, EXTENTS) for name, part in table.items()}
@@ -40,7 +41,7 @@ def broken(checked):
 
 
 @pytest.mark.spec("X01")
-@pytest.mark.parametrize("name", PARTS)
+@asked_of({"scores": SCORES, "distributions": DISTRIBUTIONS, "extents": EXTENTS})
 def test_every_part_keeps_its_contracts(name):
     assert atento.check(PARTS[name].make(SIZES))
 

@@ -83,6 +83,6 @@ def test_a_broken_contract_ends_with_4(atento_command, run, tmp_path):
 
 
 def test_a_folder_that_is_no_run(atento_command, tmp_path):
-    done = atento_command.run("check", "nowhere", cwd=tmp_path)
+    done = atento_command.here("check", "nowhere", cwd=tmp_path)
     assert done.code == 2
     assert "there is no such run" in done.err

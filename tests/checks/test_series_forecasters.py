@@ -17,11 +17,11 @@ def forecaster(name="gru", **values):
     return build_forecaster(ModelRecipe(name=name, hidden=8, heads=2, **values), SIZES)
 
 
-@pytest.mark.parametrize("values", [{}, {"channels": "joint", "quantiles": "0.1,0.5,0.9"}, {"strategy": "recursive"}])
 @pytest.mark.parametrize("name", ["linear", "lstm", "gru+additive", "transformer", "transformer+patches"])
-def test_they_hold(name, values):
-    found = check(forecaster(name, **values))
-    assert [(one.contract, one.verdict) for one in found] == [(name, "held") for name in CONTRACTS]
+def test_they_hold(name):
+    for values in ({}, {"channels": "joint", "quantiles": "0.1,0.5,0.9"}, {"strategy": "recursive"}):
+        found = check(forecaster(name, **values))
+        assert [(one.contract, one.verdict) for one in found] == [(name, "held") for name in CONTRACTS], values
 
 
 def test_a_window_that_sees_its_neighbours_is_caught():

@@ -16,19 +16,16 @@ BARE = {
 
 @pytest.mark.parametrize("words", BARE)
 def test_commands_that_need_no_model(atento_command, tmp_path, words):
-    done = atento_command.run(*words.split(), "--json", cwd=tmp_path)
+    """For machines, and the same for people."""
+    done = atento_command.here(*words.split(), "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     assert set(done.document) >= BARE[words]
     assert done.err == ""
+    shown = atento_command.here(*words.split(), cwd=tmp_path)
+    assert shown.code == 0, shown.err
+    assert len(shown.out) > 20
+    assert "\x1b" not in shown.out
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("words", BARE)
-def test_the_same_for_people(atento_command, tmp_path, words):
-    done = atento_command.run(*words.split(), cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert len(done.out) > 20
-    assert "\x1b" not in done.out
 
 
 def test_train(small):
@@ -100,7 +97,7 @@ def test_runs(atento_command, small):
 
 
 def test_inspect(atento_command, tiny_pairs, tmp_path):
-    done = atento_command.run("inspect", tiny_pairs, "--json", cwd=tmp_path)
+    done = atento_command.here("inspect", tiny_pairs, "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     found = done.document
     assert (found["rows"], found["refused"], found["task"]) == (240, 0, "translate")
@@ -111,7 +108,7 @@ def test_inspect(atento_command, tiny_pairs, tmp_path):
 @pytest.mark.parametrize("content", ["{}", '{"rows": 3}', "[", '{"rows": [{}], "metrics": {}}'])
 def test_report_of_a_damaged_board(atento_command, tmp_path, content):
     (tmp_path / "board.json").write_text(content)
-    done = atento_command.run("report", ".", cwd=tmp_path)
+    done = atento_command.here("report", ".", cwd=tmp_path)
     assert done.code == 2
     assert "board.json is damaged" in done.err
     assert [path.name for path in tmp_path.iterdir()] == ["board.json"]

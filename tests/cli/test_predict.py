@@ -153,7 +153,7 @@ def test_what_cannot_be_asked_for(atento_command, processes, trained_run, tmp_pa
     (tmp_path / "f.tsv").write_text("eins\tone\nzwei\ttwo\n")
     before = processes.snapshot(tmp_path)
     arguments = [trained_run.folder if word == "RUN" else word for word in words]
-    done = atento_command.run(*arguments, cwd=tmp_path)
+    done = atento_command.here(*arguments, cwd=tmp_path)
     assert done.code == 2, done
     assert "Traceback" not in done.err
     assert processes.snapshot(tmp_path) == before
@@ -168,7 +168,7 @@ def test_a_damaged_folder(atento_command, small, tmp_path, processes, command):
     (run / "weights.safetensors").write_bytes(content[:-1])
     (tmp_path / "f.tsv").write_text("eins\tone\nzwei\ttwo\n")
     before = processes.snapshot(tmp_path)
-    done = atento_command.run(command, "run", *(["f.tsv"] if command in ("evaluate", "predict") else []), cwd=tmp_path)
+    done = atento_command.here(command, "run", *(["f.tsv"] if command in ("evaluate", "predict") else []), cwd=tmp_path)
     assert done.code == 2
     assert "run/weights.safetensors is damaged" in done.err
     assert processes.snapshot(tmp_path) == before
@@ -218,7 +218,7 @@ def test_samples_are_drawn_and_drawn_again_alike(atento_command, trained_run, tm
 )
 def test_a_draw_that_cannot_be_made(atento_command, trained_run, tmp_path, settings, expected):
     chosen = [word for setting in settings for word in ("--set", setting)]
-    done = atento_command.run("predict", trained_run.folder, "-", *chosen, cwd=tmp_path)
+    done = atento_command.here("predict", trained_run.folder, "-", *chosen, cwd=tmp_path)
     assert done.code == 2
     assert all(part in done.err for part in expected), done.err
     assert "Traceback" not in done.err

@@ -12,7 +12,7 @@ DERIVED = "from the training data: "
 @pytest.fixture(scope="module")
 def table(atento_command, tiny_pairs, tmp_path_factory):
     place = tmp_path_factory.mktemp("recipe")
-    done = atento_command.run("recipe", tiny_pairs, "--model", "gru", "--set", "model.hidden=24", cwd=place)
+    done = atento_command.here("recipe", tiny_pairs, "--model", "gru", "--set", "model.hidden=24", cwd=place)
     return place, done
 
 
@@ -29,11 +29,11 @@ def test_a_file_gives_a_table_of_values_and_reasons(table):
 
 def test_json_gives_every_key(atento_command, tiny_pairs, tmp_path):
     words = ("recipe", tiny_pairs, "--model", "gru", "--set", "model.hidden=24")
-    found = atento_command.run(*words, "--json", cwd=tmp_path).document
+    found = atento_command.here(*words, "--json", cwd=tmp_path).document
     assert list(found["recipe"]) == [key.name for key in keys()]
     assert found["recipe"]["model.hidden"] == {"value": 24, "why": "set by the user"}
     assert any(one["why"].startswith(DERIVED) for one in found["recipe"].values())
-    shown = atento_command.run(*words, "--all", cwd=tmp_path).out
+    shown = atento_command.here(*words, "--all", cwd=tmp_path).out
     assert all(key.name in shown for key in keys())
 
 

@@ -1,4 +1,7 @@
-"""Laws of every simple model: it learns once, answers each question by itself, always the same, and refuses kindly."""
+"""Laws of every simple model: it learns once, answers each question by itself, always the same, and refuses kindly.
+
+A law is a test for each kind of answer, and goes through the models that give it.
+"""
 
 import copy
 import importlib
@@ -13,6 +16,7 @@ import torch
 from atento import baselines
 from atento.baselines import BASELINES, LinearImageQuestions, LinearImages, NearestImage, QuestionOnly, find_baseline
 from atento.errors import InputError
+from cases import asked_of
 
 WORDS = ["la", "casa", "roja", "no", "me", "gustó"]
 
@@ -73,7 +77,8 @@ OF_IMAGES = {
     NearestImage,
     QuestionOnly,
 }  # their task gives them a loader of images
-every_baseline = pytest.mark.parametrize("name", BASELINES)
+KINDS = {kind: [name for name, entry in BASELINES.items() if entry.answers == kind] for kind in EXAMPLES}
+every_baseline = asked_of(KINDS)
 
 
 def examples(name, count, seed=0):
@@ -94,6 +99,7 @@ def test_no_simple_model_escapes():
         found |= {
             part for part in parts if isinstance(part, type) and hasattr(part, "fit") and hasattr(part, "predict")
         }
+    assert all(KINDS.values()) and sorted(name for names in KINDS.values() for name in names) == sorted(BASELINES)
     named = {type(find_baseline(name)) for name in BASELINES}
     assert {part for part in found if not inspect.isabstract(part)} == named | OF_IMAGES
 
@@ -176,7 +182,7 @@ def test_one_example_is_enough_and_nothing_asked_is_nothing_answered(name):
     assert len(model.predict(sources)) == 1
 
 
-@pytest.mark.parametrize("name", [name for name, entry in BASELINES.items() if entry.answers in EMPTY])
+@asked_of({kind: KINDS[kind] for kind in EMPTY})
 def test_an_empty_source_is_learned_from_and_answered(name):
     empty = EMPTY[BASELINES[name].answers]
     sources, targets = examples(name, 11)

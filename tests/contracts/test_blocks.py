@@ -1,6 +1,5 @@
 """Laws of every pooling and every arrangement of the tables: what is padded never matters, nor do neighbours."""
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from atento.attention import DISTRIBUTIONS, EXTENTS, SCORES, Composition, Sizes
+from atento.attention import EXTENTS, Sizes
 from atento.blocks import (
     ARRANGEMENTS,
     POOLINGS,
@@ -19,6 +18,8 @@ from atento.blocks import (
     GaussianBasis,
     ParabolaDensity,
 )
+from cases import in_case
+from compositions import law_of_compositions
 
 BATCH, QUERIES, TIME, OTHER, SENTENCES, QUERY_SIZE, KEY_SIZE = 2, 3, 5, 7, 3, 11, 13
 SIZES = Sizes(query=QUERY_SIZE, key=KEY_SIZE)
@@ -143,35 +144,36 @@ def results(module, kind, items, valids):
 
 
 @every_arrangement
-@pytest.mark.parametrize("nothing", [math.nan, math.inf])
-def test_what_padding_holds_never_matters(make, kind, nothing):
+def test_what_padding_holds_never_matters(make, kind):
     module, items, found = built(make), some_items(kind), []
-    for filling in (0.0, nothing):
+    for filling in (0.0, math.nan, math.inf):
         filled = [
             part if cover is None else part.masked_fill(~kind.valids[cover].unsqueeze(-1), filling)
             for part, cover in zip(items, kind.covers, strict=True)
         ]
         outputs, weights, gradients = results(module, kind, filled, kind.valids)
         found.append([*outputs, *weights, *gradients])
-    assert all(torch.equal(plain, odd) for plain, odd in zip(*found, strict=True))
+    for plain, *odd in zip(*found, strict=True):
+        assert all(torch.equal(plain, one) for one in odd)
     for gradient, cover in zip(gradients, kind.covers, strict=False):
         assert cover is None or (gradient[~kind.valids[cover]] == 0).all()
 
 
 @every_arrangement
-@pytest.mark.parametrize("before, after", [(0, 3), (2, 0), (3, 1)])
-def test_neither_the_amount_nor_the_side_of_padding_matters(make, kind, before, after):
+def test_neither_the_amount_nor_the_side_of_padding_matters(make, kind):
     module, items = built(make), some_items(kind)
-    around = (before, after) * (kind.valids[0].dim() - 1)  # also around sentences, where there are sentences
-    padded = [
-        part if cover is None else functional.pad(part, (0, 0, *around), value=math.nan)
-        for part, cover in zip(items, kind.covers, strict=True)
-    ]
-    valids = [functional.pad(torch.ones_like(valid), around) for valid in kind.valids]
-    expected = kind.run(module, items, [None] * len(valids))
-    for actual, part in zip(kind.run(module, padded, valids), expected, strict=True):
-        inside = actual[:, before : before + TIME] if kind.by_item else actual
-        torch.testing.assert_close(inside, part, rtol=0, atol=1e-12)
+    expected = kind.run(module, items, [None] * len(kind.valids))
+    for before, after in ((0, 3), (2, 0), (3, 1)):
+        around = (before, after) * (kind.valids[0].dim() - 1)  # also around sentences, where there are sentences
+        padded = [
+            part if cover is None else functional.pad(part, (0, 0, *around), value=math.nan)
+            for part, cover in zip(items, kind.covers, strict=True)
+        ]
+        valids = [functional.pad(torch.ones_like(valid), around) for valid in kind.valids]
+        with in_case(before, after):
+            for actual, part in zip(kind.run(module, padded, valids), expected, strict=True):
+                inside = actual[:, before : before + TIME] if kind.by_item else actual
+                torch.testing.assert_close(inside, part, rtol=0, atol=1e-12)
 
 
 @every_arrangement
@@ -227,26 +229,19 @@ def test_single_precision_stays_close(make, kind):
         torch.testing.assert_close(part.double(), whole, rtol=1e-5, atol=1e-5)
 
 
-def meaningful():
-    """Every score with every distribution it goes with, and every extent that has a meaning for a stranger's query."""
-    takes = {"scores": ("scores", "opposed"), "kernel": ("kernel",)}  # opposed: a second score is added
-    pairs = [
-        Composition(score, distribution)
-        for score, distribution in itertools.product(SCORES, DISTRIBUTIONS)
-        if DISTRIBUTIONS[distribution].kind in takes[SCORES[score].kind]
-    ]
-    extents = [name for name, part in EXTENTS.items() if name != "everything" and part.make(SIZES).crosses_sequences]
-    return pairs + [Composition("general", extent=name) for name in extents]
+CROSSING = [name for name, part in EXTENTS.items() if part.make(SIZES).crosses_sequences]  # for a stranger's query
 
 
-every_composition = pytest.mark.parametrize("composition", meaningful(), ids="+".join)
+def every_attention(size):
+    """A law of poolings and arrangements that any attention goes into."""
+    sizes = Sizes(query=size, key=size, reach=2)
+    return law_of_compositions(lambda names: names.build(sizes).double().eval(), extents=CROSSING)
 
 
 @pytest.mark.spec("A32", "A33")
-@every_composition
-def test_any_attention_pools(composition):
+@every_attention(KEY_SIZE)
+def test_any_attention_pools(attention):
     """What comes out is what the weights say, padding or not, and a row of padding is a row of zeros."""
-    attention = composition.build(Sizes(query=KEY_SIZE, key=KEY_SIZE, reach=2)).double().eval()
     pooling, values = AttentionPooling(KEY_SIZE, attention), torch.randn(BATCH, TIME, KEY_SIZE)
     for valid in (None, HOLES):
         weights = pooling.weights(values, valid=valid)
@@ -263,10 +258,9 @@ def test_any_attention_pools(composition):
 
 
 @pytest.mark.spec("A11", "A18", "A32")
-@every_composition
-def test_any_attention_over_areas_and_densities(composition):
+@every_attention(QUERY_SIZE)
+def test_any_attention_over_areas_and_densities(attention):
     """With the weights of each area, or of each item's share in the fit, as the values' only way in."""
-    attention = composition.build(Sizes(query=QUERY_SIZE, key=QUERY_SIZE, reach=2)).double().eval()
     query, key, value = (torch.randn(BATCH, length, QUERY_SIZE) for length in (QUERIES, TIME, TIME))
     arrangements = []
     if not attention.score.by_position:

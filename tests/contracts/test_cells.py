@@ -1,6 +1,7 @@
 """Laws of every cell's walk: library kernel or step by step, ragged or one by one, whole or in chunks."""
 
 import copy
+import itertools
 import math
 from functools import partial
 
@@ -10,6 +11,7 @@ import torch
 from atento.layers import ACTIVATIONS
 from atento.models.builders.recurrent import CELLS
 from atento.recurrent import ElmanCell, JordanCell, unroll
+from cases import all_pairs, in_case
 
 BATCH, STEPS, INPUT, HIDDEN = 5, 7, 3, 11
 SPREAD = 0.3  # of the weights: a state that no activation bounds then keeps its size
@@ -22,7 +24,6 @@ FORMS = {  # every cell as a name makes it, every activation, every cell with a 
     "jordan wide": partial(JordanCell, output_size=13, output_activation=ACTIVATIONS["maxout"]),
 }
 every_cell = pytest.mark.parametrize("kind", FORMS.values(), ids=FORMS)
-both_ways = pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
 
 VALID = torch.tensor(
     [
@@ -34,6 +35,12 @@ VALID = torch.tensor(
     ],
     dtype=torch.bool,
 )
+
+
+def every_way(**factors):
+    """Every two of cell, direction and values of the law's own factors."""
+    cases = all_pairs(FORMS, ["forward", "backward"], *factors.values())
+    return pytest.mark.parametrize(["form", "direction", *factors], cases)
 
 
 def make(kind):
@@ -56,11 +63,9 @@ def some_start(cell, rows=BATCH):
     return type(bare)(*(torch.randn_like(part) for part in bare))
 
 
-@every_cell
-@both_ways
-@pytest.mark.parametrize("valid", [None, VALID], ids=["whole", "ragged"])
-def test_kernels_equal_the_walk_step_by_step(kind, backward, valid):
-    cell = make(kind)
+@every_way(batch=["whole", "ragged"])
+def test_kernels_equal_the_walk_step_by_step(form, direction, batch):
+    cell, backward, valid = make(FORMS[form]), direction == "backward", VALID if batch == "ragged" else None
     inputs, start = torch.randn(BATCH, STEPS, INPUT, requires_grad=True), some_start(cell)
     start = type(start)(*(part.requires_grad_() for part in start))
     results = []
@@ -73,11 +78,10 @@ def test_kernels_equal_the_walk_step_by_step(kind, backward, valid):
         torch.testing.assert_close(fast, slow, rtol=0, atol=1e-11)
 
 
-@every_cell
-@both_ways
-@pytest.mark.parametrize("known", [True, False], ids=["kernel", "steps"])
-def test_a_ragged_batch_is_its_rows_one_by_one(kind, backward, known):
-    cell = make(kind) if known else unknown(make(kind))
+@every_way(by=["kernel", "steps"])
+def test_a_ragged_batch_is_its_rows_one_by_one(form, direction, by):
+    cell, backward = make(FORMS[form]), direction == "backward"
+    cell = cell if by == "kernel" else unknown(cell)
     inputs, start = torch.randn(BATCH, STEPS, INPUT), some_start(cell)
     together = unroll(cell, inputs, start, valid=VALID, backward=backward)
     for row in range(BATCH):
@@ -92,12 +96,10 @@ def test_a_ragged_batch_is_its_rows_one_by_one(kind, backward, known):
             torch.testing.assert_close(part[row], alone[0], rtol=0, atol=1e-12)
 
 
-@every_cell
-@both_ways
-@pytest.mark.parametrize("known", [True, False], ids=["kernel", "steps"])
-@pytest.mark.parametrize("nothing", [math.nan, math.inf])
-def test_what_padding_holds_never_matters(kind, backward, known, nothing):
-    cell = make(kind) if known else unknown(make(kind))
+@every_way(by=["kernel", "steps"], nothing=[math.nan, math.inf])
+def test_what_padding_holds_never_matters(form, direction, by, nothing):
+    cell, backward = make(FORMS[form]), direction == "backward"
+    cell = cell if by == "kernel" else unknown(cell)
     inputs, results = torch.randn(BATCH, STEPS, INPUT), []
     for filling in (0.0, nothing):
         filled = inputs.masked_fill(~VALID.unsqueeze(-1), filling).requires_grad_()
@@ -114,19 +116,18 @@ def test_what_padding_holds_never_matters(kind, backward, known, nothing):
 
 @pytest.mark.spec("R17")
 @every_cell
-@pytest.mark.parametrize("chunk", [1, 2, 3, 7])
-@pytest.mark.parametrize("valid", [None, VALID], ids=["whole", "ragged"])
-def test_a_state_carried_from_chunk_to_chunk_equals_the_whole(kind, chunk, valid):
-    cell = make(kind)
-    inputs = torch.randn(BATCH, STEPS, INPUT)
-    whole, state, outputs = unroll(cell, inputs, valid=valid), None, []
-    for first in range(0, STEPS, chunk):
-        place = slice(first, first + chunk)
-        walk = unroll(cell, inputs[:, place], state, valid=None if valid is None else valid[:, place])
-        state = walk.last
-        outputs.append(walk.outputs)
-    torch.testing.assert_close(torch.cat(outputs, dim=1), whole.outputs, rtol=0, atol=1e-13)
-    torch.testing.assert_close(tuple(state), tuple(whole.last), rtol=0, atol=1e-13)
+def test_a_state_carried_from_chunk_to_chunk_equals_the_whole(kind):
+    cell, inputs = make(kind), torch.randn(BATCH, STEPS, INPUT)
+    for chunk, valid in itertools.product([1, 2, 3, STEPS], [None, VALID]):
+        whole, state, outputs = unroll(cell, inputs, valid=valid), None, []
+        for first in range(0, STEPS, chunk):
+            place = slice(first, first + chunk)
+            walk = unroll(cell, inputs[:, place], state, valid=None if valid is None else valid[:, place])
+            state = walk.last
+            outputs.append(walk.outputs)
+        with in_case(chunk, "whole" if valid is None else "ragged"):
+            torch.testing.assert_close(torch.cat(outputs, dim=1), whole.outputs, rtol=0, atol=1e-13)
+            torch.testing.assert_close(tuple(state), tuple(whole.last), rtol=0, atol=1e-13)
 
 
 @every_cell

@@ -1,6 +1,5 @@
 """Laws of every extent, alone and joined."""
 
-import itertools
 import math
 
 import pytest
@@ -23,6 +22,7 @@ from atento.blocks import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.errors import InputError
 from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
+from cases import law_over
 
 BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 19, 5, 7
 SIZES = Sizes(SIZE, SIZE, reach=2, heads=HEADS, block=4, max_length=11)
@@ -31,16 +31,18 @@ MAKERS = {name: lambda part=part: part.make(SIZES) for name, part in EXTENTS.ite
 MAKERS["block-local, 2-D"] = lambda: BlockLocal2d(4, 6, (2, 2))
 MAKERS["masked"] = lambda: Masked(torch.rand(LENGTH, LENGTH) < 0.7)
 MAKERS["masked, added"] = lambda: Masked(torch.randn(LENGTH, LENGTH))
-ABSOLUTE = ("masked", "masked, added")  # these speak of positions, padding counted
+OF_REAL_KEYS = [name for name in MAKERS if not name.startswith("masked")]  # a mask counts padding among the positions
+CAUSAL_SAFE = [name for name in MAKERS if name != "local-predictive"]  # which needs the length of the whole sequence
+
+SCORES = {"kernel": ScaledDot, "formula": lambda: General(SIZE, SIZE)}
+WAYS = {"whole": math.inf, "groups": 0}
 
 every_extent = pytest.mark.parametrize("name", MAKERS)
-scores = pytest.mark.parametrize("make_score", [ScaledDot, lambda: General(SIZE, SIZE)], ids=["kernel", "formula"])
 
 
-@pytest.fixture(params=["whole", "groups"])
-def way(request, monkeypatch):
-    """By the whole matrix, and by groups of queries and keys also where these do not pay."""
-    monkeypatch.setattr(sparse, "WORTH_IT", 0 if request.param == "groups" else math.inf)
+def take(way, monkeypatch):
+    """By the whole matrix, or by groups of queries and keys also where these do not pay."""
+    monkeypatch.setattr(sparse, "WORTH_IT", WAYS[way])
 
 
 def made(name):
@@ -103,37 +105,37 @@ def test_positions_may_differ_from_group_to_group(name):
                 torch.testing.assert_close(part.expand(3, BATCH, HEADS, 4, 4)[group], wanted, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("left, right", list(itertools.product(MAKERS, MAKERS)))
-def test_and_or(left, right):
-    one, two, (query, key, _) = made(left), made(right), some_items()
-    if not (one.causal_safe and two.causal_safe) and "causal" in (left, right):
+@law_over(left=MAKERS, right=MAKERS)
+def test_both_show_what_each_shows_and_add_up_their_biases(left, right):
+    one, two, (query, key, _), at = made(left), made(right), some_items(), torch.arange(LENGTH)
+    if "causal" in (left, right) and not {left, right} <= set(CAUSAL_SAFE):
         with pytest.raises(InputError, match="length of the whole sequence"):
             one & two
         return
-    at = torch.arange(LENGTH)
-    alone = [view_of(extent, query, key, at) for extent in (one, two)]
-    joined = view_of(one & two, query, key, at)
-    assert torch.equal(joined.visible, alone[0].visible & alone[1].visible)
-    zero, weights = torch.zeros(LENGTH, LENGTH), torch.ones(LENGTH, LENGTH)
-    torch.testing.assert_close(
-        joined.add_bias(zero), alone[0].add_bias(zero) + alone[1].add_bias(zero), rtol=0, atol=1e-14
-    )
-    torch.testing.assert_close(joined.scale(weights), alone[0].scale(weights) * alone[1].scale(weights))
-    if all(part is None for view in alone for part in view[1:]):
+    first, second, both = (view_of(extent, query, key, at) for extent in (one, two, one & two))
+    zeros, ones = torch.zeros(LENGTH, LENGTH), torch.ones(LENGTH, LENGTH)
+    assert torch.equal(both.visible, first.visible & second.visible)
+    added = first.add_bias(zeros) + second.add_bias(zeros)
+    torch.testing.assert_close(both.add_bias(zeros), added, rtol=0, atol=1e-14)
+    torch.testing.assert_close(both.scale(ones), first.scale(ones) * second.scale(ones))
+
+
+@law_over(left=MAKERS, right=MAKERS)
+def test_either_shows_what_one_of_them_shows(left, right):
+    one, two, (query, key, _), at = made(left), made(right), some_items(), torch.arange(LENGTH)
+    first, second = (view_of(extent, query, key, at) for extent in (one, two))
+    if all(part is None for view in (first, second) for part in view[1:]):
         either = view_of(one | two, query, key, at)
-        assert torch.equal(either.visible, alone[0].visible | alone[1].visible)
+        assert torch.equal(either.visible, first.visible | second.visible)
     else:
         with pytest.raises(InputError, match="only show or hide"):
             view_of(one | two, query, key, at)
 
 
-@every_extent
-@scores
-@pytest.mark.parametrize("before, after", [(0, 3), (2, 0), (3, 1)])
-def test_neither_the_amount_nor_the_side_of_padding_matters(way, name, make_score, before, after):
-    if name in ABSOLUTE:
-        return
-    attention, items = Attention(make_score(), Softmax(), made(name)), some_items()
+@law_over(name=OF_REAL_KEYS, way=WAYS, score=SCORES, padding=[(0, 3), (2, 0), (3, 1)])
+def test_neither_the_amount_nor_the_side_of_padding_matters(name, way, score, padding, monkeypatch):
+    take(way, monkeypatch)
+    attention, items, (before, after) = Attention(SCORES[score](), Softmax(), made(name)), some_items(), padding
     padded = [torch.nn.functional.pad(part, (0, 0, before, after), value=math.nan) for part in items]
     valid = torch.zeros(BATCH, 1, before + LENGTH + after, dtype=torch.bool)
     valid[..., before : before + LENGTH] = True
@@ -141,10 +143,10 @@ def test_neither_the_amount_nor_the_side_of_padding_matters(way, name, make_scor
     torch.testing.assert_close(context, attention(*items), rtol=0, atol=1e-13)
 
 
-@every_extent
-@scores
-def test_what_padding_holds_never_matters(way, name, make_score):
-    attention, (query, key, value) = Attention(make_score(), Softmax(), made(name)), some_items()
+@law_over(name=MAKERS, way=WAYS, score=SCORES)
+def test_what_padding_holds_never_matters(name, way, score, monkeypatch):
+    take(way, monkeypatch)
+    attention, (query, key, value) = Attention(SCORES[score](), Softmax(), made(name)), some_items()
     valid = torch.rand(BATCH, 1, LENGTH) < 0.6
     valid[0] = False
     results = []
@@ -161,14 +163,10 @@ def test_what_padding_holds_never_matters(way, name, make_score):
     assert (results[0][1][hidden] == 0).all()
 
 
-@every_extent
-@scores
-@pytest.mark.parametrize("chunk", [1, 3, 17])
-def test_cached_chunks_equal_the_whole(way, name, make_score, chunk):
-    extent = made(name)
-    if not extent.causal_safe:
-        return
-    attention = Attention(make_score(), Softmax(), extent if name == "causal" else Causal() & extent)
+@law_over(name=CAUSAL_SAFE, way=WAYS, score=SCORES, chunk=[1, 3, 17])
+def test_cached_chunks_equal_the_whole(name, way, score, chunk, monkeypatch):
+    take(way, monkeypatch)
+    attention = Attention(SCORES[score](), Softmax(), made(name) if name == "causal" else Causal() & made(name))
     query, key, value = some_items()
     expected, cache, outputs = attention(query, key, value), None, []
     for first in range(0, LENGTH, chunk):
@@ -179,8 +177,9 @@ def test_cached_chunks_equal_the_whole(way, name, make_score, chunk):
     torch.testing.assert_close(torch.cat(outputs, dim=-2), expected, rtol=0, atol=1e-13)
 
 
-@every_extent
-def test_heads_and_neighbours_never_matter_to_each_other(way, name):
+@law_over(name=MAKERS, way=WAYS)
+def test_heads_and_neighbours_never_matter_to_each_other(name, way, monkeypatch):
+    take(way, monkeypatch)
     attention, items = Attention(ScaledDot(), Softmax(), made(name)), some_items()
     whole = attention(*items)
     alone = attention(*(part[1:] for part in items))

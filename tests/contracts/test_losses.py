@@ -109,17 +109,13 @@ def test_nothing_costs_nothing(name):
 
 
 @every_loss
-@pytest.mark.parametrize(
-    "given, summed",
-    [(torch.bfloat16, torch.float32), (torch.float32, torch.float32), (torch.float64, torch.float64)],
-    ids=str,
-)
-def test_sums_have_the_digits_of_float32_at_least(name, given, summed):
+def test_sums_have_the_digits_of_float32_at_least(name):
     case = CASES[name]
-    outputs, truth = case.outputs().to(given), case.truth()
-    total = case.loss(outputs, truth).total
-    assert total.dtype == summed
-    torch.testing.assert_close(total.double(), case.loss(outputs.double(), truth).total, rtol=1e-5, atol=0)
+    for given in (torch.bfloat16, torch.float32, torch.float64):
+        outputs, truth = case.outputs().to(given), case.truth()
+        total = case.loss(outputs, truth).total
+        assert total.dtype == (torch.float64 if given == torch.float64 else torch.float32)
+        torch.testing.assert_close(total.double(), case.loss(outputs.double(), truth).total, rtol=1e-5, atol=0)
 
 
 @every_loss

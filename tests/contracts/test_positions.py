@@ -1,13 +1,13 @@
 """Laws of Transformers with every kind of positions, every place of the norm, every start of the weights."""
 
 import functools
-import itertools
 
 import pytest
 import torch
 from torch import nn
 
-from atento.attention import Composition, Everything
+from atento.attention import Everything
+from atento.models import ModelPart
 from atento.models.builders import Vocabularies, build_translator
 from atento.models.builders.transformer import (
     POSITION_BIASES,
@@ -18,6 +18,7 @@ from atento.models.builders.transformer import (
     transformer_body,
 )
 from atento.spec import ModelRecipe
+from cases import law_over
 
 BATCH, SOURCE, TARGET, SOURCE_TOKENS, TARGET_TOKENS, SIZE = 3, 7, 19, 13, 11, 12
 
@@ -28,7 +29,7 @@ RELATIVE = [*ROTATIONS, *POSITION_BIASES]
 LENGTHS = (7, 4, 2)
 VALID = torch.arange(SOURCE) < torch.tensor(LENGTHS).unsqueeze(-1)
 
-every_kind = pytest.mark.parametrize("positions, norm", list(itertools.product(POSITIONS, NORMS)))
+every_kind = law_over(positions=POSITIONS, norm=NORMS)
 
 
 def recipe(positions, norm="pre", **choices):
@@ -53,7 +54,7 @@ def built(positions, norm):
 @functools.cache
 def decoder_only(positions, norm):
     torch.manual_seed(0)
-    embedding, stack = transformer_body(Composition("scaled-dot"), recipe(positions, norm), TARGET_TOKENS, causal=True)
+    embedding, stack = transformer_body(ModelPart("transformer"), recipe(positions, norm), TARGET_TOKENS, causal=True)
     return shaken(embedding), shaken(stack)
 
 
@@ -82,8 +83,7 @@ def test_cached_equals_uncached_equals_parallel(positions, norm):
 
 
 @pytest.mark.spec("T04")
-@every_kind
-@pytest.mark.parametrize("chunk", [1, 3, 17])
+@law_over(positions=POSITIONS, norm=NORMS, chunk=[1, 3, 17])
 @torch.no_grad()
 def test_decoder_only_in_cached_chunks_equals_the_whole(positions, norm, chunk):
     (embedding, stack), (_, previous) = decoder_only(positions, norm), tokens()
@@ -131,7 +131,7 @@ def test_neither_content_amount_nor_side_of_padding_matters(positions, norm):
 @pytest.mark.parametrize("causal", [False, True])
 def test_scores_depend_on_the_offset_only(positions, causal):
     """Items all alike: what one key scores over the next is the same wherever both stand as far from the query."""
-    heads = shaken(self_attention_heads(Composition("scaled-dot"), recipe(positions), causal=causal))
+    heads = shaken(self_attention_heads(ModelPart("transformer"), recipe(positions), causal=causal))
     items = torch.randn(SIZE).expand(1, TARGET, SIZE)
     logs = heads.weights(items, items)[0].log()  # (H, T, T)
     ratios = logs[..., 1:] - logs[..., :-1]
@@ -145,7 +145,7 @@ def test_scores_depend_on_the_offset_only(positions, causal):
 @pytest.mark.spec("T09")
 @pytest.mark.parametrize("positions", RELATIVE)
 def test_moving_everything_moves_no_score(positions):
-    heads = shaken(self_attention_heads(Composition("scaled-dot"), recipe(positions), causal=False))
+    heads = shaken(self_attention_heads(ModelPart("transformer"), recipe(positions), causal=False))
     items, at = torch.randn(1, SOURCE, SIZE), torch.arange(SOURCE)
     asked, key = heads.split(heads.to_query(items)), heads.split(heads.to_key(items))
 

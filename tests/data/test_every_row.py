@@ -13,20 +13,22 @@ def counted(reader, path):
     return len(found.pairs), len(found.refused)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind.name != "prose.txt"], ids=lambda kind: kind.name)
-def test_a_valid_file_loses_nothing(tmp_path, kind):
-    (tmp_path / kind.name).write_bytes(kind.make(random.Random(3)))
-    source = str(tmp_path / kind.name)
-    if kind.partner:
-        (tmp_path / kind.partner).write_bytes(kind.make(random.Random(4)))
-        source += f",{tmp_path / kind.partner}"
-    assert counted(kind.reader, source) == (ROWS, 0)
+def test_a_valid_file_loses_nothing(tmp_path):
+    for kind in (kind for kind in FORMATS if kind.name != "prose.txt"):
+        (tmp_path / kind.name).write_bytes(kind.make(random.Random(3)))
+        source = str(tmp_path / kind.name)
+        if kind.partner:
+            (tmp_path / kind.partner).write_bytes(kind.make(random.Random(4)))
+            source += f",{tmp_path / kind.partner}"
+        assert counted(kind.reader, source) == (ROWS, 0), kind.name
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_bad_row_is_listed_and_the_others_are_used(tmp_path, name):
-    planted = plant(name, random.Random(5))
-    assert counted(planted.reader, planted.write(tmp_path)) == (ROWS - 1, 1)
+def test_a_bad_row_is_listed_and_the_others_are_used(tmp_path):
+    for name in FAULTS:
+        planted = plant(name, random.Random(5))
+        folder = tmp_path / name
+        folder.mkdir()
+        assert counted(planted.reader, planted.write(folder)) == (ROWS - 1, 1), name
 
 
 @pytest.mark.parametrize("documents, expected", [("file", 1), ("lines", 4), ("paragraphs", 2)])

@@ -1,19 +1,24 @@
-"""The command `atento` in processes of its own.
+"""The command `atento`, in processes of its own or in this one.
 
 `python -m atento` spends seconds on loading torch. Here a server loads it once and forks: each command is a real
-process with its own memory, files and signals, and dies as any other does.
+process with its own memory, files and signals, and dies as any other does. A command that only refuses or lists needs
+none of these, and runs in the process of the tests.
 """
 
+import contextlib
 import hashlib
+import io
 import itertools
 import json
 import multiprocessing
 import os
 import runpy
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 HERE = Path(__file__).parent
 PATIENCE = 60.0  # seconds that no command here ever needs
@@ -130,6 +135,29 @@ class Commands:
     def run(self, *arguments, cwd, **options):
         """`atento ARGUMENTS` from start to end."""
         return self.start(*arguments, cwd=cwd, **options).wait()
+
+    def here(self, *arguments, cwd, env=None):
+        """`atento ARGUMENTS` in this process; an exception that is no exit escapes."""
+        from atento.cli.app import main
+
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with (
+                contextlib.chdir(cwd),
+                mock.patch.object(sys, "argv", ["atento", *map(str, arguments)]),
+                mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO())),
+                mock.patch.dict(os.environ, {"COLUMNS": "120", **(env or {})}),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+            ):
+                main()
+        except SystemExit as end:
+            code = end.code or 0
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        return Done(code, out.getvalue(), err.getvalue())
 
     def close(self):
         """Nobody is left behind."""

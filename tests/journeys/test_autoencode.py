@@ -82,7 +82,7 @@ def test_what_is_refused(atento_command, place):
         (("wheel.csv", "--set", "data.look_back=390"), "look_back"),
         (("spot.npy", "--model", "lineer"), "linear"),
     ):
-        done = atento_command.run("train", *words, "--task", "autoencode", cwd=place)
+        done = atento_command.here("train", *words, "--task", "autoencode", cwd=place)
         assert done.code == 2, done.err
         assert message in done.err
     assert not (place / "runs").exists()

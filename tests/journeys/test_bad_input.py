@@ -133,17 +133,27 @@ def desk(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_refused_with_place_finding_and_fix(atento_command, processes, desk, case):
-    arguments, expected = CASES[case]
-    before = processes.snapshot(desk)
-    done = atento_command.run(*arguments, cwd=desk)
+def assert_refused(done, expected):
+    """Code 2, and all that must be said on standard error alone."""
     assert done.code == 2, done
     assert done.out == ""
     assert "Traceback" not in done.err
-    assert processes.snapshot(desk) == before
     for text in expected:
         assert text in done.err
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_refused_with_place_finding_and_fix(atento_command, processes, desk, case):
+    (arguments, expected), before = CASES[case], processes.snapshot(desk)
+    assert_refused(atento_command.here(*arguments, cwd=desk), expected)
+    assert processes.snapshot(desk) == before
+
+
+@pytest.mark.parametrize("case", ["too few fields", "unknown option", "TOML too deep"])
+def test_a_process_ends_with_code_2_and_no_traceback(atento_command, processes, desk, case):
+    (arguments, expected), before = CASES[case], processes.snapshot(desk)
+    assert_refused(atento_command.run(*arguments, cwd=desk), expected)
+    assert processes.snapshot(desk) == before
 
 
 def test_no_gpu_is_the_machine_s_fault(atento_command, processes, desk):
@@ -156,7 +166,7 @@ def test_no_gpu_is_the_machine_s_fault(atento_command, processes, desk):
 
 
 def test_an_error_is_a_document_too(atento_command, desk):
-    done = atento_command.run("train", "short.tsv", "--json", cwd=desk)
+    done = atento_command.here("train", "short.tsv", "--json", cwd=desk)
     assert done.code == 2
     error = done.document["error"]
     assert error["problem"].startswith("short.tsv:2:4: ")

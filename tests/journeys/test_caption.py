@@ -89,7 +89,7 @@ def test_where_it_looked_is_drawn(atento_command, table, run, tmp_path):
 
 
 def test_names_that_are_no_captioner(atento_command, table, tmp_path):
-    done = atento_command.run("train", table, "--model", "lstm+additive", cwd=tmp_path)
+    done = atento_command.here("train", table, "--model", "lstm+additive", cwd=tmp_path)
     assert done.code == 2
     assert "write conv/lstm+additive" in done.err
-    assert "conv" in atento_command.run("models", cwd=tmp_path).out
+    assert "conv" in atento_command.here("models", cwd=tmp_path).out

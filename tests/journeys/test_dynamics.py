@@ -52,6 +52,6 @@ def test_a_built_in_system_is_learned_and_drawn(atento_command, tmp_path):
 
 
 def test_a_run_of_texts_has_no_phase(atento_command, trained_run, tmp_path):
-    done = atento_command.run("look", trained_run.folder, "--what", "phase", cwd=tmp_path)
+    done = atento_command.here("look", trained_run.folder, "--what", "phase", cwd=tmp_path)
     assert done.code == 2
     assert "only a forecaster makes forecasts" in done.err

@@ -69,7 +69,7 @@ def test_lines_and_their_refusals(atento_command, run, tmp_path):
     assert (done.code, done.out) == (2, "")
     assert "column 5: step 2 is not a number." in done.err
     (tmp_path / "bad.csv").write_text('signal,total\n"1,0 2,1",3\n"1,0 x,1",3\n')
-    done = atento_command.run("train", "bad.csv", "--task", "estimate", cwd=tmp_path)
+    done = atento_command.here("train", "bad.csv", "--task", "estimate", cwd=tmp_path)
     assert done.code == 2
     assert "bad.csv:3:6: step 2 is not a number." in done.err
     assert not (tmp_path / "runs").exists()

@@ -97,7 +97,7 @@ def test_all_that_is_wrong_with_a_series_is_mended_by_one_command(fault, atento_
 
 
 def test_a_task_typed_as_a_command_is_told_what_to_type(atento_command, tmp_path):
-    done = atento_command.run("forcast", "s.csv", "--budget", "5s", cwd=tmp_path)
+    done = atento_command.here("forcast", "s.csv", "--budget", "5s", cwd=tmp_path)
     assert done.code == 2
     assert done.err.splitlines()[-1].split(None, 1)[1] == "atento compare s.csv --budget 5s --task forecast"
 
@@ -105,5 +105,5 @@ def test_a_task_typed_as_a_command_is_told_what_to_type(atento_command, tmp_path
 def test_a_folder_of_data_is_answered_with_a_file_of_data(atento_command, tmp_path):
     for name in ("LICENSE", "README.md", "y.csv", "z.csv"):
         (tmp_path / name).write_text("ds,y\n2020-01-01,1\n")
-    done = atento_command.run("inspect", tmp_path, cwd=tmp_path)
+    done = atento_command.here("inspect", tmp_path, cwd=tmp_path)
     assert done.code == 2 and done.err.rstrip().endswith(f"e.g. {tmp_path / 'y.csv'}")

@@ -125,7 +125,7 @@ def test_names_and_sizes_that_make_no_sense_leave_no_folder(atento_command, shap
         (("--model", "conv", "--set", "data.image_size=4"), "8 to 1024 pixels a side"),
         (("--model", "conv/gru"), "has one part"),
     ):
-        done = atento_command.run("train", shapes, *args, "--out", "none", cwd=tmp_path)
+        done = atento_command.here("train", shapes, *args, "--out", "none", cwd=tmp_path)
         assert done.code == 2 and words in done.err
         assert not (tmp_path / "none").exists()
 

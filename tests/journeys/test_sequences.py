@@ -77,7 +77,7 @@ def test_missing_numbers_stop_with_their_place_and_the_flag(atento_command, arch
     cells = text[8].split(",")
     text[8] = ",".join([cells[0], "?", *cells[2:]])
     (tmp_path / "gaps.ts").write_text("\n".join(text))
-    done = atento_command.run("train", "gaps.ts", *SMALL, cwd=tmp_path)
+    done = atento_command.here("train", "gaps.ts", *SMALL, cwd=tmp_path)
     assert done.code == 2
     assert f"gaps.ts:9:{len(cells[0]) + 2}: step 2 of channel 1 is missing." in done.err
     assert "--set data.gaps=linear" in done.err

@@ -83,8 +83,8 @@ def test_baselines_are_in_every_comparison(atento_command, conll, tmp_path):
 
 def test_what_cannot_be_used_is_said_with_its_place(atento_command, run, tmp_path):
     (tmp_path / "bad.conll").write_text("Ann\tB-name\nsleeps\n\n" + "we\tO\nmet\tO\n\n" * 9)
-    done = atento_command.run("train", "bad.conll", "--task", "tag", cwd=tmp_path)
+    done = atento_command.here("train", "bad.conll", "--task", "tag", cwd=tmp_path)
     assert done.code == 2 and "bad.conll:2" in done.err
     assert not (tmp_path / "runs").exists()
-    done = atento_command.run("train", "grammar", "--model", "lstm+cfr", cwd=tmp_path)
+    done = atento_command.here("train", "grammar", "--model", "lstm+cfr", cwd=tmp_path)
     assert done.code == 2 and "cfr" in done.err

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from atento.layers import INITIALIZERS, initialize_blocks
-from atento.layers.initialization import identity, orthogonal, uniform, xavier
 from atento.recurrent import ElmanCell, GRUCell, JordanCell, LSTMCell
 
 SIZE, INPUT = 211, 3
+uniform, orthogonal, identity, xavier = INITIALIZERS.values()
 
 
 def made(initializer, rows=SIZE, columns=SIZE):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from atento.attention import Composition
+from atento.models import ModelPart
 from atento.models.builders.transformer import transformer_body
 from atento.spec import ModelRecipe
 
@@ -19,7 +19,7 @@ def last_gradients(norm, depth, seed):
     torch.manual_seed(seed)
     sizes = {"hidden": SIZE, "heads": 2, "feed_forward": SIZE, "layers": depth}
     recipe = ModelRecipe(name="transformer", norm=norm, init="xavier", dropout=0.0, **sizes)
-    embedding, stack = transformer_body(Composition("scaled-dot"), recipe, TOKENS)
+    embedding, stack = transformer_body(ModelPart("transformer"), recipe, TOKENS)
     tokens, answers = torch.randint(1, TOKENS, (ROWS, TIME)), torch.randint(TOKENS, (ROWS,))
     states = stack(embedding(tokens, torch.arange(TIME)))[:, -1]
     losses = nn.functional.cross_entropy(

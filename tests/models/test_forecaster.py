@@ -8,6 +8,7 @@ from atento.models import Forecaster, ForecastNetwork, SeriesBatch, SeriesSizes
 from atento.models.builders import build_forecaster
 from atento.models.forecaster import no_anchor
 from atento.spec import ModelRecipe
+from cases import all_pairs, in_case
 
 BATCH, PAST, HORIZON, CHANNELS, COVARIATES = 5, 13, 7, 3, 2
 SIZES = SeriesSizes(CHANNELS, COVARIATES, PAST, HORIZON)
@@ -48,9 +49,7 @@ def windows(sizes=SIZES, rows=BATCH):
 
 
 @pytest.mark.spec("K08")
-@pytest.mark.parametrize("patch", [1, 3])
-@pytest.mark.parametrize("channels", ["each", "joint"])
-@every_name
+@pytest.mark.parametrize("name, channels, patch", all_pairs(NAMES, ["each", "joint"], [1, 3]))
 def test_what_every_family_owes(name, channels, patch):
     model, batch = build(name, channels=channels, patch=patch, quantiles=LEVELS), windows()
     outputs = model(batch.past, batch.known)
@@ -95,17 +94,16 @@ def test_a_channel_by_itself_sees_no_other(name):
     assert (joint(batch.past, batch.known) - joint(other, batch.known))[:, :, 0].abs().max() > 1e-6
 
 
-@pytest.mark.parametrize("anchor", ["last", "mean", "none"])
 @every_name
-def test_the_anchor_is_the_first_forecast(name, anchor):
+def test_the_anchor_is_the_first_forecast(name):
     """Before anything is learned, and with covariates that have done nothing yet."""
     batch = windows()
-    model = build_forecaster(ModelRecipe(name=name, hidden=8, heads=2, anchor=anchor, patch=3), SIZES).eval()
-    expected = {"last": batch.past[:, -1:], "mean": batch.past.mean(dim=1, keepdim=True)}.get(
-        anchor, torch.zeros(BATCH, 1, CHANNELS)
-    )
-    found = model.point_forecast(model(batch.past, batch.known))
-    torch.testing.assert_close(found, expected.expand(-1, HORIZON, -1), rtol=0, atol=1e-12)
+    anchors = {"last": batch.past[:, -1:], "mean": batch.past.mean(dim=1, keepdim=True), "none": torch.zeros(1, 1, 1)}
+    for anchor, expected in anchors.items():
+        model = build_forecaster(ModelRecipe(name=name, hidden=8, heads=2, anchor=anchor, patch=3), SIZES).eval()
+        found = model.point_forecast(model(batch.past, batch.known))
+        with in_case(anchor):
+            torch.testing.assert_close(found, expected.expand(BATCH, HORIZON, CHANNELS), rtol=0, atol=1e-12)
 
 
 def test_only_an_anchored_forecast_moves_along():

@@ -64,6 +64,14 @@ def test_words_and_regions_look_at_each_other_as_the_formula_says():
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize("name", ["conv/gru+additive+hard-reinforce", "conv/gru+additive+hard-reinforce+co"])
+def test_regions_that_are_drawn_are_judged_by_the_cost_of_their_pair(name):
+    module = matcher(name).train()
+    attention = module.attention if hasattr(module, "attention") else module.coattention.across
+    (slope,) = torch.autograd.grad(module.loss(batch_of()).total, attention.score.project_key.weight)
+    assert slope.isfinite().all() and slope.any()
+
+
 def test_states_are_brought_to_one_scale():
     batch = batch_of()
     image, question = matcher("conv/gru+dot+co").encode(batch)

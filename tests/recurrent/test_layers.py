@@ -8,6 +8,7 @@ from torch import nn
 
 from atento.errors import InputError
 from atento.recurrent import GRU, LSTM, RNN
+from cases import all_pairs
 
 BATCH, STEPS, INPUT, HIDDEN, LAYERS = 3, 5, 7, 11, 2
 
@@ -44,9 +45,9 @@ def tensors(state):
 
 
 @every_layer
-@both_ways
-@pytest.mark.parametrize("begun", [False, True], ids=["from zeros", "from a state"])
-@pytest.mark.parametrize("way", ["from torch", "to torch"])
+@pytest.mark.parametrize(
+    "bidirectional, begun, way", all_pairs([False, True], [False, True], ["from torch", "to torch"])
+)
 def test_layers_equal_torch(kind, theirs, options, bidirectional, begun, way):
     if way == "from torch":
         theirs = torch_layer(theirs, bidirectional, options)

@@ -8,11 +8,12 @@ from pydantic import ValidationError
 from atento.errors import InputError
 from atento.spec import Recipe, keys, parse_duration, parse_settings, read_recipe, read_values, require_key
 from atento.spec.recipe import accepted, flatten, validate
+from atento.spec.renamed import RENAMED
 
 CHANGED = {
     "task": "translate",
     "data.train": 'a "quoted" näme.tsv',
-    "data.bad_rows": "skip",
+    "data.bad_rows": 0.02,
     "tokens.source": "subword",
     "model.hidden": 256,
     "model.dropout": 0.25,
@@ -68,7 +69,7 @@ def test_the_schema_names_every_key_with_its_meaning():
     assert all(key.description for key in rows.values())
     assert {name: key.default for name, key in rows.items()} == Recipe().flat()
     assert rows["model.hidden"].kind == "int"
-    assert rows["data.bad_rows"].kind == "stop | skip"
+    assert rows["data.bad_rows"].kind == "float"
     promised = (
         "data.train data.valid data.test data.source data.target data.split data.bad_rows model.hidden model.layers "
         "model.heads model.dropout train.steps train.epochs train.lr train.batch_tokens train.warmup "
@@ -150,3 +151,12 @@ def test_syntax_errors_have_a_place(tmp_path):
 def test_flatten():
     assert flatten({"a": {"b": 1, "c": {"d": 2}}, "e": 3}) == {"a.b": 1, "a.c": {"d": 2}, "e": 3}
     assert "no '='" in refusal(parse_settings, ["model.hidden"]).problem
+
+
+def test_a_key_that_was_renamed_names_its_new_one():
+    known = {key.name for key in keys()}
+    for old, new in RENAMED.items():
+        assert old not in known and new in known, old
+        with pytest.raises(InputError) as refused:
+            parse_settings([f"{old}=1"])
+        assert refused.value.fix == f"write {new}"

@@ -11,8 +11,9 @@ from atento.errors import InputError
 from atento.layers import token_cross_entropy
 from atento.models import TranslationBatch
 from atento.models.builders import Vocabularies, build_translator
+from atento.models.builders.language_model import build_masked_model
 from atento.spec import ModelRecipe
-from atento.tasks.catalogue import TRANSLATE
+from atento.tasks.catalogue import GENERATE, TRANSLATE
 from atento.training import validate_training
 from atento.training.gradients import add_penalties, backpropagate
 
@@ -183,3 +184,9 @@ def test_truncation_without_steps_is_refused(whole_recipe, task, name, reason):
     assert caught.value.found == "train.bptt_steps=8"
     validate_training(task, module, whole_recipe().train)
     validate_training(TRANSLATE, build("transformer/gru+dot", {"heads": 2}), whole_recipe(bptt_steps=8).train)
+
+
+def test_truncation_of_a_masked_model_is_refused(whole_recipe):
+    module = build_masked_model(ModelRecipe(name="lstm", hidden=10), TOKENS)
+    with pytest.raises(InputError, match="the task generate learns no sequence step by step"):
+        validate_training(GENERATE, module, whole_recipe(bptt_steps=8, objective="masked").train)

@@ -11,7 +11,8 @@ from atento.data.examples.streams import Stream, StreamSampler
 from atento.errors import InputError, Interrupted
 from atento.layers import token_cross_entropy
 from atento.models.builders import build_language_model
-from atento.spec import ModelRecipe, Recipe, TrainRecipe
+from atento.spec import ModelRecipe, Recipe, TokensRecipe, TrainRecipe
+from atento.tasks.generate.codec import TextCodec
 from atento.tasks.generate.training import TRUNCATED_BPTT, batch_rows
 from atento.training import new_learner
 from atento.training.gradients import backpropagate_stateful
@@ -36,11 +37,12 @@ def test_the_loss_is_that_of_one_walk_and_its_gradient_stops_at_the_window(name)
     torch.manual_seed(0)
     model = build_language_model(ModelRecipe(name=name, hidden=7, layers=2, dropout=0.0), TOKENS).double()
     learner = new_learner(model, Recipe())
+    codec = TextCodec.learn(TokensRecipe(source="char"), [(WORDS, "")])
     stream = Stream(torch.randint(4, TOKENS, (70,)).tolist(), WINDOW)
     batches = StreamSampler(stream, batch_tokens=ROWS * WINDOW, seed=0, lanes=True).epoch(0)
     state = model.decoder.start(model.empty_source(ROWS))
     for position, starts in enumerate(batches):
-        batch = batch_rows(None, [stream[start] for start in starts])
+        batch = batch_rows(codec, [stream[start] for start in starts])
         model.zero_grad()
         learner.progress.position = position
         found = backpropagate_stateful(TRUNCATED_BPTT, learner, batch, TrainRecipe(), torch.device("cpu"))

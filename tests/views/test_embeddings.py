@@ -10,8 +10,7 @@ from matplotlib.image import imread
 from atento.data import read_vectors
 from atento.errors import InputError
 from atento.views import Embeddings
-from atento.views.embeddings import embeddings_text
-from atento.views.embeddings_page import render_map
+from atento.views.embeddings import embeddings_text, render_map
 from atento.views.word_map import Box, embeddings_view, place_labels
 
 GROUPS = {"cat": "dog horse goat", "pear": "plum cherry orange", "van": "bus truck taxi"}

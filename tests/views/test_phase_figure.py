@@ -7,7 +7,7 @@ from matplotlib.image import imread
 
 from atento.data.dynamics import lorenz
 from atento.views.phase import phase_view
-from atento.views.phase_figure import draw_times, draw_trajectory, phase_figure
+from atento.views.phase_page import draw_times, draw_trajectory, phase_figure
 
 
 @pytest.fixture(scope="module")

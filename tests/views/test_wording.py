@@ -32,9 +32,7 @@ def test_numbers_in_words(say, value, words):
     assert say(value) == words
 
 
-def test_counting_and_shortening():
-    assert wording.counted(1, "model") == "1 model"
-    assert wording.counted(2000, "example") == "2,000 examples"
+def test_shortening():
     assert wording.shortened("abcdef", 4) == "abc…"
     assert wording.shortened("abcd", 4) == "abcd"
 

@@ -1,24 +1,23 @@
 """Backtest: forecasts from several origins in the last part of the data, each from the rows before it alone."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from atento.api.compare import LEAST_SHARE, SHARE_FOR_LEARNING, bound
+from atento.api.compare import bound, share_of
 from atento.api.fit import fit
 from atento.api.folders import folder_name, new_folder, require_free
-from atento.api.prepare import Data, learn, read_data, tell
-from atento.api.recipes import Assembled, Settings, assemble, gather_values
-from atento.api.run import Run
-from atento.bundle import write_json
+from atento.api.prepare import Assembled, Data, assemble, gather_values, learn, read_data, tell
+from atento.bundle import Json, write_json
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError
 from atento.metrics.metric import Metric
 from atento.spec import Recipe
+from atento.spec.recipe import Settings, Values
 from atento.tasks.forecast.forecast import FORECAST
 from atento.tasks.forecast.split import parse_sharing
 from atento.tasks.task import Baseline, baselines_of
@@ -62,7 +61,7 @@ class Backtest:
     data: str
     metric: str
     metrics: dict[str, str]
-    origins: list[dict[str, Any]]
+    origins: list[Json]
     refit: bool
     horizon: int
     rows: list[OriginRow]
@@ -74,7 +73,7 @@ class Backtest:
         """The model that is best on average."""
         return self.means[0].model
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The same in dicts and lists, as backtest.json holds it."""
         return {**{key: value for key, value in asdict(self).items() if key != "folder"}, "winner": self.winner}
 
@@ -86,7 +85,7 @@ class Fold(NamedTuple):
     """One origin: what may be learned from, and what is asked after it."""
 
     number: int  # from 1
-    values: dict[str, Any]  # what the recipe says of it
+    values: Values  # what the recipe says of it
     data: Data
 
 
@@ -107,7 +106,8 @@ def backtest(
     """Cut the last part of the data into so many sections and forecast each; with `refit` every section by models
     trained on all rows before it, else all by models trained on the rows before the first.
     """
-    require_origins(origins)
+    if not 1 <= origins <= MOST_ORIGINS:
+        raise InputError("--origins: there is one at least.", found=str(origins), fix=f"--origins {ORIGINS}")
     values = bound(
         gather_values(str(data), task=FORECAST.name, model="auto", settings=settings, seed=seed, budget=budget)
     )
@@ -121,43 +121,18 @@ def backtest(
     tell(folds[0].data.reading.notes, on_event)
     codec = learn(folds[0].data)
     metrics = chosen.task.judging.metrics(codec)  # on the scales of the first origin, so that origins can be compared
-    shared = {**values, **share_of(values["train.budget"], len(names) * (origins if refit else 1))}
-    train = partial(train_one, shared, folder=folder, device=device, on_event=on_event)
+    if values["train.budget"]:
+        values["train.budget"] = share_of(values["train.budget"], len(names) * (origins if refit else 1))
+    train = partial(fit_model, values, folder=folder, device=device, on_event=on_event)
     rows: list[OriginRow] = []
     for make in baselines_of(chosen.task, codec):
-        rows += rows_of(make().name, folds, metrics, baseline_answers(make, refit=refit), baseline=True)
+        rows += rows_of(make().name, folds, metrics, partial(fit_baseline, make), refit=refit, baseline=True)
     for name in names:
-        rows += rows_of(name, folds, metrics, model_answers(name, train, refit=refit), baseline=False)
+        rows += rows_of(name, folds, metrics, partial(train, name), refit=refit, baseline=False)
     found = outcome(folder, folds, metrics, rows, refit=refit, took=time.perf_counter() - started)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / BACKTEST, found.to_json())
     return found
-
-
-def require_origins(origins: int) -> None:
-    """One at least, and no endless number."""
-    if not 1 <= origins <= MOST_ORIGINS:
-        raise InputError("--origins: there is one at least.", found=str(origins), fix=f"--origins {ORIGINS}")
-
-
-def share_of(budget: float, runs: int) -> dict[str, float]:
-    """The seconds of each run, as a recipe says them; nothing where time is no limit."""
-    return {"train.budget": max(LEAST_SHARE, round(SHARE_FOR_LEARNING * budget / runs, 1))} if budget else {}
-
-
-def train_one(
-    values: dict[str, Any], name: str, fold: Fold, *, folder: Path, device: str, on_event: EventCallback
-) -> Run:
-    """A model of that name, fitted on the rows before an origin."""
-    return fit(
-        fold.data.recipe.data.train,
-        task=FORECAST.name,
-        model=name,
-        settings={**values, **fold.values},
-        device=device,
-        out=folder / f"origin-{fold.number}" / folder_name(name),
-        on_event=on_event,
-    )
 
 
 def outcome(
@@ -190,7 +165,7 @@ def refuse_own_parts(recipe: Recipe) -> None:
             )
 
 
-def cut_folds(chosen: Assembled, values: dict[str, Any], origins: int) -> list[Fold]:
+def cut_folds(chosen: Assembled, values: Values, origins: int) -> list[Fold]:
     """The test part in so many sections; before each, the rows up to it, the last of them to validate."""
     recipe = chosen.recipe
     sharing = parse_sharing(recipe.data.split, own_valid=False, own_test=False)
@@ -219,46 +194,45 @@ def cut_folds(chosen: Assembled, values: dict[str, Any], origins: int) -> list[F
     return folds
 
 
-Answers = Callable[[Fold, Fold], list[Any]]  # the first origin, this one -> what is forecast after this one
+Answer = Callable[[list[Any]], Iterable[Any]]  # sources -> forecasts
 
 
-def baseline_answers(make: Callable[[], Baseline], *, refit: bool) -> Answers:
-    """A simple model, fitted anew at each origin or at the first."""
-    kept: dict[int, Baseline] = {}
-
-    def answer(first: Fold, fold: Fold) -> list[Any]:
-        learned = fold if refit else first
-        if learned.number not in kept:
-            kept[learned.number] = make()
-            train = learned.data.reading.train
-            kept[learned.number].fit([series for series, _ in train], [frame for _, frame in train])
-        return list(kept[learned.number].predict([question.source for question in fold.data.reading.test]))
-
-    return answer
+def fit_baseline(make: Callable[[], Baseline], fold: Fold) -> Answer:
+    """A simple model, fitted on the rows before an origin."""
+    baseline, train = make(), fold.data.reading.train
+    baseline.fit([series for series, _ in train], [frame for _, frame in train])
+    return baseline.predict
 
 
-def model_answers(name: str, train: Callable[[str, Fold], Run], *, refit: bool) -> Answers:
-    """A model, trained anew at each origin or at the first."""
-    kept: dict[int, Run] = {}
-
-    def answer(first: Fold, fold: Fold) -> list[Any]:
-        learned = fold if refit else first
-        if learned.number not in kept:
-            kept[learned.number] = train(name, learned)
-        answers = kept[learned.number].predictor.answer([question.source for question in fold.data.reading.test])
-        return [one.judged for one in answers]
-
-    return answer
+def fit_model(values: Values, name: str, fold: Fold, *, folder: Path, device: str, on_event: EventCallback) -> Answer:
+    """A model of that name, fitted on the rows before an origin."""
+    run = fit(
+        fold.data.recipe.data.train,
+        task=FORECAST.name,
+        model=name,
+        settings={**values, **fold.values},
+        device=device,
+        out=folder / f"origin-{fold.number}" / folder_name(name),
+        on_event=on_event,
+    )
+    return lambda sources: [one.judged for one in run.predictor.answer(sources)]
 
 
 def rows_of(
-    name: str, folds: Sequence[Fold], metrics: Sequence[Metric], answer: Answers, *, baseline: bool
+    name: str,
+    folds: Sequence[Fold],
+    metrics: Sequence[Metric],
+    learn: Callable[[Fold], Answer],
+    *,
+    refit: bool,
+    baseline: bool,
 ) -> list[OriginRow]:
-    """One row an origin."""
-    rows = []
+    """One row an origin, by what was learned anew there or at the first."""
+    rows, answer = [], learn(folds[0])
     for fold in folds:
+        answer = learn(fold) if refit and fold is not folds[0] else answer
         sources = [question.source for question in fold.data.reading.test]
-        outputs, references = answer(folds[0], fold), [question.references for question in fold.data.reading.test]
+        outputs, references = list(answer(sources)), [question.references for question in fold.data.reading.test]
         scores = {metric.name: metric.for_sources(sources).value(outputs, references) for metric in metrics}
         rows.append(OriginRow(name, baseline, fold.number, len(sources), scores[metrics[0].name], scores))
     return rows

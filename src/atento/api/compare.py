@@ -15,21 +15,34 @@ import torch
 
 from atento.api.explain import alignments
 from atento.api.explain_series import exhibited
-from atento.api.fit import is_begun, require_same_recipe
+from atento.api.fit import is_begun, require_same_recipe, versions
 from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
-from atento.api.outputs import versions
-from atento.api.prepare import Data, build, facts_of, learn, read_data, tell
-from atento.api.recipes import LIMITS, Assembled, Settings, absolute, assemble, gather_values, recipe_for
+from atento.api.prepare import (
+    LIMITS,
+    Assembled,
+    Data,
+    absolute,
+    assemble,
+    build,
+    facts_of,
+    gather_values,
+    learn,
+    read_data,
+    recipe_for,
+    tell,
+)
 from atento.api.report import REPORT, write_report
-from atento.api.run import Run, find_device, load
+from atento.api.run import Run, load
 from atento.api.scoreboard import Entry, baseline_entry, judge, trained_entry
 from atento.api.workers import Job, run_all
-from atento.bundle import read_json, write_atomically, write_json
+from atento.bundle import Json, read_json, write_atomically, write_json
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted, RunError
 from atento.metrics.bootstrap import BandFunction
 from atento.metrics.metric import Metric
+from atento.predictor import find_device
 from atento.spec import Chosen, Recipe, parse_duration
+from atento.spec.recipe import Settings, Values
 from atento.tasks.filling import compared, fill_sizes
 from atento.tasks.task import bands_of, baselines_of, suited
 from atento.training.events import EventCallback, no_callback
@@ -72,7 +85,7 @@ class Board(Comparison):
                 return import_module(name).DataFrame(self.to_columns())
         return self.to_columns()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The document that board.json holds."""
         return {**super().to_json(), "report": str(self.folder / REPORT)}
 
@@ -138,14 +151,14 @@ class Contest:
     device: torch.device
 
 
-def enter_models(
-    chosen: Assembled, values: dict[str, Any], models: Sequence[str], *, seeds: int, device: str
-) -> Contest:
+def enter_models(chosen: Assembled, values: Values, models: Sequence[str], *, seeds: int, device: str) -> Contest:
     """Read the data, learn its codec and fill in every recipe; a model that cannot be built is named before anything is
     written.
     """
+    if seeds < 1:
+        raise InputError("--seeds: a model is trained from one seed at least.", found=str(seeds), fix="--seeds 3")
     names, where = list(models) or list(compared(chosen.task, chosen.recipe.data.train)), find_device(device)
-    count = len(names) * require_seeds(seeds)
+    count = len(names) * seeds
     slots = 1 if where.type == "cuda" else min(count, len(os.sched_getaffinity(0)))
     recipes = share_budget(chosen, values, names, rounds=-(-count // slots), alone=slots == 1)
     share = next(iter(recipes.values())).train  # of the time, the same for all
@@ -205,7 +218,7 @@ def read_trained(contest: Contest, jobs: Sequence[Job], seeds: int) -> list[Entr
     ]
 
 
-def conditions(contest: Contest, values: dict[str, Any], seeds: int, repeat: str, *, took: float) -> dict[str, Any]:
+def conditions(contest: Contest, values: Values, seeds: int, repeat: str, *, took: float) -> Json:
     """What was compared, on which data, and how."""
     task, reading, metrics = contest.data.task, contest.data.reading, contest.metrics
     return {
@@ -240,7 +253,7 @@ def judge_entries(contest: Contest, entries: Sequence[Entry], board: Board) -> B
     return board
 
 
-def bound(values: dict[str, Any]) -> dict[str, Any]:
+def bound(values: Values) -> Values:
     """The user's own limits, time in seconds; else the default budget."""
     limits = Recipe().with_values({key: values[key] for key in LIMITS if key in values}).train
     if not (limits.steps or limits.epochs or limits.budget):
@@ -248,15 +261,13 @@ def bound(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "train.budget": limits.budget}
 
 
-def require_seeds(seeds: int) -> int:
-    """One at least."""
-    if seeds < 1:
-        raise InputError("--seeds: a model is trained from one seed at least.", found=str(seeds), fix="--seeds 3")
-    return seeds
+def share_of(budget: float, runs: int) -> float:
+    """The seconds of training that each of so many runs has."""
+    return max(LEAST_SHARE, round(SHARE_FOR_LEARNING * budget / runs, 1))
 
 
 def share_budget(
-    chosen: Assembled, values: dict[str, Any], names: Sequence[str], *, rounds: int, alone: bool
+    chosen: Assembled, values: Values, names: Sequence[str], *, rounds: int, alone: bool
 ) -> dict[str, Recipe]:
     """One recipe a model: the same data, seed and limits, an equal share of the time."""
     twice = next((name for name in names if list(names).count(name) > 1), None)
@@ -264,7 +275,7 @@ def share_budget(
         raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
     shared = {**values, **absolute(chosen.recipe.data)}  # with the parts that were found
     if values["train.budget"]:
-        share = max(LEAST_SHARE, round(SHARE_FOR_LEARNING * values["train.budget"] / rounds, 1))
+        share = share_of(values["train.budget"], rounds)
         shared["train.budget"] = Chosen(share, "an equal share of the comparison's time")
     if not alone:
         shared["train.threads"] = Chosen(1, "several models are trained side by side")

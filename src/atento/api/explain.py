@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from atento.api.outputs import plain, require_lines
-from atento.bundle import write_atomically
+from atento.bundle import Json, read_predictions, write_atomically
+from atento.errors import InputError
 from atento.models.diagnostics.gradients import gradient_flow
-from atento.predictor import Predictor
+from atento.predictor import Predictor, plain
 from atento.tasks.embed.vectors import table_of, vectors_in
 from atento.tasks.task import EvaluationExample
 from atento.views.attention.alignment import AlignmentView
@@ -93,7 +93,11 @@ def save_alignment(alignment: AlignmentView, out: Path) -> None:
 def batches_of(predictor: Predictor, text: str = "") -> list[Any]:
     """One batch a source, so that nothing is padded: the given text with its answer, or the longest test sources."""
     bundle = predictor.bundle
-    pairs = [(text, predictor.answer([text])[0].text)] if text.strip() else longest_pairs(bundle.folder)
+    if text.strip():
+        pairs = [(text, predictor.answer([text])[0].text)]
+    else:
+        longest = sorted(require_predictions(bundle.folder), key=lambda line: -len(str(line["source"])))[:LONGEST]
+        pairs = [(line["source"], line["references"][0]) for line in longest]
     device = next(predictor.module.parameters()).device
     learning = bundle.task.learning
     batches = [learning.batch(bundle.codec, [learning.encode(bundle.codec, pair)]) for pair in pairs]
@@ -103,15 +107,17 @@ def batches_of(predictor: Predictor, text: str = "") -> list[Any]:
     ]
 
 
-def longest_pairs(folder: Path) -> list[tuple[str, str]]:
-    """The longest sources of the test part with a right answer each."""
-    found = sorted(require_lines(folder), key=lambda line: -len(str(line["source"])))[:LONGEST]
-    return [(line["source"], line["references"][0]) for line in found]
+def require_predictions(folder: Path) -> list[Json]:
+    """The answers on the test part, one at least."""
+    lines = read_predictions(folder)
+    if not lines:
+        raise InputError("there is no text to look at.", found="no test part", fix='give one: atento look RUN "a text"')
+    return lines
 
 
 def sample_source(predictor: Predictor) -> str:
     """A source of the test part, for those who name none."""
-    return str(require_lines(predictor.bundle.folder)[0]["source"])
+    return str(require_predictions(predictor.bundle.folder)[0]["source"])
 
 
 def look_at_gradients(predictor: Predictor, text: str = "") -> GradientFlowView:

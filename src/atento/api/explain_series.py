@@ -18,13 +18,13 @@ from atento.metrics.bootstrap import Runs
 from atento.metrics.forecasts import are_coordinates
 from atento.metrics.latents import predict_steps
 from atento.predictor import Predictor
+from atento.tasks.autoencode.autoencode import latent_path
 from atento.tasks.autoencode.codec import WindowCodec
-from atento.tasks.autoencode.latents import latent_path
 from atento.tasks.autoencode.metrics import NEIGHBOURS
 from atento.tasks.forecast.baselines import last_step, last_value, ridge, seasonal
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.rollout import forecasts, median_of
-from atento.tasks.task import Baseline, EvaluationExample, Task
+from atento.tasks.task import Baseline, Dataset, EvaluationExample, Task
 from atento.views.forecast import ForecastView, forecast_view
 from atento.views.latents import LatentView, latent_view
 from atento.views.phase import PhaseView, phase_view
@@ -45,12 +45,7 @@ def look_at_forecast(predictor: Predictor, asked: str = "") -> ForecastView:
     codec = codec_of(predictor)
     bundle = predictor.bundle
     reading = bundle.read()
-    questions = reading.test or reading.valid
-    if not len(questions):
-        raise InputError(
-            "there is nothing to look at.", found="no test part", fix="train with a test part: data.split=70/10/20"
-        )
-    question = find_question(questions, asked)
+    question = find_question(held_out(reading), asked)
     predicted = {bundle.recipe.model.name: predictor.answer([question.source])[0].value}
     for make in (last_step, ridge) if are_coordinates(codec.frame.channels) else BESIDE:
         baseline = make()
@@ -62,10 +57,17 @@ def look_at_forecast(predictor: Predictor, asked: str = "") -> ForecastView:
 def source_of(predictor: Predictor, text: str) -> Any:
     """The text itself; of a model of series, the past of the test part that goes by that name."""
     bundle = predictor.bundle
-    if bundle.task.reading.kind != "series":
-        return text
-    reading = bundle.read()
-    return find_question(reading.test or reading.valid, text).source
+    return find_question(held_out(bundle.read()), text).source if bundle.task.reading.kind == "series" else text
+
+
+def held_out(reading: Dataset) -> Sequence[EvaluationExample]:
+    """The test part, or where there is none the validation part; without either there is nothing to look at."""
+    questions = reading.test or reading.valid
+    if not len(questions):
+        raise InputError(
+            "there is nothing to look at.", found="no test part", fix="train with a test part: data.split=70/10/20"
+        )
+    return questions
 
 
 def find_question(questions: Sequence[EvaluationExample], asked: str) -> EvaluationExample:
@@ -131,8 +133,7 @@ def codec_of(predictor: Predictor) -> SeriesCodec:
         others = " or ".join((*bundle.task.answering.views, "attention", "steps"))
         found = f"a run of {bundle.task.name}"
         raise InputError("only a forecaster makes forecasts.", found=found, fix=f"--what {others}")
-    codec: SeriesCodec = bundle.codec
-    return codec
+    return bundle.codec
 
 
 def free_runs(predictor: Predictor, pasts: ArrayLike, steps: int, *, series: str = "") -> Numbers:
@@ -201,16 +202,13 @@ def look_at_latents(predictor: Predictor) -> LatentView:
     bundle = predictor.bundle
     codec: WindowCodec = bundle.codec
     reading = bundle.read()
-    questions = reading.test or reading.valid
-    if not len(questions):
-        raise InputError(
-            "there is nothing to look at.", found="no test part", fix="train with a test part: data.split=70/15/15"
-        )
+    questions = held_out(reading)
     first = questions[0].source.series
     held = [question.source for question in questions if question.source.series == first][:MOST]
     series = next((one for one, _ in reading.train if one.name == first), reading.train[0][0])
-    before = latent_path(predictor.module, codec, windows_of(series, codec.frame.look_back))
-    after = latent_path(predictor.module, codec, held)
+    module: Any = predictor.module
+    before = latent_path(module, codec, windows_of(series, codec.frame.look_back))
+    after = latent_path(module, codec, held)
     some = held[:: -(-len(held) // WINDOWS)]
     answers = predictor.answer(some)
     windows = np.stack([past.values for past in some])

@@ -1,24 +1,24 @@
 """Fit: one model, from a file to a folder. Read from `fit` downwards."""
 
+import platform
 import resource
 import shlex
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from atento.api.folders import held, new_folder, require_free
-from atento.api.outputs import model_card, save_outputs, versions
-from atento.api.prepare import Prepared, facts_of, prepare, read_data, tell
-from atento.api.recipes import Settings, assemble, gather_values
-from atento.api.run import Run, find_device, load
+from atento.api.prepare import Prepared, assemble, facts_of, gather_values, prepare, read_data, tell
+from atento.api.run import Run, load
 from atento.api.warm_start import continue_model
 from atento.bundle import (
     EVENTS,
     RECIPE,
     VOCABULARY,
     Bundle,
+    Json,
     is_finished,
     load_bundle,
     read_json,
@@ -29,15 +29,17 @@ from atento.bundle import (
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
 from atento.models.builders.encoder_decoder import count_parameters
-from atento.predictor import Judged, Predictor
+from atento.predictor import Judged, Predictor, find_device, save_outputs
 from atento.spec import Recipe, read_recipe
+from atento.spec.recipe import Settings
 from atento.tasks.encoding import encode_all
-from atento.tasks.task import Dataset, EvaluationExample, Task
+from atento.tasks.task import Dataset, EvaluationExample
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
 from atento.training.events import EventCallback, EventLog, no_callback, read_events
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
 from atento.training.threads import choose_threads
+from atento.version import __version__
 
 WORST = 8
 TRIED = 32  # examples of a step for the clock
@@ -58,6 +60,7 @@ def fit(
     on_event: EventCallback = no_callback,
 ) -> Run:
     """Learn one model and leave it in a folder."""
+    where = find_device(device)
     values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
     before = load_bundle(Path(start_from)) if start_from else None
     if before is not None:
@@ -69,9 +72,9 @@ def fit(
         if resume and is_finished(folder):
             tell([f"{folder} is already finished"], on_event)
             return load(folder, device=device)
-        where = find_device(device)
         found = read_data(chosen, values, device=where.type)
-    codec = begun_with(folder, found.task) if resume else None
+    resumed = resume and is_begun(folder)  # with its own codec, which may have come from a run before it
+    codec = found.task.learning.load(read_json(folder, VOCABULARY)) if resumed else None
     prepared = prepare(found, codec=codec, before=before, on_event=on_event)  # what fails here leaves no folder behind
     with held(folder):
         open_run(folder, prepared, resume=resume)
@@ -104,11 +107,6 @@ def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: boo
 def is_begun(folder: Path) -> bool:
     """Whether a run wrote down what it would do; the recipe comes after the vocabulary."""
     return (folder / RECIPE).exists() and (folder / VOCABULARY).exists()
-
-
-def begun_with(folder: Path, task: Task) -> Any:
-    """The codec of the run to be resumed, which may have come from a run before it; None where none was begun."""
-    return task.learning.load(read_json(folder, VOCABULARY)) if is_begun(folder) else None
 
 
 def open_run(folder: Path, prepared: Prepared, *, resume: bool) -> None:
@@ -216,8 +214,8 @@ def finish(plan: Plan, learner: Learner, reading: Dataset, *, notes: list[str]) 
 
 
 def mistakes(
-    plan: Plan, questions: Sequence[EvaluationExample], answers: Sequence[Judged], lines: Sequence[dict[str, Any]]
-) -> tuple[int, list[dict[str, Any]]]:
+    plan: Plan, questions: Sequence[EvaluationExample], answers: Sequence[Judged], lines: Sequence[Json]
+) -> tuple[int, list[Json]]:
     """How many answers are mistakes, and the worst of them with their numbers in the test part; of equally wrong ones
     those that seemed least likely.
     """
@@ -230,7 +228,7 @@ def mistakes(
     return sum(how >= 1 for how, _ in wrong), [line for _, line in wrong[:WORST]]
 
 
-def curve(folder: Path, metric: str) -> list[dict[str, Any]]:
+def curve(folder: Path, metric: str) -> list[Json]:
     """One point a validation: time, step, the loss before it, the metrics."""
     points, loss = [], None
     for event in read_events(folder / EVENTS):
@@ -253,3 +251,47 @@ def resume_command(folder: Path, device: str = "auto") -> str:
     """What a user types to go on."""
     where = ["--device", device] if device != "auto" else []
     return shlex.join(["atento", "train", str(folder / RECIPE), "--out", str(folder), "--resume", *where])
+
+
+def versions() -> dict[str, str]:
+    """What a run was made with."""
+    return {"atento": __version__, "torch": version("torch"), "python": platform.python_version()}
+
+
+def model_card(metrics: Json, recipe: Recipe) -> str:
+    """A short Markdown page."""
+    data, parts = metrics["data"], metrics["data"]["parts"]
+    made_with = ", ".join(f"{name} {number}" for name, number in metrics["versions"].items())
+    scores = "\n".join(
+        f"| {name} | {value:.4f} | {low:.4f} – {high:.4f} | {metrics['metrics'][name]} |"
+        for name, (value, low, high) in metrics["scores"].items()
+    )
+    notes = "\n".join(f"- {note}" for note in data["notes"])
+    return f"""# {metrics["model"]} on {data["name"]}
+
+Task: {metrics["task"]}. {metrics["parameters"]:,} parameters, trained for {metrics["seconds"]:.0f} s
+({metrics["steps"]:,} steps, {metrics["epochs"]:.1f} epochs) on {metrics["device"]}; seed {metrics["seed"]}.
+
+## Data
+{notes}
+- {parts["train"]:,} training examples, {parts["valid"]:,} for validation, {parts["test"]:,} for the test.
+- fingerprint `{data["fingerprint"]}`
+
+## Quality on the test part, touched once
+
+| metric | value | 95 % interval | what it is |
+|---|---|---|---|
+{scores}
+
+## Use
+
+```
+atento predict FOLDER FILE
+atento look FOLDER "a text"
+```
+
+Made with {made_with}. Repeat with `atento train recipe.toml`.
+
+## Limits
+It has seen only data like that above; on anything else its outputs are guesses. Widths: {recipe.model.hidden}.
+"""

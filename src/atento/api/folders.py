@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from atento.bundle import EVENTS, METRICS, RECIPE, VOCABULARY, is_finished, read_json
+from atento.bundle import EVENTS, METRICS, RECIPE, VOCABULARY, Json, is_finished, read_json
 from atento.errors import AtentoError, InputError, MachineError
+from atento.lines import lines_of
 
 RUNS = Path("runs")
 LOCK = ".lock"
@@ -110,7 +110,7 @@ def folder_in_use(folder: Path) -> InputError:
     )
 
 
-def list_runs(folder: Path = RUNS) -> list[dict[str, Any]]:
+def list_runs(folder: Path = RUNS) -> list[Json]:
     """One entry a run or comparison; a damaged one is listed as such."""
     if not folder.is_dir():
         return []
@@ -118,9 +118,9 @@ def list_runs(folder: Path = RUNS) -> list[dict[str, Any]]:
     return [describe(place) for place in sorted(places, key=lambda place: -place.stat().st_mtime)]
 
 
-def describe(place: Path) -> dict[str, Any]:
+def describe(place: Path) -> Json:
     """What a folder holds."""
-    entry: dict[str, Any] = {"folder": str(place), "kind": "run", "state": "finished", "model": "", "metric": ""}
+    entry: Json = {"folder": str(place), "kind": "run", "state": "finished", "model": "", "metric": ""}
     try:
         if (place / RECIPES).is_dir():
             entry["kind"] = "comparison"
@@ -134,5 +134,5 @@ def describe(place: Path) -> dict[str, Any]:
             return {**entry, "model": metrics["model"], "metric": metrics["metric"], "value": value}
         entry["state"] = "running" if in_use(place) else "can be resumed"
     except (AtentoError, KeyError, TypeError) as error:
-        entry["state"] = f"damaged: {error}".splitlines()[0]
+        entry["state"] = lines_of(f"damaged: {error}")[0]
     return {**entry, "value": None}

@@ -1,22 +1,20 @@
 """What a file is, what is wrong with it, and what to type next."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from atento.api.inspect_series import channels_of, series_problems
-from atento.api.prepare import Data, read_data
-from atento.api.problems import InspectedData, Problem, problems_of, refused_rows
-from atento.api.recipes import recipe_for
+from atento.api.prepare import Data, read_data, recipe_for
+from atento.api.problems import InspectedData, Problem, command_of, problems_of, refused_rows
+from atento.bundle import Json
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.columns.column import label_histogram, length_histogram
 from atento.data.evidence.evidence import evidence_of
-from atento.data.sources.reading import read_source
-from atento.data.sources.siblings import find_splits
-from atento.data.tables.chunks import first_chunk, is_large
+from atento.data.sources.reading import is_large, read_source
+from atento.data.sources.splits import find_splits
+from atento.data.tables.chunks import first_chunk
 from atento.data.tables.table import Table, parsed_once
 from atento.errors import AtentoError
 from atento.spec import DataRecipe
@@ -38,7 +36,7 @@ class Inspection:
     file: str
     kind: str  # csv, jsonl, folder …
     rows: int
-    columns: list[dict[str, Any]]  # each column in numbers
+    columns: list[Json]  # each column in numbers
     next: list[str]  # commands
     task: str | None = None
     guesses: dict[str, Recognition] = field(default_factory=dict)  # how likely each task is, the likeliest first
@@ -46,17 +44,17 @@ class Inspection:
     notes: list[str] = field(default_factory=list)
     used_as: dict[str, str] = field(default_factory=dict)  # column -> what the task reads it as
     parts: dict[str, int] = field(default_factory=dict)  # examples for training, validation and test
-    lengths: list[dict[str, Any]] = field(default_factory=list)  # histograms of texts
-    labels: list[dict[str, Any]] = field(default_factory=list)  # how often each label occurs
+    lengths: list[Json] = field(default_factory=list)  # histograms of texts
+    labels: list[Json] = field(default_factory=list)  # how often each label occurs
     distinct_labels: int = 0
     tokens: list[str] = field(default_factory=list)  # how texts would be cut
-    channels: list[dict[str, Any]] = field(default_factory=list)  # of series, each channel in numbers
+    channels: list[Json] = field(default_factory=list)  # of series, each channel in numbers
     examples: list[list[str]] = field(default_factory=list)  # a few of a built-in set
     problems: list[Problem] = field(default_factory=list)
     more_problems: int = 0  # that are not listed
-    evidence: dict[str, Any] = field(default_factory=dict)  # all other facts about the file
+    evidence: Json = field(default_factory=dict)  # all other facts about the file
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The same in dicts and lists."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "evidence"}
         return {
@@ -108,12 +106,12 @@ def inspect_table(file: str, values: dict[str, str], siblings: Sequence[str]) ->
             rows = rows or [problem_of(error)]
     if found.refused:
         mend = {"data.bad_rows": "skip", **mend}
-    settings = [word for key, value in mend.items() for word in ("--set", f"{key}={value}")]
+    settings = [f"{key}={value}" for key, value in mend.items()]
     if settings:  # one command mends all rows
-        rows = [row._replace(command=shlex.join(["atento", "compare", file, *settings])) for row in rows]
+        rows = [row._replace(command=command_of(file, settings)) for row in rows]
     found.problems = [*rows[:MOST_ROWS], *found.problems]
     found.more_problems = len(rows[MOST_ROWS:])
-    commands = [shlex.join(["atento", verb, file, *settings]) for verb in VERBS]
+    commands = [command_of(file, settings, verb=verb) for verb in VERBS]
     found.next = commands if likely else ["atento data"]
     return found
 
@@ -140,7 +138,8 @@ def describe_parts(found: Inspection, file: str, data: Data, table: Table) -> No
     reading = data.reading
     found.refused = len(reading.refused)
     found.parts = {"train": len(reading.train), "valid": len(reading.valid), "test": len(reading.test)}
-    found.tokens = token_notes(data)
+    some = reading.train[:: 1 + len(reading.train) // MOST_LEARNED]
+    found.tokens = list(learn_codec(data.task, data.recipe, some).notes)
     if data.task.reading.kind == "series":
         found.channels, found.problems = channels_of(reading), series_problems(file, reading)
         return
@@ -179,7 +178,7 @@ def inspected_data(file: str, data: Data, *, table: Table, roles: dict[int, str]
     )
 
 
-def lengths_of(data: InspectedData) -> list[dict[str, Any]]:
+def lengths_of(data: InspectedData) -> list[Json]:
     """A histogram of every text of an example; of words where there are any, else of characters."""
     pairs = [*data.train, *data.held_out]
     texts = {name: [text_of(pair) for pair in pairs] for name, text_of in data.task.reading.texts.items()}
@@ -203,12 +202,6 @@ def lengths_of(data: InspectedData) -> list[dict[str, Any]]:
     return found
 
 
-def token_notes(data: Data) -> list[str]:
-    """At what level the task cuts texts and what it finds there, from a part of the training rows."""
-    step = 1 + len(data.reading.train) // MOST_LEARNED
-    return list(learn_codec(data.task, data.recipe, data.reading.train[::step]).notes)
-
-
 def inspect_builtin(name: str) -> Inspection:
     """A generated set needs no mending."""
     entry = BUILTIN[name]
@@ -225,5 +218,5 @@ def inspect_builtin(name: str) -> Inspection:
         notes=list(reading.notes),
         task=task.name,
         examples=[list(pair) for pair in shown[:5]],
-        next=[f"atento compare {name}", f"atento train {name}"],
+        next=[command_of(name, (), verb=verb) for verb in VERBS],
     )

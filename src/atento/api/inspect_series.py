@@ -1,51 +1,42 @@
 """What a set of series looks like: each channel in numbers and as a line, and what may mislead."""
 
-import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from atento.api.problems import FEW_TESTED, Problem
+from atento.api.problems import FEW_TESTED, Problem, command_of
+from atento.bundle import Json
 from atento.data.records import counted
 from atento.data.series import Series
 from atento.data.series.covariates import shifted_targets
-from atento.data.series.series import Numbers
 from atento.tasks.forecast.windows import WindowSpec
 from atento.tasks.task import Dataset
+from atento.views.forecast import blocks
 
 MOST_CHANNELS = 24  # that are listed
-LEVELS = "▁▂▃▄▅▆▇█"
 POINTS = 40  # of a line
 FAR = 20.0  # distances between quartiles that make a number an outlier
 FEW_WINDOWS = 200  # to train on
 
 
-def channels_of(reading: Dataset) -> list[dict[str, Any]]:
+def channels_of(reading: Dataset) -> list[Json]:
     """Each channel over the training parts of all series; the line is the first series'."""
     series, frame = [one for one, _ in reading.train], reading.train[0][1]
     return [channel_facts(frame.channels[at], series, at) for at in range(min(len(frame.channels), MOST_CHANNELS))]
 
 
-def channel_facts(name: str, series: Sequence[Series], at: int) -> dict[str, Any]:
+def channel_facts(name: str, series: Sequence[Series], at: int) -> Json:
     """One channel in numbers."""
     values = np.concatenate([one.values[:, at] for one in series])
+    means = [chunk.mean() for chunk in np.array_split(series[0].values[:, at], min(POINTS, len(series[0])))]
     return {
         "name": name,
         "mean": float(values.mean()),
         "std": float(values.std()),
         "low": float(values.min()),
         "high": float(values.max()),
-        "line": line_of(series[0].values[:, at]),
+        "line": blocks(means, POINTS, (min(means), max(means))),
     }
-
-
-def line_of(values: Numbers) -> str:
-    """The course of (T,) in block characters."""
-    means = [chunk.mean() for chunk in np.array_split(values, min(POINTS, len(values)))]
-    low, high = min(means), max(means)
-    reach = (high - low) or 1.0
-    return "".join(LEVELS[min(len(LEVELS) - 1, int((mean - low) / reach * len(LEVELS)))] for mean in means)
 
 
 def series_problems(file: str, reading: Dataset) -> list[Problem]:
@@ -63,7 +54,7 @@ def told_beforehand(file: str, series: Sequence[Series], frame: WindowSpec, read
         covariate, channel = frame.covariates[leak.covariate], frame.channels[leak.channel]
         where = f"the covariate {covariate!r} is {channel!r}, moved by {counted(abs(leak.ahead), 'step')}"
         rest = [name for name in frame.covariates if name != covariate]
-        known = command_of(file, f"data.future_covariates={','.join(rest)}")
+        known = command_of(file, [f"data.future_covariates={','.join(rest)}"])
         yield Problem("leak", where, "a model would read the answer; leave it out of data.future_covariates", known)
 
 
@@ -77,7 +68,7 @@ def never_changing(file: str, series: Sequence[Series], frame: WindowSpec, readi
     if still:
         moving = [name for name in frame.channels if name not in still]
         where = f"{counted(len(still), 'channel')} never changes in the training part: {', '.join(still[:5])}"
-        yield Problem("columns", where, "leave it out", command_of(file, f"data.target={','.join(moving)}"))
+        yield Problem("columns", where, "leave it out", command_of(file, [f"data.target={','.join(moving)}"]))
 
 
 def far_away(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:
@@ -99,15 +90,10 @@ def too_few(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dat
     if windows < FEW_WINDOWS:
         where = f"only {counted(windows, 'window')} of {frame.window} steps to train on"
         if frame.look_back > 1:
-            shorter = command_of(file, f"data.look_back={frame.look_back // 2}")
+            shorter = command_of(file, [f"data.look_back={frame.look_back // 2}"])
             yield Problem("size", where, "a shorter past leaves more of them", shorter)
         else:
             yield Problem("size", where, "give more rows")
     if len(reading.test) < FEW_TESTED:
         where = f"only {counted(len(reading.test), 'forecast')} to test on: one more moves the score by percents"
-        yield Problem("size", where, "give the test a larger share", command_of(file, "data.split=60/10/30"))
-
-
-def command_of(file: str, setting: str) -> str:
-    """What a user types to mend it."""
-    return shlex.join(["atento", "compare", file, "--set", setting])
+        yield Problem("size", where, "give the test a larger share", command_of(file, ["data.split=60/10/30"]))

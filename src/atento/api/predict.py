@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from atento.api.recipes import Settings
+from atento.bundle import Json
 from atento.data.builtin.catalogue import is_builtin
 from atento.data.examples.pairs import COMMA
 from atento.data.records import counted, in_words
@@ -15,6 +15,7 @@ from atento.data.tables.writing import find_writer, write_table
 from atento.errors import InputError
 from atento.predictor import Predictor
 from atento.spec import Recipe, parse_settings
+from atento.spec.recipe import Settings
 from atento.tasks.task import Answer, LabelledFile
 from atento.training.events import EventCallback, no_callback
 
@@ -32,17 +33,17 @@ class Evaluation:
     smaller_is_better: bool
     metrics: dict[str, str]  # each metric, and what it is
     scores: dict[str, list[float]]  # value, low and high of each
-    lengths: list[dict[str, Any]]  # the headline on sources of several lengths
+    lengths: list[Json]  # the headline on sources of several lengths
     examples: int
     predictions_per_second: float
-    exposure: dict[str, Any] | None = None  # accuracy after true tokens against accuracy after its own
+    exposure: Json | None = None  # accuracy after true tokens against accuracy after its own
 
     @property
     def value(self) -> float:
         """The headline metric."""
         return self.scores[self.metric][0]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The same in dicts and lists."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         return {key: value for key, value in found.items() if key != "exposure" or value is not None}
@@ -57,7 +58,7 @@ class Predictions(NamedTuple):
 
 def with_settings(predictor: Predictor, settings: Settings) -> Recipe:
     """The run's recipe with other data and decode keys; the model stays what it is."""
-    values = settings if isinstance(settings, dict) else parse_settings(settings)
+    values = parse_settings(settings)
     for key in values:
         if not key.startswith(("data.", "decode.")):
             raise InputError(
@@ -69,7 +70,7 @@ def with_settings(predictor: Predictor, settings: Settings) -> Recipe:
 def recipe_for_file(predictor: Predictor, file: str, settings: Settings) -> Recipe:
     """The columns the user names, else those the run was trained on; a file that lacks these has its own."""
     recipe = with_settings(predictor, settings)
-    values = settings if isinstance(settings, dict) else parse_settings(settings)
+    values = parse_settings(settings)
     data = predictor.bundle.recipe.data
     names = {"data.source": data.source, "data.target": data.target}
     if not any(names.values()) or predictor.bundle.task.reading.kind == "series":  # these are read as they were learned
@@ -139,10 +140,10 @@ def predict_lines(
     if out is not None:
         find_writer(out)
     answers = predictor.answer(list(lines), decode=with_settings(predictor, settings).decode)
-    table = beside({"source": list(lines)}, answers)
+    found = Predictions(beside({"source": list(lines)}, answers), answers)
     if out is not None:
-        write_table(out, table)
-    return Predictions(table, answers)
+        write_table(out, found.columns)
+    return found
 
 
 def beside(columns: Mapping[str, list[Any]], answers: Sequence[Answer]) -> dict[str, list[Any]]:

@@ -1,28 +1,117 @@
-"""Prepare: from a whole recipe to a model that can be trained, in the same way for every command.
+"""Prepare: from what a user typed to a model that can be trained, in the same way for every command.
 
-`read_data` reads the three parts and fills in the sizes that follow from them; `prepare` learns the codec, builds the
-module and gives it its first weights. Each command takes the halves it needs.
+`gather_values` and `assemble` make the recipe; `read_data` reads the three parts and fills in the sizes that follow
+from them; `prepare` learns the codec, builds the module and gives it its first weights.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from atento.api.recipes import Assembled, Settings, assemble, gather_values
-from atento.api.run import find_device
 from atento.api.warm_start import take_codec, take_weights
-from atento.bundle import Bundle
+from atento.bundle import Bundle, Json
+from atento.data.builtin.catalogue import is_builtin
+from atento.data.sources.splits import find_splits
 from atento.data.tables.table import parsed_once
-from atento.spec import DEFAULT, Chosen, Recipe
+from atento.errors import InputError
+from atento.models.names import ModelName
+from atento.predictor import find_device
+from atento.spec import DEFAULT, Chosen, DataRecipe, Recipe, parse_duration, parse_settings, read_reasons, read_values
+from atento.spec.recipe import Settings, Values
 from atento.tasks.embed.vectors import start_words
-from atento.tasks.filling import fill_sizes
+from atento.tasks.filling import BY_USER, fill_defaults, fill_sizes
+from atento.tasks.finding import find_task
 from atento.tasks.task import Dataset, Task, learn_codec
 from atento.training.events import EventCallback, no_callback
 from atento.training.loop import validate_training
+
+LIMITS = ("train.steps", "train.epochs", "train.budget")
+DEFAULT_BUDGET = 600.0
+
+
+def gather_values(
+    source: str, *, task: str, model: str, settings: Settings, seed: int | None, budget: str | float | None
+) -> Values:
+    """Everything the user gave, as recipe keys: the file first, then --set, then options of their own."""
+    values: Values = read_values(Path(source)) if source.endswith(".toml") else {"data.train": source}
+    values |= parse_settings(settings)
+    if task != "auto":
+        values["task"] = task
+    if model != "auto":
+        values["model.name"] = model
+    if seed is not None:
+        values["train.seed"] = seed
+    if budget is not None:
+        values["train.budget"] = parse_duration(budget, where="--budget") if isinstance(budget, str) else budget
+    if not values.get("data.train"):
+        raise InputError(
+            f"{source}: the recipe names no data.", found="data.train is empty", fix="--set data.train=FILE"
+        )
+    return values
+
+
+class Assembled(NamedTuple):
+    """A task, a whole recipe, and what was guessed, in words."""
+
+    task: Task
+    recipe: Recipe
+    notes: list[str]
+
+
+def assemble(values: Mapping[str, Any], *, where: str = "") -> Assembled:
+    """The task, the recipe with the task's defaults filled in, and what was guessed."""
+    bare = Recipe().with_values(dict(values), where=where)
+    parts, found = find_splits(bare.data)
+    bare = bare.with_values(parts)
+    task, guess = find_task(bare.task, bare.data)
+    known = recipe_for(task, {**values, **parts}, where=where)
+    return known._replace(notes=[*found, *([guess] if guess else []), *known.notes])
+
+
+def recipe_for(task: Task, values: Mapping[str, Any], *, where: str = "") -> Assembled:
+    """The same for a task that is known; the data is not looked at."""
+    bare = Recipe().with_values(dict(values), where=where)
+    name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
+    recipe = fill_defaults(task, values, data=name, where=where, why=reasons_for(values, where))
+    task.learning.check_name(ModelName.parse(recipe.model.name))  # a wrong name is refused before a large file is read
+    notes = []
+    limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
+    if limited:  # the user's limits stand alone
+        others = {key: 0 for key in LIMITS if key not in values}
+        recipe = recipe.with_values(others, why="off: the user's own limit stands alone")
+    elif not recipe.train.budget:
+        recipe = recipe.with_values({"train.budget": DEFAULT_BUDGET}, why="default budget; --budget changes it")
+    if "model.name" not in values:
+        notes.append(f"model: {recipe.model.name} (the default; `atento models` lists all)")
+    if not limited:
+        notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
+    named = {"tokens.vectors": str(Path(recipe.tokens.vectors).absolute()) if recipe.tokens.vectors else ""}
+    return Assembled(task, recipe.with_values({**absolute(recipe.data), **named}), notes)
+
+
+def reasons_for(values: Mapping[str, Any], file: str) -> dict[str, str]:
+    """Where each value came from: as the recipe file says, where it still has the file's value, else from the user."""
+    reasons = {key: BY_USER for key, value in values.items() if value != ""}
+    if file:
+        written, then = read_values(Path(file)), read_reasons(Path(file))
+        reasons |= {key: why for key, why in then.items() if key in values and values[key] == written[key]}
+    return reasons
+
+
+def absolute(data: DataRecipe) -> dict[str, str]:
+    """File names that hold from any folder, so that a run's own recipe repeats it."""
+    named = {}
+    for key in ("train", "valid", "test"):
+        value = getattr(data, key)
+        if value and not is_builtin(value):
+            paths = [value] if Path(value).exists() else value.split(",")
+            value = ",".join(str(Path(path.strip()).absolute()) for path in paths)
+        named[f"data.{key}"] = value
+    return named
 
 
 @dataclass(frozen=True)
@@ -72,7 +161,7 @@ class ExplainedRecipe:
         """Every value with its reason."""
         return {key: Chosen(value, self.recipe.why(key)) for key, value in self.recipe.flat().items()}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The same in dicts and lists."""
         return {"recipe": {key: one._asdict() for key, one in self.values().items()}, "notes": list(self.notes)}
 
@@ -112,18 +201,15 @@ def prepare(
     module = build(task, recipe, codec)
     if recipe.train.class_weight and task.learning.class_weights is not None:
         task.learning.class_weights(module, codec, recipe.train.class_weight)
+    started, begun = before is not None, ""
     if before is not None:
-        begun = [take_weights(module, before)]
-    else:
-        solved = (
-            task.learning.closed_form(module, codec, reading.train) if task.learning.closed_form is not None else ""
-        )
-        begun = [solved] if solved else []
-    tell(begun, on_event)
-    words = start_words(module, codec, recipe, started=before is not None)
-    tell(words, on_event)
-    notes = (*data.notes, *codec.notes, *begun, *words)
-    started = before is not None
+        begun = take_weights(module, before)
+    elif task.learning.closed_form is not None:
+        begun = task.learning.closed_form(module, codec, reading.train)
+    words = start_words(module, codec, recipe, started=started)
+    first = [begun, *words] if begun else words
+    tell(first, on_event)
+    notes = (*data.notes, *codec.notes, *first)
     return Prepared(task, recipe, reading, codec, module, notes, started=started, solved=bool(begun) and not started)
 
 
@@ -141,7 +227,7 @@ def build(task: Task, recipe: Recipe, codec: Any) -> nn.Module:
     return module
 
 
-def facts_of(reading: Dataset, notes: Iterable[str]) -> dict[str, Any]:
+def facts_of(reading: Dataset, notes: Iterable[str]) -> Json:
     """A data set in words and numbers, for the folder of a run or a comparison."""
     return {
         "name": reading.name,

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from statistics import median
 from typing import NamedTuple
@@ -56,7 +56,12 @@ class InspectedData(NamedTuple):
 
     def compare(self, *settings: str) -> str:
         """The command with these settings."""
-        return shlex.join(["atento", "compare", self.file, *(word for one in settings for word in ("--set", one))])
+        return command_of(self.file, settings)
+
+
+def command_of(file: str, settings: Iterable[str], *, verb: str = "compare") -> str:
+    """What a user types to use a file with these settings."""
+    return shlex.join(["atento", verb, file, *(word for one in settings for word in ("--set", one))])
 
 
 def problems_of(data: InspectedData) -> list[Problem]:
@@ -69,7 +74,7 @@ def problems_of(data: InspectedData) -> list[Problem]:
 
 def refused_rows(file: str, refused: Sequence[Refusal]) -> list[Problem]:
     """The rows that cannot be used, one by one."""
-    skip = shlex.join(["atento", "compare", file, "--set", "data.bad_rows=skip"])
+    skip = command_of(file, ["data.bad_rows=skip"])
     return [Problem("rows", str(refusal), refusal.fix, skip) for refusal in refused]
 
 
@@ -101,21 +106,17 @@ def leaks_in_columns(data: InspectedData) -> Iterator[Problem]:
     read = [at for at, part in data.roles.items() if part != "label"]
     table, label = data.table, parts["label"]
     for found in leaking_columns(table.columns, table.rows, read=read, label=label):
-        at = table.columns.index(found.column)
-        if all(row[at].startswith(row[label]) for row in table.rows):
+        other = table.columns.index(found.column)
+        if all(row[other].startswith(row[label]) for row in table.rows):
             fix = f"it holds finer labels; {table.columns[label]!r} is learned unless you name it"
             command = data.compare(f"data.label={found.column}")
             yield Problem("labels", f"{found.column!r} has {found.values} values within the labels", fix, command)
             continue
         where = f"column {found.column!r} says the label: each of its {found.values} values stands beside one"
-        fix = f"a new text would come without it; it is not read, {in_words(named(table, read))} is"
+        names = in_words([repr(table.columns[at]) for at in read])
+        fix = f"a new text would come without it; it is not read, {names} is"
         settings = [f"data.source={table.columns[read[0]]}", f"data.label={table.columns[label]}"]
         yield Problem("leak", where, fix, data.compare(*settings))
-
-
-def named(table: Table, columns: Sequence[int]) -> list[str]:
-    """The names of columns."""
-    return [repr(table.columns[at]) for at in columns]
 
 
 def duplicates(data: InspectedData) -> Iterator[Problem]:

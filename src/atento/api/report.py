@@ -5,8 +5,16 @@ from pathlib import Path
 
 from atento.api.explain import alignments
 from atento.api.folders import BOARD
-from atento.api.outputs import read_lines, worst_of
-from atento.bundle import METRICS, OUTPUTS, RECIPE, check_manifest, damaged, read_json, write_atomically
+from atento.bundle import (
+    METRICS,
+    OUTPUTS,
+    RECIPE,
+    check_manifest,
+    damaged,
+    read_json,
+    read_predictions,
+    write_atomically,
+)
 from atento.spec import read_recipe
 from atento.tasks.task import EvaluationExample
 from atento.views.report.board import Comparison, Row
@@ -34,10 +42,9 @@ def board_of_run(folder: Path) -> Comparison:
     metrics = read_json(folder, METRICS)
     recipe = read_recipe(folder / RECIPE)
     value, low, high = metrics["scores"][metrics["metric"]]
-    found = {**metrics, "value": value, "low": low, "high": high, "tied": True, "folder": ""}
-    row = Row.from_json({**found, "recipe": recipe.to_toml(), "worst": worst_of(metrics)})
+    row = Row.from_metrics(metrics, value=value, low=low, high=high, tied=True, recipe=recipe.to_toml())
     texts = not (folder / OUTPUTS).exists()  # answers that are arrays belong to sources that only their data holds
-    lines = read_lines(folder) if texts else []
+    lines = read_predictions(folder) if texts else []
     test = [EvaluationExample(line["source"], tuple(line["references"])) for line in lines]
     budget = recipe.train.budget or None
     verdict = f"{row.model}: {metrics['metric']} {score(value)} ({score(low)}–{score(high)}) on the test part."

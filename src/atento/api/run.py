@@ -10,17 +10,17 @@ from torch import nn
 
 from atento.api import explain, explain_series
 from atento.api.predict import Evaluation, evaluate, predict_file, with_settings
-from atento.api.recipes import Settings
 from atento.api.report import write_report
+from atento.bundle import Json
 from atento.checks import Checked
 from atento.checks.runs import check_run
 from atento.data.series.series import Numbers
-from atento.errors import InputError, MachineError
+from atento.errors import InputError
 from atento.models.diagnostics.gradients import GradientFlow
 from atento.models.diagnostics.gradients import gradient_flow as flow_of_module
-from atento.predictor import Predictor
-from atento.tasks.task import Alignment
-from atento.tasks.traces import TraceMatrix
+from atento.predictor import Predictor, find_device
+from atento.spec.recipe import Settings
+from atento.tasks.traces import Alignment, TraceMatrix
 from atento.views.embeddings import Embeddings
 from atento.views.forecast import ForecastView
 from atento.views.phase import PhaseView
@@ -33,7 +33,7 @@ class Run:
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
         self.folder: Path = predictor.bundle.folder
-        self.metrics: dict[str, Any] = predictor.bundle.metrics
+        self.metrics: Json = predictor.bundle.metrics
         self.recipe = predictor.bundle.recipe
         self.module: torch.nn.Module = predictor.module
 
@@ -102,15 +102,6 @@ class Run:
 def load(folder: str | Path, *, device: str = "auto") -> Run:
     """A trained model from its folder; every file is checked first."""
     return Run(Predictor.load(Path(folder), device=find_device(device)))
-
-
-def find_device(name: str) -> torch.device:
-    """`auto` takes a GPU where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise MachineError("--device cuda: there is no GPU here.", found="torch sees none", fix="--device cpu")
-    return torch.device(name)
 
 
 def gradient_flow(model: nn.Module | Run, batch: Any = None) -> GradientFlow:

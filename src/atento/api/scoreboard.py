@@ -4,19 +4,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from atento.api.fit import peak_memory
-from atento.api.outputs import read_outputs, worst_of
-from atento.api.run import find_device
 from atento.api.workers import Job
-from atento.bundle import METRICS, is_finished, read_json
+from atento.bundle import METRICS, is_finished, read_json, read_outputs
 from atento.data.examples.batches import sample_of
 from atento.errors import AtentoError, RunError
 from atento.metrics.bootstrap import BandFunction, Runs, evaluate_runs, length_bands, tied
 from atento.metrics.metric import Metric
 from atento.models.builders.recurrent import CELLS
 from atento.models.names import ModelName
+from atento.predictor import find_device
 from atento.tasks.task import Baseline, Dataset
 from atento.training.events import EventCallback
 from atento.views.report.board import Row
@@ -25,9 +24,17 @@ from atento.views.wording import score as number
 AVERAGED = ("seconds", "examples_per_second", "predictions_per_second", "peak_mb", "epochs")
 
 
+class Verdict(TypedDict):
+    """What a comparison says: the winner, those that tie with it, and a few plain sentences."""
+
+    winner: str | None
+    ties: list[str]
+    verdict: list[str]
+
+
 def judge(
     rows: Sequence[Row], outputs: Mapping[str, Runs], references: Any, metric: Metric, *, writes: bool = True
-) -> dict[str, Any]:
+) -> Verdict:
     """The winner, those whose paired difference from it may be zero, and a few plain sentences; where models write
     what they read anew, also what attention buys on long sources.
     """
@@ -163,8 +170,7 @@ def trained_entry(
         if one["data"]["fingerprint"] != reading.fingerprint:
             raise RunError(f"{name} was trained on another split.", fix="compare again in a new folder")
     runs = [read_outputs(job.folder) for job in whole]
-    first = {**metrics_of[0], "model": name, "folder": whole[0].folder.name, "recipe": recipe}
-    row = Row.from_json({**first, "worst": worst_of(metrics_of[0])})
+    row = Row.from_metrics(metrics_of[0], model=name, folder=whole[0].folder.name, recipe=recipe)
     if len(jobs) > 1:
         row.lost = lost
         row.seeds = [

@@ -11,15 +11,15 @@ import torch
 from atento.api.compare import DEFAULT_BUDGET
 from atento.api.fit import begin, fit
 from atento.api.folders import TRIALS, held, new_folder, require_free
-from atento.api.outputs import read_outputs
-from atento.api.prepare import Data, prepare, read_data, tell
-from atento.api.recipes import LIMITS, Settings, assemble, gather_values
-from atento.api.run import Run, find_device
-from atento.bundle import write_atomically, write_json
+from atento.api.prepare import LIMITS, Data, assemble, gather_values, prepare, read_data, tell
+from atento.api.run import Run
+from atento.bundle import Json, read_outputs, write_atomically, write_json
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, RunError
 from atento.metrics.bootstrap import tied
+from atento.predictor import find_device
 from atento.spec import Recipe, parse_duration
+from atento.spec.recipe import Settings, Values
 from atento.training.events import Event, EventCallback, EventLog, no_callback
 from atento.training.loop import train
 from atento.tuning.search import Trial, search, space_around
@@ -46,7 +46,7 @@ class Tuning:
     smaller_is_better: bool
     best: Run
     default: Run
-    values: dict[str, Any]  # of the best recipe, where it was searched
+    values: Values  # of the best recipe, where it was searched
     trial: int  # the number of the best one
     trials: list[Trial]
     tied: bool  # whether the difference between best and default may be chance
@@ -58,7 +58,7 @@ class Tuning:
         """Value, low and high of the headline metric of one of the two runs."""
         return list(run.metrics["scores"][self.metric])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The same in dicts and lists, as tune.json holds it."""
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in BESIDE}
         best = {"values": self.values, "score": self.score(self.best), "run": str(self.best.folder)}
@@ -130,13 +130,13 @@ def require_parts(data: Data) -> None:
 
 
 def try_recipes(
-    data: Data, values: dict[str, Any], share: Share, device: torch.device, journal: Path, on_event: EventCallback
+    data: Data, values: Values, share: Share, device: torch.device, journal: Path, on_event: EventCallback
 ) -> list[Trial]:
     """Search around the recipe, over what the user left open; the first trial is the recipe as it is."""
     space = space_around(data.task, data.recipe, fixed=values)
     unseen = data.reading._replace(test=())  # what a trial is given
 
-    def attempt(number: int, tried: dict[str, Any], report: Any) -> float | None:
+    def attempt(number: int, tried: Values, report: Any) -> float | None:
         recipe = data.recipe.with_values({**tried, "train.budget": share.each})
         return attempt_one(replace(data, recipe=recipe, reading=unseen), device, number, report, on_event)
 
@@ -159,7 +159,7 @@ def train_both(
     return tuned_run, plain_run
 
 
-def refuse_limits(values: dict[str, Any]) -> None:
+def refuse_limits(values: Values) -> None:
     """Time is shared among the trials; other limits would make them unequal."""
     for key in LIMITS:
         if values.get(key):

@@ -10,6 +10,7 @@ from atento.bundle import Bundle
 from atento.errors import InputError
 from atento.models.names import ModelName
 from atento.spec import Recipe, TokensRecipe
+from atento.spec.recipe import Values
 from atento.tasks.catalogue import TASKS
 from atento.tasks.embed.vectors import vocabulary_of
 from atento.tasks.task import Task, learn_codec, suited
@@ -19,7 +20,7 @@ FRAME = ("look_back", "horizon")  # of series: what the weights were made for
 HALF = re.compile(r".*\b(?:encoder|decoder)\.")
 
 
-def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
+def continue_model(values: Values, before: Bundle) -> Values:
     """The model of the run started from; what the user says of the rest stands."""
     task = values.get("task", "auto")
     task = before.recipe.task if task == "auto" else task
@@ -50,7 +51,7 @@ def continue_model(values: dict[str, Any], before: Bundle) -> dict[str, Any]:
     return {**known, **{key: steps for key, steps in frame.items() if steps}, **values, "task": task}
 
 
-def read_as(before: Bundle, task: str) -> dict[str, Any]:
+def read_as(before: Bundle, task: str) -> Values:
     """In which directions another task reads: a model that learned the next token has seen the past alone."""
     objective = getattr(before.codec, "objective", "")
     if TASKS[task].reading.kind == "documents" or objective == "masked":

@@ -18,7 +18,8 @@ from typing import IO
 from atento.api.fit import fit
 from atento.bundle import EVENTS
 from atento.errors import AtentoError, Interrupted
-from atento.training.events import EventCallback, InterruptHandler
+from atento.lines import lines_of
+from atento.training.events import Event, EventCallback, InterruptHandler
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_SAVE = 20.0
@@ -85,8 +86,9 @@ def pass_on(job: Job, watcher: EventCallback) -> None:
         new = file.read()
     whole = new[: new.rfind(b"\n") + 1]
     job.read += len(whole)
-    for line in whole.splitlines():
-        watcher({**json.loads(line), "model": job.name})
+    for line in lines_of(whole.decode()):
+        event: Event = json.loads(line)
+        watcher({**event, "model": job.name})
 
 
 def end(job: Job, watcher: EventCallback) -> None:
@@ -97,7 +99,7 @@ def end(job: Job, watcher: EventCallback) -> None:
     code = job.process.returncode if job.process is not None else 0
     if code:
         log = job.recipe.with_suffix(".log").read_text(encoding="utf-8", errors="replace").strip()
-        lines = log.splitlines()
+        lines = lines_of(log)
         how = f"exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
         job.failed = f"{how}: {lines[-1].strip() if 'Traceback' in log else lines[0]}" if lines else how
         watcher({"event": "failed", "model": job.name, "text": job.failed})

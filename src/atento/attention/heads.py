@@ -61,8 +61,7 @@ class MultiHead(nn.Module):
         """The output (B, Q, D) of queries over prepared keys; positions as in `Attention.read`."""
         queries = self.project_query(query, query_at)
         context = self.attention.read(queries, prepared, query_at=query_at)
-        merged: Tensor = self.combine(context.transpose(-3, -2).flatten(-2))
-        return merged
+        return self.combine(context.transpose(-3, -2).flatten(-2))
 
     def weights_from(
         self, query: Tensor, prepared: PreparedKeys, *, query_at: Tensor | None = None, heads: slice = slice(None)
@@ -102,8 +101,7 @@ class MultiHead(nn.Module):
         if self.rotary is None:
             return values
         at = torch.arange(values.size(-2), device=values.device) if at is None else at
-        turned: Tensor = self.rotary(values, at)
-        return turned
+        return self.rotary(values, at)
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHead":

@@ -71,8 +71,7 @@ def sequence_statistics(steps: Numbers) -> Numbers:
 
 def autocovariance(centred: Numbers, lag: int) -> Numbers:
     """Σ x_t x_{t+lag} / T of each channel; 0 where there are too few steps."""
-    products: Numbers = (centred[lag:] * centred[:-lag]).sum(axis=0) / len(centred)
-    return products
+    return (centred[lag:] * centred[:-lag]).sum(axis=0) / len(centred)
 
 
 class MeanTarget:

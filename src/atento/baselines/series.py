@@ -50,7 +50,8 @@ class WindowBaseline(ABC):
 
     def window(self, source: Any, shape: tuple[int, ...]) -> Numbers:
         """A source as (T, F), with as many features as the target."""
-        window = as_columns(as_numbers(source, "a window"))
+        window = as_numbers(source, "a window")
+        window = window[:, None] if window.ndim == 1 else window
         features = 1 if len(shape) == 1 else shape[1]
         if window.ndim != 2 or window.shape[1] != features or not len(window):
             raise InputError(
@@ -130,8 +131,3 @@ def as_numbers(given: Any, what: str) -> Numbers:
     if not np.isfinite(numbers).all():
         raise InputError(f"{what} has a gap or an infinite number.", found=repr(given)[:80], fix="fill gaps first")
     return numbers
-
-
-def as_columns(numbers: Numbers) -> Numbers:
-    """(T,) -> (T, 1); anything else as it is."""
-    return numbers[:, None] if numbers.ndim == 1 else numbers

@@ -88,8 +88,7 @@ class DTWNearest:
             return scaled
         starts = np.arange(0, len(scaled), self.stride)
         counts = np.diff(np.append(starts, len(scaled)))
-        means: Numbers = np.add.reduceat(scaled, starts, axis=0) / counts[:, None]
-        return means
+        return np.add.reduceat(scaled, starts, axis=0) / counts[:, None]
 
     def choose_band(self) -> float:
         """The band with the best leave-one-out accuracy on the training part; of equal ones the narrowest."""

@@ -1,9 +1,11 @@
 """Validation of the arguments of baselines."""
 
 from collections.abc import Sized
-from typing import Any
+from typing import Any, TypeVar
 
 from atento.errors import InputError
+
+Learned = TypeVar("Learned")
 
 
 def require_pairs(name: str, sources: Sized, targets: Sized) -> None:
@@ -16,10 +18,11 @@ def require_pairs(name: str, sources: Sized, targets: Sized) -> None:
         )
 
 
-def require_fitted(name: str, learned: Any) -> None:
-    """Refuse a prediction before `fit`: what was learned is still None."""
+def require_fitted(name: str, learned: Learned | None) -> Learned:
+    """What was learned; refuse a prediction before `fit`, where it is still None."""
     if learned is None:
         raise InputError(f"{name} has not learned yet.", found="predict before fit", fix="call fit first")
+    return learned
 
 
 def require_aligned(name: str, sources: Any, targets: Any) -> None:

@@ -39,11 +39,6 @@ def sums(items: Tensor, largest: int) -> Tensor:
     return reduce_areas(items, largest, lambda area: area.sum(dim=-1))
 
 
-def stds(items: Tensor, largest: int) -> Tensor:
-    """The standard deviation within each area, feature by feature (Li et al., 2019, sec. 3)."""
-    return reduce_areas(items, largest, std)
-
-
 def std(area: Tensor) -> Tensor:
     """√(Σ (x − mean)² / l), with a gradient of 0 where all items are equal."""
     centred = area - area.mean(dim=-1, keepdim=True)
@@ -51,8 +46,10 @@ def std(area: Tensor) -> Tensor:
 
 
 def means_and_stds(items: Tensor, largest: int) -> Tensor:
-    """[mean; standard deviation] of each area, for a feature-based score, which splits them again."""
-    return torch.cat([means(items, largest), stds(items, largest)], dim=-1)
+    """[mean; standard deviation] of each area, feature by feature, for a feature-based score, which splits them again
+    (Li et al., 2019, sec. 3).
+    """
+    return torch.cat([means(items, largest), reduce_areas(items, largest, std)], dim=-1)
 
 
 def mean_of(key: Tensor) -> Tensor:
@@ -104,10 +101,7 @@ class AreaAttention(nn.Module):
         require_items("value", value, valid)
         require_same_items(key, value)
         value = sums(clean(value, valid), self.largest)
-        context: Tensor = self.area_attention(key, valid)(
-            query, self.keys(key, valid), value, valid=self.valid_areas(valid)
-        )
-        return context
+        return self.area_attention(key, valid)(query, self.keys(key, valid), value, valid=self.valid_areas(valid))
 
     def weights(
         self, query: Tensor, key: Tensor, *, valid: Tensor | None = None, rows: slice = slice(None)

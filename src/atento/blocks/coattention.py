@@ -133,11 +133,9 @@ class AlternatingCoAttention(nn.Module):
         """The first sequence pooled with a query of zeros: (B, 1, first_size)."""
         require_items("first", first, valid, width=self.first_size)
         zeros = first.new_zeros(*first.shape[:-2], 1, self.second_size)
-        first_pooled: Tensor = self.opening(zeros, first, first, valid=valid)
-        return first_pooled
+        return self.opening(zeros, first, first, valid=valid)
 
     def pool_second(self, first_pooled: Tensor, second: Tensor, valid: Tensor | None) -> Tensor:
         """The second sequence pooled with the first as its query: (B, 1, second_size)."""
         require_items("second", second, valid, width=self.second_size)
-        second_pooled: Tensor = self.across(first_pooled, second, second, valid=valid)
-        return second_pooled
+        return self.across(first_pooled, second, second, valid=valid)

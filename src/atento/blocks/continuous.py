@@ -29,10 +29,8 @@ class GaussianBasis(nn.Module):
         require_positive("GaussianBasis", count=count)
         if not widths or min(widths) <= 0:
             raise InputError("GaussianBasis: widths must be above 0.", found=f"widths={widths}", fix="e.g. (0.1, 0.5)")
-        self.centres: Tensor
-        self.widths: Tensor
-        self.register_buffer("centres", torch.linspace(0, 1, count).repeat(len(widths)), persistent=False)
-        self.register_buffer("widths", torch.tensor(widths).repeat_interleave(count), persistent=False)
+        self.centres = nn.Buffer(torch.linspace(0, 1, count).repeat(len(widths)), persistent=False)
+        self.widths = nn.Buffer(torch.tensor(widths).repeat_interleave(count), persistent=False)
 
     def forward(self, position: Tensor) -> Tensor:
         """Every basis function at every position."""

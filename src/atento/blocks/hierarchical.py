@@ -38,8 +38,7 @@ class StackEncoder(nn.Module):
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """An output for each item."""
-        outputs: Tensor = self.stack(values, valid=valid).outputs
-        return outputs
+        return self.stack(values, valid=valid).outputs
 
 
 class IdentityEncoder(nn.Module):
@@ -77,8 +76,7 @@ class HierarchicalAttention(nn.Module):
     def forward(self, words: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """A vector for each document."""
         sentences = self.encode_sentences(self.encode_words(words, valid), valid)
-        document: Tensor = self.sentence_pooling(sentences, valid=valid_sentences(valid))
-        return document
+        return self.sentence_pooling(sentences, valid=valid_sentences(valid))
 
     def weights(self, words: Tensor, *, valid: Tensor | None = None) -> HierarchicalWeights:
         """The weights of both levels."""
@@ -127,8 +125,7 @@ class MultiRepresentationalAttention(nn.Module):
 
     def forward(self, embeddings: Sequence[Tensor], *, valid: Tensor | None = None) -> Tensor:
         """A vector for each item; valid (B, T)."""
-        mixed: Tensor = self.pooling(self.mapped(embeddings, valid), valid=self.expand_valid(valid))
-        return mixed
+        return self.pooling(self.mapped(embeddings, valid), valid=self.expand_valid(valid))
 
     def weights(self, embeddings: Sequence[Tensor], *, valid: Tensor | None = None) -> Tensor:
         """The weight of each embedding: (B, T, E)."""

@@ -9,7 +9,7 @@ from atento.attention.attention import Attention
 from atento.attention.requirements import require_positive
 from atento.blocks.multi_dimensional import MultiDimensionalAttention
 from atento.errors import InputError
-from atento.layers.masking import clean, masked_mean, require_items
+from atento.layers.masking import clean, masked_max, masked_mean, require_items
 
 # Axes: B batch (any number of leading axes), T time, D size.
 
@@ -40,11 +40,7 @@ class MaxPooling(Pooling):
 
     def pool(self, values: Tensor, valid: Tensor | None) -> Tensor:
         """max_t x_t, feature by feature."""
-        if valid is None:
-            return values.amax(dim=-2)
-        lowest = torch.finfo(values.dtype).min
-        largest = values.masked_fill(~valid.unsqueeze(-1), lowest).amax(dim=-2)
-        return largest.masked_fill(~valid.any(dim=-1, keepdim=True), 0.0)
+        return values.amax(dim=-2) if valid is None else masked_max(values, valid)
 
 
 class LastPooling(Pooling):

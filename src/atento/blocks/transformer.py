@@ -44,8 +44,7 @@ class Residual(nn.Module):
 
     def enter(self, values: Tensor) -> Tensor:
         """The input of the sublayer."""
-        entered: Tensor = self.norm(values) if self.order == "pre" else values
-        return entered
+        return self.norm(values) if self.order == "pre" else values
 
     def leave(self, values: Tensor, change: Tensor) -> Tensor:
         """The values before the sublayer plus its output."""

@@ -1,6 +1,5 @@
 """Contracts of attention: those of sequences, then weights, cache, and each head by itself."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -12,7 +11,7 @@ from atento.attention.attention import Attention
 from atento.attention.extents.extents import PreparedKeys, View, view_of
 from atento.attention.heads import MultiHead
 from atento.checks.attention_parts import judge_weights, why_side_matters
-from atento.checks.finding import CLOSE, Finding, difference, judged, tried
+from atento.checks.finding import CLOSE, Finding, difference, judged
 from atento.checks.sequences import check_sequence
 from atento.checks.subject import (
     CUTS,
@@ -20,10 +19,12 @@ from atento.checks.subject import (
     TIME,
     Outputs,
     Subject,
+    check_laws,
     exact_copy,
     numbers_of,
     ragged,
     seeded,
+    some_numbers,
     widths_that_fit,
 )
 from atento.layers.masking import clean
@@ -40,20 +41,18 @@ def check_attention(module: Attention) -> list[Finding]:
     query, key = some(*sizes)
     ahead, sided = why_not_causal(module, query, key), why_side_matters(module)
 
-    def view(one: nn.Module) -> Subject:
-        def read(items: Tensor, valid: Tensor) -> Outputs:
-            asked, key, value = torch.split(items, [*sizes, VALUE_SIZE], dim=-1)
-            return Outputs(items=one(clean(asked, valid), key, value, valid=valid))  # `valid` masks keys alone
+    def read(one: nn.Module, items: Tensor, valid: Tensor) -> Outputs:
+        asked, key, value = torch.split(items, [*sizes, VALUE_SIZE], dim=-1)
+        return Outputs(items=one(clean(asked, valid), key, value, valid=valid))  # `valid` masks keys alone
 
-        draw = numbers_of(sum(sizes) + VALUE_SIZE)
-        return Subject(one, read, draw, again=view, side_matters=sided, not_causal=ahead, zeros=True)
-
-    own: dict[str, Callable[[Any], Finding]] = {
+    draw = numbers_of(sum(sizes) + VALUE_SIZE)
+    subject = Subject(module, read, draw, side_matters=sided, not_causal=ahead, zeros=True)
+    own = {
         "weights": partial(weights, query=query, key=key),
         "weights used": partial(weights_used, query=query, key=key),
         "cache": partial(attention_cache, query=query, key=key, causal=not ahead),
     }
-    return check_sequence(module, view) + [tried(name, partial(law, exact_copy(module))) for name, law in own.items()]
+    return check_sequence(subject) + check_laws(module, own)
 
 
 def check_heads(module: MultiHead) -> list[Finding]:
@@ -63,26 +62,24 @@ def check_heads(module: MultiHead) -> list[Finding]:
     query, source = some(module.size, width)
     ahead, sided = why_not_causal(layer.attention, *in_heads(layer, query, source)[:2]), why_side_matters(module)
 
-    def view(one: nn.Module) -> Subject:
-        def read(items: Tensor, valid: Tensor) -> Outputs:
-            asked = clean(items[..., : module.size], valid)  # `valid` masks the source alone
-            return Outputs(items=one(asked, items[..., :width], valid=valid))
+    def read(one: nn.Module, items: Tensor, valid: Tensor) -> Outputs:
+        asked = clean(items[..., : module.size], valid)  # `valid` masks the source alone
+        return Outputs(items=one(asked, items[..., :width], valid=valid))
 
-        return Subject(one, read, numbers_of(max(module.size, width)), again=view, side_matters=sided, not_causal=ahead)
-
-    own: dict[str, Callable[[Any], Finding]] = {
+    subject = Subject(module, read, numbers_of(max(module.size, width)), side_matters=sided, not_causal=ahead)
+    own = {
         "weights": partial(weights_of_heads, query=query, source=source),
         "heads": partial(heads_alone, query=query, source=source),
     }
-    return check_sequence(module, view) + [tried(name, partial(law, exact_copy(module))) for name, law in own.items()]
+    return check_sequence(subject) + check_laws(module, own)
 
 
 def sizes_of(module: Attention) -> tuple[int, int]:
     """The widths of queries and keys that it compares."""
     attention = exact_copy(module)
 
-    def attempt(query: int, key: int) -> None:
-        attention(items(1, 3, query), items(1, 3, key), items(1, 3, VALUE_SIZE))
+    def attempt(*sizes: int) -> None:
+        attention(*(some_numbers(1, 3, size) for size in (*sizes, VALUE_SIZE)))
 
     query, key = widths_that_fit(attention, attempt, sizes=2)
     return query, key
@@ -114,31 +111,21 @@ def weights_of_heads(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
     with torch.no_grad():
         found = layer.weights(query, source, valid=ragged())  # (B, H, Q, K)
         view = shown(layer.attention, *in_heads(layer, query, source)[:2], ragged().unsqueeze(1))
-    law = layer.attention.distribution
-    return judge_weights(found, view.visible.expand_as(found), law, whole=view.factor is None)
+    return judge_weights(found, view.visible.expand_as(found), layer.attention.distribution, whole=view.factor is None)
 
 
 def weights_used(attention: Any, *, query: Tensor, key: Tensor) -> Finding:
     """With one-hot values the context equals the weights, whatever implementation computed it."""
     markers = torch.eye(TIME, dtype=torch.float64).expand(ROWS, TIME, TIME)
     with torch.no_grad():
-        shown_weights, used = (
-            attention.weights(query, key, valid=ragged()),
-            attention(query, key, markers, valid=ragged()),
-        )
-    return judged(
-        "weights used",
-        difference(used, shown_weights),
-        CLOSE,
-        "the weights shown are those that the context was computed with",
-    )
+        used, found = attention(query, key, markers, valid=ragged()), attention.weights(query, key, valid=ragged())
+    words = "the weights shown are those that the context was computed with"
+    return judged("weights used", difference(used, found), CLOSE, words)
 
 
 def attention_cache(attention: Any, *, query: Tensor, key: Tensor, causal: bool) -> Finding:
     """Queries in steps of 1, 3 and the rest give the same as all at once; a causal cache grows on the way."""
-    with seeded(2):
-        value = items(ROWS, TIME, VALUE_SIZE)
-    cache, outputs = None, []
+    value, cache, outputs = some_numbers(ROWS, TIME, VALUE_SIZE, seed=2), None, []
     with torch.no_grad():
         whole = attention(query, key, value)
         for first, last in pairwise(CUTS):
@@ -163,9 +150,8 @@ def heads_alone(layer: Any, *, query: Tensor, source: Tensor) -> Finding:
             context = layer.attention(*alone)[:, head]  # (B, Q, d) among copies: a head may have weights of its own
             total += context @ layer.combine.weight[:, head * size : (head + 1) * size].mT
         whole = layer(query, source)
-    return judged(
-        "heads", difference(whole, total), CLOSE, f"the output of {count} heads is the sum of each head alone"
-    )
+    words = f"the output of {count} heads is the sum of each head alone"
+    return judged("heads", difference(whole, total), CLOSE, words)
 
 
 def in_heads(layer: Any, query: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -179,9 +165,4 @@ def in_heads(layer: Any, query: Tensor, source: Tensor) -> tuple[Tensor, Tensor,
 def some(query: int, key: int) -> tuple[Tensor, Tensor]:
     """Queries and keys, the same each time."""
     with seeded(4):
-        return items(ROWS, TIME, query), items(ROWS, TIME, key)
-
-
-def items(rows: int, time: int, size: int) -> Tensor:
-    """Random numbers in float64."""
-    return torch.randn(rows, time, size, dtype=torch.float64)
+        return numbers_of(query)(ROWS, TIME), numbers_of(key)(ROWS, TIME)

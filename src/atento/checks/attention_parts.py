@@ -4,8 +4,6 @@
 that depends on absolute positions.
 """
 
-from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,8 +14,19 @@ from atento.attention.attention import Attention
 from atento.attention.distributions.distributions import Distribution
 from atento.attention.extents.extents import Extent
 from atento.attention.scores.product import Score
-from atento.checks.finding import CLOSE, EXACT, Finding, difference, judged, not_applicable, tried
-from atento.checks.subject import CUTS, ROWS, TIME, exact_copy, seeded, widths_that_fit
+from atento.checks.finding import CLOSE, EXACT, Finding, difference, judged, not_applicable
+from atento.checks.subject import (
+    CUTS,
+    ROWS,
+    TIME,
+    Law,
+    check_laws,
+    exact_copy,
+    numbers_of,
+    seeded,
+    some_numbers,
+    widths_that_fit,
+)
 
 # Axes: B rows, Q queries, K keys, T time.
 
@@ -29,14 +38,13 @@ BY_EXTENT = "its extent depends on absolute positions: pad on the right"
 
 def check_distribution(module: Distribution) -> list[Finding]:
     """Every contract of a distribution."""
-    return [tried(name, partial(law, exact_copy(module))) for name, law in DISTRIBUTION_LAWS.items()]
+    return check_laws(module, DISTRIBUTION_LAWS)
 
 
 def some_scores(distribution: Any) -> Tensor:
     """Random scores (B, Q, K): positive ones for a kernel, two matrices for a difference of distributions."""
     kind = getattr(distribution, "takes", "scores")
-    with seeded():
-        scores = torch.randn(2, ROWS, QUERIES, TIME, dtype=torch.float64)
+    scores = some_numbers(2, ROWS, QUERIES, TIME)
     return scores if kind == "opposed" else scores[0].exp() if kind == "kernel" else scores[0]
 
 
@@ -93,9 +101,8 @@ def moved_keys(distribution: Any) -> Finding:
     """Keys in another order have the same weights in that order."""
     scores, visible, order = some_scores(distribution), some_visible(), torch.arange(TIME - 1, -1, -1)
     with torch.no_grad():
-        gap = difference(
-            distribution(scores[..., order], visible[..., order]), distribution(scores, visible)[..., order]
-        )
+        moved = distribution(scores[..., order], visible[..., order])
+        gap = difference(moved, distribution(scores, visible)[..., order])
     return judged("key order", gap, CLOSE, "keys in another order have the same weights")
 
 
@@ -123,7 +130,7 @@ def large_scores(distribution: Any) -> Finding:
     return judged("large scores", gap, EXACT, "scores of ±10 000 give finite weights and gradients")
 
 
-DISTRIBUTION_LAWS: dict[str, Callable[[Any], Finding]] = {
+DISTRIBUTION_LAWS: dict[str, Law] = {
     "weights": declared_weights,
     "hidden content": hidden_content,
     "nothing visible": nothing_visible,
@@ -135,27 +142,18 @@ DISTRIBUTION_LAWS: dict[str, Callable[[Any], Finding]] = {
 
 def check_score(module: Score) -> list[Finding]:
     """Every contract of a score."""
-    return [tried(name, partial(law, exact_copy(module))) for name, law in SCORE_LAWS.items()]
+    return check_laws(module, SCORE_LAWS)
 
 
-def sizes_of_score(score: Any) -> tuple[int, int]:
-    """The widths of queries and keys that it compares."""
+def some_items(score: Any) -> tuple[Tensor, Tensor]:
+    """Queries (B, Q, ·) and keys (B, K, ·) of widths that it compares."""
 
     def attempt(query: int, key: int) -> None:
         score(torch.zeros(1, 2, query, dtype=torch.float64), torch.zeros(1, 3, key, dtype=torch.float64))
 
     query, key = widths_that_fit(score, attempt, sizes=2)
-    return query, key
-
-
-def some_items(score: Any) -> tuple[Tensor, Tensor]:
-    """Queries (B, Q, ·) and keys (B, K, ·)."""
-    query, key = sizes_of_score(score)
     with seeded(2):
-        return (
-            torch.randn(ROWS, QUERIES, query, dtype=torch.float64),
-            torch.randn(ROWS, TIME, key, dtype=torch.float64),
-        )
+        return numbers_of(query)(ROWS, QUERIES), numbers_of(key)(ROWS, TIME)
 
 
 def score_shape(score: Any) -> Finding:
@@ -198,7 +196,7 @@ def prepared_score(score: Any) -> Finding:
     return judged("prepared", gap, EXACT, "prepare, then compare gives the same scores as forward")
 
 
-SCORE_LAWS: dict[str, Callable[[Any], Finding]] = {
+SCORE_LAWS: dict[str, Law] = {
     "shape": score_shape,
     "neighbours": queries_alone,
     "key order": score_order,
@@ -208,7 +206,7 @@ SCORE_LAWS: dict[str, Callable[[Any], Finding]] = {
 
 def check_extent(module: Extent) -> list[Finding]:
     """Every contract of an extent."""
-    return [tried(name, partial(law, exact_copy(module))) for name, law in EXTENT_LAWS.items()]
+    return check_laws(module, EXTENT_LAWS)
 
 
 def extent_items(extent: Any) -> tuple[Tensor, Tensor]:
@@ -219,11 +217,8 @@ def extent_items(extent: Any) -> tuple[Tensor, Tensor]:
         view_at(extent, query, query, query_at=torch.arange(TIME), key_at=torch.arange(TIME))
 
     (size,) = widths_that_fit(extent, attempt, sizes=1)
-    with seeded(3):
-        return (
-            torch.randn(1, 1, TIME, size, dtype=torch.float64),
-            torch.randn(1, 1, TIME, size, dtype=torch.float64),
-        )
+    query, key = some_numbers(2, 1, 1, TIME, size, seed=3)
+    return query, key
 
 
 def view_at(extent: Any, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor) -> Any:
@@ -265,7 +260,7 @@ def broadcast(part: Tensor) -> Tensor:
     return part.expand(*part.shape[:-2], TIME, TIME).double()
 
 
-EXTENT_LAWS: dict[str, Callable[[Any], Finding]] = {"shape": view_shape, "cache": view_cache}
+EXTENT_LAWS: dict[str, Law] = {"shape": view_shape, "cache": view_cache}
 
 
 def why_side_matters(module: nn.Module, *, ahead: nn.Module | None = None) -> str:

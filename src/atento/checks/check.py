@@ -34,9 +34,21 @@ from atento.checks.models import (
 from atento.checks.recurrent import check_cell, check_stack
 from atento.checks.sequences import check_sequence
 from atento.checks.series import check_autoencoder, check_forecaster
-from atento.checks.subject import ROWS, TIME, Outputs, Subject, exact_copy, numbers_of, seeded, tokens_of, vocabulary_of
+from atento.checks.subject import (
+    ROWS,
+    TIME,
+    Draw,
+    Outputs,
+    Subject,
+    exact_copy,
+    numbers_of,
+    seeded,
+    tokens_of,
+    vocabulary_of,
+)
 from atento.checks.translators import check_translator
 from atento.errors import InputError
+from atento.lines import lines_of
 from atento.models.autoencoder import Autoencoder
 from atento.models.classifier import Classifier, OneVsRest
 from atento.models.embedder import NextWord, SkipGram
@@ -53,8 +65,6 @@ from atento.recurrent.stack import Stack
 EXPECTED = (
     "forward(values, valid) -> values: values (B, T, D) or tokens (B, T), valid (B, T), True where an item is real"
 )
-Draw = Callable[[int, int], Tensor]  # rows, time -> values
-
 MASKS = {"valid", "src_key_padding_mask", "key_padding_mask"}
 UNMASKED = "its forward has no argument `valid`, so padding cannot be masked"
 NOT_SAID_CAUSAL = "not declared causal: pass causal=True if outputs must not depend on later items"
@@ -67,18 +77,12 @@ def check_any(module: nn.Module, *, values: Tensor | None, causal: bool) -> list
     unmasked = "" if MASKS & set(parameters(module)) else UNMASKED
     ahead = "" if causal and per_item else NOT_SAID_CAUSAL if per_item else "it gives one output for each row"
 
-    def view(one: nn.Module) -> Subject:
-        call = caller(one)
+    def read(one: nn.Module, values: Tensor, valid: Tensor) -> Outputs:
+        found = called(one, values, valid)
+        return Outputs(items=found) if per_item else Outputs(whole=found)
 
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            found = call(values, valid)
-            return Outputs(items=found) if per_item else Outputs(whole=found)
-
-        return Subject(
-            one, read, draw, again=view, unmasked=unmasked, side_matters=why_side_matters(module), not_causal=ahead
-        )
-
-    return check_sequence(module, view)
+    sided = why_side_matters(module)
+    return check_sequence(Subject(module, read, draw, unmasked=unmasked, side_matters=sided, not_causal=ahead))
 
 
 def understood(module: nn.Module, values: Tensor | None) -> tuple[Draw, bool]:
@@ -88,7 +92,7 @@ def understood(module: nn.Module, values: Tensor | None) -> tuple[Draw, bool]:
         try:
             return draw, gives_items(module, draw)
         except Exception as error:  # noqa: BLE001 - it is reported when no other input fits either
-            problems.append(f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}")
+            problems.append(f"{type(error).__name__}: {(lines_of(str(error)) or [''])[0][:200]}")
     raise InputError(
         f"{type(module).__name__} cannot be checked: it cannot be called with values and a mask of valid items.",
         found=problems[0],
@@ -118,26 +122,16 @@ def guesses(module: nn.Module) -> list[Draw]:
     return [numbers_of(size) for size in dict.fromkeys([*sizes, 8])]
 
 
-def caller(module: nn.Module) -> Callable[[Tensor, Tensor], Any]:
+def called(module: nn.Module, values: Tensor, valid: Tensor) -> Any:
     """A call of the module with its own kind of mask: `valid`, or torch's masks, where True means padding."""
-    names = parameters(module)
     theirs = type(module).__module__.startswith("torch.")
     time_first = theirs and any(getattr(part, "batch_first", True) is False for part in module.modules())
-
-    def call(values: Tensor, valid: Tensor) -> Any:
-        masks: dict[str, Tensor] = {}
-        if "valid" in names:
-            masks["valid"] = valid
-        for name in ("src_key_padding_mask", "key_padding_mask"):
-            if name in names:
-                masks[name] = ~valid
-        values = values.transpose(0, 1) if time_first else values
-        several = [values] * 3 if isinstance(module, nn.MultiheadAttention) else [values]
-        found = module(*several, **masks)
-        first = found[0] if isinstance(found, tuple) else found
-        return first.transpose(0, 1) if time_first else first
-
-    return call
+    masks = {name: valid if name == "valid" else ~valid for name in MASKS & set(parameters(module))}
+    values = values.transpose(0, 1) if time_first else values
+    several = [values] * 3 if isinstance(module, nn.MultiheadAttention) else [values]
+    found = module(*several, **masks)
+    first = found[0] if isinstance(found, tuple) else found
+    return first.transpose(0, 1) if time_first else first
 
 
 def parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
@@ -150,7 +144,7 @@ def gives_items(module: nn.Module, draw: Draw) -> bool:
     shapes = []
     for time in (TIME, TIME - 2):
         with torch.no_grad():
-            found = caller(module)(draw(ROWS, time), torch.ones(ROWS, time, dtype=torch.bool))
+            found = called(module, draw(ROWS, time), torch.ones(ROWS, time, dtype=torch.bool))
         shapes.append(tuple(found.shape))
     if any(len(shape) < 2 or shape[0] != ROWS for shape in shapes):
         raise ValueError(f"an output of shape {shapes[0]} for {ROWS} rows: the first axis must be the rows")

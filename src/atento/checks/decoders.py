@@ -11,17 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from atento.checks.attention_parts import why_side_matters
-from atento.checks.finding import CLOSE, EXACT, Finding, difference, judged, not_applicable, tried
-from atento.checks.sequences import FUTURE, SEQUENCES, check_sequence
+from atento.checks.finding import CLOSE, EXACT, Finding, difference, judged, not_applicable
+from atento.checks.sequences import FUTURE, NOT_FUTURE, check_sequence
 from atento.checks.subject import (
     ROWS,
     TIME,
     Outputs,
     Subject,
+    check_laws,
     exact_copy,
     numbers_of,
     ragged,
     seeded,
+    some_numbers,
     tokens_of,
     vocabulary_of,
     widths_that_fit,
@@ -46,22 +48,18 @@ def some_images(values: Tensor) -> Tensor:
 def check_image_rows(module: nn.Module, outputs: Callable[[Any, Tensor], Tensor]) -> list[Finding]:
     """The contracts of a batch of images; `outputs` takes a module and pixels (B, 3, S, S) and gives a row for each."""
 
-    def view(one: nn.Module) -> Subject:
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(whole=outputs(one, some_images(values)))
+    def read(one: nn.Module, values: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(whole=outputs(one, some_images(values)))
 
-        draw = numbers_of(-(-NUMBERS // TIME))
-        return Subject(
-            one, read, draw, again=view, unmasked=NOT_PADDED, side_matters=NOT_PADDED, not_causal=NOT_IN_TIME
-        )
-
-    return check_sequence(module, view)
+    draw = numbers_of(-(-NUMBERS // TIME))
+    return check_sequence(
+        Subject(module, read, draw, unmasked=NOT_PADDED, side_matters=NOT_PADDED, not_causal=NOT_IN_TIME)
+    )
 
 
 # Axes: B rows, N source time, T target time, V vocabulary, D size.
 
 TARGET = 5
-NOT_AHEAD = [name for name in SEQUENCES if name not in FUTURE]
 READS_ALL = "an encoder reads the whole source"
 
 
@@ -70,67 +68,53 @@ def check_encoder(module: Encoder) -> list[Finding]:
     if isinstance(module, ImageEncoder):
         return check_image_rows(module, lambda one, pixels: one.encode(pixels, all_valid(pixels)).states)
 
-    def view(one: nn.Module) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            encoded = one.encode(tokens, valid)  # type: ignore[operator]
-            return Outputs(encoded.states, encoded.summary)
+    def read(one: Encoder, tokens: Tensor, valid: Tensor) -> Outputs:
+        encoded = one.encode(tokens, valid)
+        return Outputs(encoded.states, encoded.summary)
 
-        draw = tokens_of(vocabulary_of(one), least=4)
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module), not_causal=READS_ALL)
-
-    return check_sequence(module, view)
+    draw, sided = tokens_of(vocabulary_of(module), least=4), why_side_matters(module)
+    return check_sequence(Subject(module, read, draw, side_matters=sided, not_causal=READS_ALL))
 
 
 def check_decoder(module: Decoder[Any], *, source_size: int = 0) -> list[Finding]:
     """The contracts of a decoder over a source of random states, then over its target."""
     size = source_size or width_of_source(module)
 
-    def over_source(one: nn.Module) -> Subject:
-        def read(states: Tensor, valid: Tensor) -> Outputs:
-            encoded = Encoded(states, valid, masked_mean(clean(states, valid), valid))
-            return Outputs(whole=one(written(one, len(states)), encoded))
+    def over_source(one: nn.Module, states: Tensor, valid: Tensor) -> Outputs:
+        encoded = Encoded(states, valid, masked_mean(clean(states, valid), valid))
+        return Outputs(whole=one(some_beginning(one, len(states)), encoded))
 
-        return Subject(
-            one, read, numbers_of(size), again=over_source, side_matters=why_side_matters(module, ahead=module)
-        )
+    def over_target(one: nn.Module, previous: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(items=one(previous, some_source(size, len(previous))))
 
-    def over_target(one: nn.Module) -> Subject:
-        def read(previous: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(items=one(previous, some_source(size, len(previous))))
-
-        return Subject(
-            one,
-            read,
-            tokens_of(vocabulary_of(one), least=4),
-            again=over_target,
-            unmasked="a decoder takes no mask of its target",
-        )
-
+    sided, tokens = why_side_matters(module, ahead=module), tokens_of(vocabulary_of(module), least=4)
+    target = Subject(module, over_target, tokens, unmasked="a decoder takes no mask of its target")
     laws = {"cache": decoder_cache, "state rows": state_rows, "weights": decoder_weights}
     return [
-        *check_sequence(module, over_source, only=NOT_AHEAD),
-        *check_sequence(module, over_target, only=FUTURE),
-        *(tried(name, partial(law, exact_copy(module), some_source(size))) for name, law in laws.items()),
+        *check_sequence(Subject(module, over_source, numbers_of(size), side_matters=sided), only=NOT_FUTURE),
+        *check_sequence(target, only=FUTURE),
+        *check_laws(module, {name: partial(law, encoded=some_source(size)) for name, law in laws.items()}),
     ]
 
 
 def width_of_source(module: Decoder[Any]) -> int:
     """The width of source states that a decoder reads."""
     decoder = exact_copy(module)
-    (size,) = widths_that_fit(decoder, lambda width: decoder(written(decoder, ROWS), some_source(width)), sizes=1)
+    (size,) = widths_that_fit(
+        decoder, lambda width: decoder(some_beginning(decoder, ROWS), some_source(width)), sizes=1
+    )
     return size
 
 
-def written(module: nn.Module, rows: int) -> Tensor:
+def some_beginning(decoder: nn.Module, rows: int) -> Tensor:
     """Target tokens (B, T) as a decoder reads them, the same in every row."""
     with seeded(1):
-        return tokens_of(vocabulary_of(module), least=4)(1, TARGET).expand(rows, -1)
+        return tokens_of(vocabulary_of(decoder), least=4)(1, TARGET).expand(rows, -1)
 
 
 def some_source(size: int, rows: int = ROWS) -> Encoded:
     """Encoded sources of unequal lengths."""
-    with seeded(2):
-        states, valid = torch.randn(ROWS, TIME, size, dtype=torch.float64)[:rows], ragged()[:rows]
+    states, valid = some_numbers(ROWS, TIME, size, seed=2)[:rows], ragged()[:rows]
     return Encoded(states, valid, masked_mean(states, valid))
 
 
@@ -171,11 +155,9 @@ def decoder_weights(decoder: Any, encoded: Encoded) -> Finding:
         weights = decoder.weights(previous, encoded)  # (B, L, H, T, N)
         prefix = decoder.weights(previous[:, :2], encoded)
     hidden = ~encoded.valid[:, None, None, None].expand_as(weights)
-    moved = difference(prefix, weights[..., :2, :])
-    gap = float(weights[hidden].abs().sum())
-    return judged(
-        "weights", gap if moved <= CLOSE else max(gap, moved), EXACT, "0 on padding, and independent of later steps"
-    )
+    moved, gap = difference(prefix, weights[..., :2, :]), float(weights[hidden].abs().sum())
+    gap = gap if moved <= CLOSE else max(gap, moved)
+    return judged("weights", gap, EXACT, "0 on padding, and independent of later steps")
 
 
 def some_target(decoder: nn.Module) -> Tensor:

@@ -2,9 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from torch import Tensor
+
+from atento.bundle import Json
+from atento.lines import lines_of
 
 EXACT = 0.0
 CLOSE = 1e-12  # float64: sums in another order
@@ -21,10 +24,6 @@ class Finding(NamedTuple):
     difference: float
     tolerance: float
     words: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The same in dicts and lists."""
-        return self._asdict()
 
 
 class Checked:
@@ -66,9 +65,9 @@ class Checked:
         rest = f"{counts['does not apply']} do{'es' if counts['does not apply'] == 1 else ''} not apply"
         return f"{self.name}: {held}, {broken}, {rest}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The same in dicts and lists."""
-        return {"name": self.name, "held": bool(self), "contracts": [finding.to_json() for finding in self.findings]}
+        return {"name": self.name, "held": bool(self), "contracts": [finding._asdict() for finding in self.findings]}
 
     def __str__(self) -> str:
         table = [HEADINGS, *self.rows()]
@@ -109,7 +108,7 @@ def tried(contract: str, run: Callable[[], Finding]) -> Finding:
     try:
         return run()
     except Exception as error:  # noqa: BLE001 - whatever it raises is reported
-        first = (str(error).strip().splitlines() or [""])[0]
+        first = (lines_of(str(error).strip()) or [""])[0]
         return Finding(contract, "broken", float("inf"), EXACT, f"it raised {type(error).__name__}: {first[:160]}")
 
 

@@ -1,6 +1,6 @@
 """Contracts of Transformer encoder and decoder layers: those of sequences, and the cache."""
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,90 +9,63 @@ from torch import Tensor, nn
 from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer
 from atento.checks.attention import in_heads, why_not_causal
 from atento.checks.attention_parts import why_side_matters
-from atento.checks.decoders import NOT_AHEAD
 from atento.checks.finding import CLOSE, Finding, difference, judged, not_applicable, tried
-from atento.checks.sequences import FUTURE, check_sequence
-from atento.checks.subject import TIME, Outputs, Subject, exact_copy, numbers_of, seeded
+from atento.checks.sequences import FUTURE, NOT_FUTURE, check_sequence
+from atento.checks.subject import TIME, Outputs, Subject, exact_copy, numbers_of, some_numbers
 
 # Axes: B rows, T time, D size.
 
 
 def check_encoder_layer(module: TransformerEncoderLayer) -> list[Finding]:
     """The contracts of an encoder layer; a causal one also continues from a cache."""
-    layer, size = exact_copy(module).self_attention, module.self_attention.size
-    values = some_values(size)
-    ahead = why_not_causal(layer.attention, *in_heads(layer, values, values)[:2])
+    layer, size = exact_copy(module), module.self_attention.size
+    values = some_numbers(1, TIME, size, seed=4)
+    ahead = why_not_causal(layer.self_attention.attention, *in_heads(layer.self_attention, values, values)[:2])
 
-    def view(one: nn.Module) -> Subject:
-        def read(items: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(items=one(items, valid=valid))
+    def read(one: nn.Module, items: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(items=one(items, valid=valid))
 
-        return Subject(one, read, numbers_of(size), again=view, side_matters=why_side_matters(module), not_causal=ahead)
+    def cache() -> Finding:
+        return same_from_cache(lambda value, past, at: layer.extend(value, past, at=at), values, layer(values))
 
-    cache = (
-        not_applicable("cache", ahead)
-        if ahead
-        else tried("cache", partial(encoder_layer_cache, exact_copy(module), values))
-    )
-    return [*check_sequence(module, view), cache]
-
-
-def encoder_layer_cache(layer: Any, values: Tensor) -> Finding:
-    """One position at a time after the cached ones gives the same as one pass."""
-    past, outputs = None, []
-    with torch.no_grad():
-        for at in range(TIME):
-            extended = layer.extend(values[:, at : at + 1], past, at=torch.tensor([at]))
-            past = extended.cache
-            outputs.append(extended.values)
-        gap = difference(torch.cat(outputs, dim=1), layer(values))
-    return judged("cache", gap, CLOSE, "steps from a cache give the same as one pass")
+    subject = Subject(module, read, numbers_of(size), side_matters=why_side_matters(module), not_causal=ahead)
+    return [*check_sequence(subject), not_applicable("cache", ahead) if ahead else tried("cache", cache)]
 
 
 def check_decoder_layer(module: TransformerDecoderLayer) -> list[Finding]:
     """The contracts of a decoder layer: its own values are causal, the source may be padded."""
     size, width = module.self_attention.size, module.cross_attention.to_key.in_features
-    own, source = some_values(size), some_values(width)
+    own, source = some_numbers(1, TIME, size, seed=4), some_numbers(1, TIME, width, seed=4)
+    sided = why_side_matters(module, ahead=module)
 
-    def over_source(one: nn.Module) -> Subject:
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            prepared = one.cross_attention.prepare(values, valid=valid)  # type: ignore[union-attr, operator]
-            return Outputs(whole=one(own.expand(len(values), -1, -1), prepared).values)
+    def over_source(one: TransformerDecoderLayer, values: Tensor, valid: Tensor) -> Outputs:
+        prepared = one.cross_attention.prepare(values, valid=valid)
+        return Outputs(whole=one(own.expand(len(values), -1, -1), prepared).values)
 
-        return Subject(
-            one, read, numbers_of(width), again=over_source, side_matters=why_side_matters(module, ahead=module)
-        )
+    def over_own(one: TransformerDecoderLayer, values: Tensor, valid: Tensor) -> Outputs:
+        asked = one.cross_attention.prepare(source.expand(len(values), -1, -1))
+        return Outputs(items=one(values, asked).values)
 
-    def over_own(one: nn.Module) -> Subject:
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            asked = one.cross_attention.prepare(source.expand(len(values), -1, -1))  # type: ignore[union-attr, operator]
-            return Outputs(items=one(values, asked).values)
+    def cache() -> Finding:
+        layer = exact_copy(module)
+        asked = layer.cross_attention.prepare(source)
+        return same_from_cache(lambda value, past, at: layer(value, asked, past, at=at), own, layer(own, asked).values)
 
-        return Subject(one, read, numbers_of(size), again=over_own, unmasked="its own values have no padding")
+    unmasked = "its own values have no padding"
+    return [
+        *check_sequence(Subject(module, over_source, numbers_of(width), side_matters=sided), only=NOT_FUTURE),
+        *check_sequence(Subject(module, over_own, numbers_of(size), unmasked=unmasked), only=FUTURE),
+        tried("cache", cache),
+    ]
 
-    cache = tried("cache", partial(decoder_layer_cache, exact_copy(module), own, source))
-    return [*check_sequence(module, over_source, only=NOT_AHEAD), *check_sequence(module, over_own, only=FUTURE), cache]
 
-
-def decoder_layer_cache(layer: Any, own: Tensor, source: Tensor) -> Finding:
-    """One position at a time after the cached ones gives the same as one pass."""
+def same_from_cache(step: Callable[[Tensor, Any, Tensor], Any], values: Tensor, whole: Tensor) -> Finding:
+    """One position at a time gives the same as one pass; `step` takes a value, the cache so far and the position."""
     past, outputs = None, []
     with torch.no_grad():
-        prepared = layer.cross_attention.prepare(source)
-        whole = layer(own, prepared).values
         for at in range(TIME):
-            passed = layer(own[:, at : at + 1], prepared, past, at=torch.tensor([at]))
+            passed = step(values[:, at : at + 1], past, torch.tensor([at]))
             past = passed.cache
             outputs.append(passed.values)
-    return judged(
-        "cache",
-        difference(torch.cat(outputs, dim=1), whole),
-        CLOSE,
-        "steps from a cache give the same as one pass",
-    )
-
-
-def some_values(size: int) -> Tensor:
-    """(1, T, size), the same each time."""
-    with seeded(4):
-        return torch.randn(1, TIME, size, dtype=torch.float64)
+    gap = difference(torch.cat(outputs, dim=1), whole)
+    return judged("cache", gap, CLOSE, "steps from a cache give the same as one pass")

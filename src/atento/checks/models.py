@@ -1,6 +1,5 @@
 """Contracts of classifiers, taggers, language models, word embedders, and matchers of texts and images."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,12 +8,14 @@ from torch import Tensor, nn
 
 from atento.checks.attention_parts import why_side_matters
 from atento.checks.decoders import NUMBERS, check_image_rows, decoder_cache, some_images, state_rows
-from atento.checks.finding import Finding, tried
-from atento.checks.sequences import FUTURE, SEQUENCES, check_sequence
+from atento.checks.finding import Finding
+from atento.checks.sequences import NOT_FUTURE, check_sequence
 from atento.checks.subject import (
     ROWS,
+    Draw,
     Outputs,
     Subject,
+    check_laws,
     exact_copy,
     numbers_of,
     seeded,
@@ -39,77 +40,65 @@ OTHER = 5  # tokens of the other sequence
 QUESTION = 5  # tokens
 OF_IMAGES = ("batch order", "neighbours")
 ONLY_HERE, SAME = OVERLAPS.index("only here"), OVERLAPS.index("the same there")
-READING = [name for name in SEQUENCES if name not in FUTURE]
 
 
 def check_classifier(module: Classifier | OneVsRest[Classifier]) -> list[Finding]:
     """The contracts of a classifier of tokens, numbers or images, also with one network for each label."""
     if isinstance(module, Classifier) and isinstance(module.encoder, ImageEncoder):
-        return [found for found in check_image_rows(module, outputs_of) if found.contract in READING]
+        return [found for found in check_image_rows(module, outputs_of) if found.contract in NOT_FUTURE]
     draw = drawing((module if isinstance(module, Classifier) else module.each()[0]).encoder)
 
-    def view(one: Any) -> Subject:
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(whole=one(LabelledBatch(values, valid, valid)))
+    def read(one: nn.Module, values: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(whole=one(LabelledBatch(values, valid, valid)))
 
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module))
-
-    return check_sequence(module, view, only=READING)
+    return check_sequence(Subject(module, read, draw, side_matters=why_side_matters(module)), only=NOT_FUTURE)
 
 
-def outputs_of(module: Any, pixels: Tensor) -> Tensor:
+def outputs_of(module: nn.Module, pixels: Tensor) -> Tensor:
     """The outputs of the head for images (B, 3, S, S)."""
     valid = all_valid(pixels)
-    outputs: Tensor = module(LabelledBatch(pixels, valid, valid))
-    return outputs
+    return module(LabelledBatch(pixels, valid, valid))
 
 
 def check_tagger(module: Tagger) -> list[Finding]:
     """The contracts of a tagger: outputs of the head for each step, and of a CRF also log Z for each row."""
-    draw = drawing(module.encoder)
 
-    def view(one: Any) -> Subject:
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            items = one.head(one.encoder.encode(values, valid).states)
-            return Outputs(items, None if one.chain is None else one.chain.log_partition(items, valid=valid))
+    def read(one: Any, values: Tensor, valid: Tensor) -> Outputs:
+        items = one.head(one.encoder.encode(values, valid).states)
+        return Outputs(items, None if one.chain is None else one.chain.log_partition(items, valid=valid))
 
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module))
-
-    return check_sequence(module, view, only=READING)
+    subject = Subject(module, read, drawing(module.encoder), side_matters=why_side_matters(module))
+    return check_sequence(subject, only=NOT_FUTURE)
 
 
 def check_language_model(module: LanguageModel) -> list[Finding]:
     """The contracts of a language model: logits of the next token, in one pass and step by step."""
-    draw = tokens_of(vocabulary_of(module), least=4)
+    draw, empty = tokens_of(vocabulary_of(module), least=4), exact_copy(module).empty_source(ROWS)
 
-    def view(one: nn.Module) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            logits = one(TextBatch(tokens, tokens, valid))  # (M, V)
-            items = logits.new_zeros(*valid.shape, logits.size(-1)).masked_scatter(valid.unsqueeze(-1), logits)
-            return Outputs(items=items)
+    def read(one: nn.Module, tokens: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(items=in_places(one(TextBatch(tokens, tokens, valid)), valid))
 
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module))
+    laws = {"cache": partial(decoder_cache, encoded=empty), "state rows": partial(state_rows, encoded=empty)}
+    subject = Subject(module, read, draw, side_matters=why_side_matters(module))
+    return check_sequence(subject) + check_laws(module.decoder, laws)
 
-    copy = exact_copy(module)
-    laws: dict[str, Callable[..., Finding]] = {"cache": decoder_cache, "state rows": state_rows}
-    own = [tried(name, partial(law, exact_copy(module).decoder, copy.empty_source(ROWS))) for name, law in laws.items()]
-    return [*check_sequence(module, view), *own]
+
+def in_places(logits: Tensor, valid: Tensor) -> Tensor:
+    """Logits (M, V) of the valid tokens as (B, T, V), with zeros at padding."""
+    return logits.new_zeros(*valid.shape, logits.size(-1)).masked_scatter(valid.unsqueeze(-1), logits)
 
 
 def check_masked_model(module: MaskedLanguageModel) -> list[Finding]:
     """The contracts of a masked language model: logits for each token."""
-    draw = drawing(module.encoder)
 
-    def view(one: Any) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            return Outputs(items=one.to_logits(one.encoder.encode(tokens, valid).states))
+    def read(one: Any, tokens: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(items=one.to_logits(one.encoder.encode(tokens, valid).states))
 
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module))
-
-    return check_sequence(module, view, only=READING)
+    subject = Subject(module, read, drawing(module.encoder), side_matters=why_side_matters(module))
+    return check_sequence(subject, only=NOT_FUTURE)
 
 
-def drawing(encoder: nn.Module) -> Callable[[int, int], Tensor]:
+def drawing(encoder: nn.Module) -> Draw:
     """A function that draws inputs of an encoder: tokens, words with letters, or numbers of its width."""
     words = next((part for part in encoder.modules() if isinstance(part, WordEmbedding)), None)
     if words is not None:
@@ -128,7 +117,7 @@ def drawing(encoder: nn.Module) -> Callable[[int, int], Tensor]:
     return numbers_of(size)
 
 
-def words_of(embedding: WordEmbedding) -> Callable[[int, int], Tensor]:
+def words_of(embedding: WordEmbedding) -> Draw:
     """A function that draws words (B, N, 1 + L): a number and some letters, 0 after the last."""
     alphabet = 5 if embedding.characters is None else embedding.characters.alphabet
 
@@ -143,17 +132,11 @@ def words_of(embedding: WordEmbedding) -> Callable[[int, int], Tensor]:
 
 def check_embedder(module: SkipGram | NextWord) -> list[Finding]:
     """The contracts of a model of word embeddings: scores of every word for each token."""
-    draw = tokens_of(vocabulary_of(module), least=SPECIAL_TOKENS)
 
-    def view(one: nn.Module) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            scores: Any = one(WordsBatch(tokens, valid))  # (M, V)
-            items = scores.new_zeros(*valid.shape, scores.size(-1)).masked_scatter(valid.unsqueeze(-1), scores)
-            return Outputs(items=items)
+    def read(one: nn.Module, tokens: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(items=in_places(one(WordsBatch(tokens, valid)), valid))
 
-        return Subject(one, read, draw, again=view)
-
-    return check_sequence(module, view)
+    return check_sequence(Subject(module, read, tokens_of(vocabulary_of(module), least=SPECIAL_TOKENS)))
 
 
 def check_matcher(module: Matcher) -> list[Finding]:
@@ -162,14 +145,12 @@ def check_matcher(module: Matcher) -> list[Finding]:
     with seeded(2):
         other = draw(1, OTHER)
 
-    def view(one: Any) -> Subject:
-        def read(values: Tensor, valid: Tensor) -> Outputs:
-            batch = match_batch(values, valid, other.expand(len(values), -1))
-            return Outputs(whole=torch.cat([one(batch), one(batch.swapped())], dim=-1))
+    def read(one: nn.Module, values: Tensor, valid: Tensor) -> Outputs:
+        batch = match_batch(values, valid, other.expand(len(values), -1))
+        return Outputs(whole=torch.cat([one(batch), one(batch.swapped())], dim=-1))
 
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module, ahead=module))
-
-    return check_sequence(module, view, only=READING)
+    subject = Subject(module, read, draw, side_matters=why_side_matters(module, ahead=module))
+    return check_sequence(subject, only=NOT_FUTURE)
 
 
 def match_batch(values: Tensor, valid: Tensor, other: Tensor) -> MatchBatch:
@@ -192,19 +173,15 @@ def check_image_matcher(module: ImageMatcher) -> list[Finding]:
     with seeded(2):
         image, words = some_images(torch.randn(1, NUMBERS, dtype=torch.float64)), draw(1, QUESTION)
 
-    def view(one: Any) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            pixels = image.expand(len(tokens), -1, -1, -1)
-            return Outputs(whole=one(asked(pixels, tokens, valid)))
+    def read(one: nn.Module, tokens: Tensor, valid: Tensor) -> Outputs:
+        return Outputs(whole=one(asked(image.expand(len(tokens), -1, -1, -1), tokens, valid)))
 
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module.question_encoder))
-
-    def outputs(one: Any, pixels: Tensor) -> Tensor:
+    def outputs(one: nn.Module, pixels: Tensor) -> Tensor:
         tokens = words.expand(len(pixels), -1)
-        found: Tensor = one(asked(pixels, tokens, torch.ones_like(tokens, dtype=torch.bool)))
-        return found
+        return one(asked(pixels, tokens, torch.ones_like(tokens, dtype=torch.bool)))
 
-    reading = check_sequence(module, view, only=READING)
+    subject = Subject(module, read, draw, side_matters=why_side_matters(module.question_encoder))
+    reading = check_sequence(subject, only=NOT_FUTURE)
     images = [found for found in check_image_rows(module, outputs) if found.contract in OF_IMAGES]
     return [*reading, *(found._replace(contract=f"{found.contract}, images") for found in images)]
 

@@ -1,14 +1,14 @@
 """Contracts of forecasters and autoencoders: windows are independent, rollouts and latents are what they should be."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from atento.checks.finding import CLOSE, Finding, difference, judged, tried
-from atento.checks.subject import ROWS, exact_copy
+from atento.checks.finding import CLOSE, Finding, difference, judged
+from atento.checks.subject import ROWS, Law, check_laws
 from atento.checks.translators import micro_batches
+from atento.layers.losses import Loss
 from atento.models.autoencoder import Autoencoder, AutoencoderBatch
 from atento.models.forecaster import Forecaster, SeriesBatch
 
@@ -17,13 +17,26 @@ from atento.models.forecaster import Forecaster, SeriesBatch
 
 def check_forecaster(module: Forecaster) -> list[Finding]:
     """Every contract of a forecaster: independent windows, a rollout of single passes, losses that add up."""
-    laws: dict[str, Callable[[Forecaster], Finding]] = {
-        "neighbours": neighbours,
-        "batch order": batch_order,
+    batch = some_windows(module)
+    laws: dict[str, Law] = {
+        "neighbours": partial(neighbours, windows=[batch.past, batch.known], output="forecast"),
+        "batch order": partial(batch_order, windows=[batch.past, batch.known], output="forecast"),
         "rollout": rollout,
-        "micro-batches": losses_of_rows,
+        "micro-batches": partial(micro_batches, batch=batch, loss=loss_of),
     }
-    return [tried(name, partial(law, exact_copy(module))) for name, law in laws.items()]
+    return check_laws(module, laws)
+
+
+def check_autoencoder(module: Autoencoder) -> list[Finding]:
+    """Every contract of an autoencoder: independent windows, the latent as bottleneck, losses that add up."""
+    windows = torch.randn(ROWS, module.sizes.look_back, module.sizes.channels, dtype=torch.float64)
+    laws: dict[str, Law] = {
+        "neighbours": partial(neighbours, windows=[windows], output="reconstruction"),
+        "batch order": partial(batch_order, windows=[windows], output="reconstruction"),
+        "latent": partial(from_the_latent, windows=windows),
+        "micro-batches": partial(micro_batches, batch=AutoencoderBatch(windows), loss=loss_of),
+    }
+    return check_laws(module, laws)
 
 
 def some_windows(module: Forecaster, *, steps: int = 0) -> SeriesBatch:
@@ -37,21 +50,19 @@ def some_windows(module: Forecaster, *, steps: int = 0) -> SeriesBatch:
 
 
 @torch.no_grad()
-def neighbours(module: Forecaster) -> Finding:
-    """A window has the same forecast alone as in a batch."""
-    batch = some_windows(module)
-    alone = torch.cat([module(batch.past[row : row + 1], batch.known[row : row + 1]) for row in range(ROWS)])
-    words = "a window has the same forecast alone as in a batch"
-    return judged("neighbours", difference(alone, module(batch.past, batch.known)), CLOSE, words)
+def neighbours(module: nn.Module, windows: list[Tensor], output: str) -> Finding:
+    """A window has the same output alone as in a batch."""
+    alone = torch.cat([module(*(part[row : row + 1] for part in windows)) for row in range(ROWS)])
+    words = f"a window has the same {output} alone as in a batch"
+    return judged("neighbours", difference(alone, module(*windows)), CLOSE, words)
 
 
 @torch.no_grad()
-def batch_order(module: Forecaster) -> Finding:
-    """Windows in another order have the same forecasts."""
-    batch = some_windows(module)
-    turned = module(batch.past.flip(0), batch.known.flip(0)).flip(0)
-    words = "windows in another order have the same forecasts"
-    return judged("batch order", difference(turned, module(batch.past, batch.known)), CLOSE, words)
+def batch_order(module: nn.Module, windows: list[Tensor], output: str) -> Finding:
+    """Windows in another order have the same outputs."""
+    turned = module(*(part.flip(0) for part in windows)).flip(0)
+    words = f"windows in another order have the same {output}s"
+    return judged("batch order", difference(turned, module(*windows)), CLOSE, words)
 
 
 @torch.no_grad()
@@ -68,62 +79,13 @@ def rollout(module: Forecaster) -> Finding:
     return judged("rollout", gap, CLOSE, "twice the horizon is two passes, the second on the output of the first")
 
 
-def losses_of_rows(module: Forecaster) -> Finding:
-    """The losses of single rows add up to that of the batch."""
-    return micro_batches(module, some_windows(module), lambda one, rows: one.loss(rows))  # type: ignore[operator]
-
-
-def check_autoencoder(module: Autoencoder) -> list[Finding]:
-    """Every contract of an autoencoder: independent windows, the latent as bottleneck, losses that add up."""
-    laws: dict[str, Callable[[Autoencoder], Finding]] = {
-        "neighbours": autoencoder_neighbours,
-        "batch order": autoencoder_order,
-        "latent": from_the_latent,
-        "micro-batches": autoencoder_losses_of_rows,
-    }
-    return [tried(name, partial(law, exact_copy(module))) for name, law in laws.items()]
-
-
-def autoencoder_windows(module: Autoencoder) -> Tensor:
-    """Random windows (B, L, C)."""
-    return torch.randn(ROWS, module.sizes.look_back, module.sizes.channels, dtype=torch.float64)
-
-
 @torch.no_grad()
-def autoencoder_neighbours(module: Autoencoder) -> Finding:
-    """A window has the same reconstruction alone as in a batch."""
-    windows = autoencoder_windows(module)
-    alone = torch.cat([module(window[None]) for window in windows])
-    return judged(
-        "neighbours",
-        difference(alone, module(windows)),
-        CLOSE,
-        "a window has the same reconstruction alone as in a batch",
-    )
-
-
-@torch.no_grad()
-def autoencoder_order(module: Autoencoder) -> Finding:
-    """Windows in another order have the same reconstructions."""
-    windows = autoencoder_windows(module)
-    turned = module(windows.flip(0)).flip(0)
-    return judged(
-        "batch order",
-        difference(turned, module(windows)),
-        CLOSE,
-        "windows in another order have the same reconstructions",
-    )
-
-
-@torch.no_grad()
-def from_the_latent(module: Autoencoder) -> Finding:
+def from_the_latent(module: Autoencoder, windows: Tensor) -> Finding:
     """The reconstruction depends on the latent alone."""
-    windows = autoencoder_windows(module)
     gap = difference(module.decode(module.encode(windows)), module(windows))
     return judged("latent", gap, CLOSE, "the reconstruction depends on the latent alone")
 
 
-def autoencoder_losses_of_rows(module: Autoencoder) -> Finding:
-    """The losses of single rows add up to that of the batch."""
-    batch = AutoencoderBatch(autoencoder_windows(module))
-    return micro_batches(module, batch, lambda one, rows: one.loss(rows))  # type: ignore[operator]
+def loss_of(module: nn.Module, batch: SeriesBatch | AutoencoderBatch) -> Loss:
+    """The module's own loss."""
+    return module.loss(batch)  # type: ignore[operator]

@@ -1,18 +1,20 @@
 """A module under check, whatever it is: values and a mask of valid items in, outputs out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from atento.checks.finding import difference
+from atento.checks.finding import Finding, difference, tried
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
+from atento.lines import lines_of
 
 # Axes: B rows, T time. Sizes are distinct primes, so that a swapped axis cannot pass.
 
@@ -22,6 +24,8 @@ CUTS = (0, 1, 4, TIME)  # steps of 1, 3 and the rest
 SEED = 0
 
 Some = TypeVar("Some", bound=nn.Module)
+Draw = Callable[[int, int], Tensor]  # rows, time -> random values
+Law = Callable[[Any], Finding]  # a contract of a module
 
 
 class Outputs(NamedTuple):
@@ -52,13 +56,16 @@ class Subject:
     """
 
     module: nn.Module
-    read: Callable[[Tensor, Tensor], Outputs]
-    draw: Callable[[int, int], Tensor]  # rows, time -> random values
-    again: Callable[[nn.Module], "Subject"]  # the same subject with another module
+    call: Callable[[Any, Tensor, Tensor], Outputs]  # module, values, valid
+    draw: Draw
     unmasked: str = ""  # why contracts of padding do not apply; empty: it takes a mask of valid items
     side_matters: str = ""  # why the side of padding may change outputs
     not_causal: str = ""  # why contracts of the future do not apply; empty: no output may depend on later items
     zeros: bool = False  # whether a row without valid items must give zeros
+
+    def read(self, values: Tensor, valid: Tensor) -> Outputs:
+        """The outputs for some values."""
+        return self.call(self.module, values, valid)
 
     def values(self, rows: int = ROWS, time: int = TIME) -> Tensor:
         """Random values, the same each time."""
@@ -80,9 +87,9 @@ def output_difference(actual: Outputs, expected: Outputs, valid: Tensor) -> floa
     return max(difference(*pair) for pair in zip(actual.real(valid), expected.real(valid), strict=True))
 
 
-def ragged(rows: int = ROWS, time: int = TIME) -> Tensor:
+def ragged() -> Tensor:
     """A mask valid (B, T) of rows of unequal lengths, padding on the right."""
-    return valid_from_lengths(torch.tensor(LENGTHS[:rows]), time)
+    return valid_from_lengths(torch.tensor(LENGTHS), TIME)
 
 
 def with_padding(values: Tensor, valid: Tensor, filling: float) -> Tensor:
@@ -91,12 +98,12 @@ def with_padding(values: Tensor, valid: Tensor, filling: float) -> Tensor:
     return values.masked_fill(mask, filling)
 
 
-def numbers_of(size: int) -> Callable[[int, int], Tensor]:
+def numbers_of(size: int) -> Draw:
     """A function that draws numbers (B, T, size)."""
     return lambda rows, time: torch.randn(rows, time, size, dtype=torch.float64)
 
 
-def tokens_of(vocabulary: int, *, least: int = 0) -> Callable[[int, int], Tensor]:
+def tokens_of(vocabulary: int, *, least: int = 0) -> Draw:
     """A function that draws tokens (B, T) from `least` on."""
     return lambda rows, time: torch.randint(min(least, vocabulary - 1), vocabulary, (rows, time))
 
@@ -112,6 +119,12 @@ def seeded(seed: int = SEED) -> Iterator[None]:
         torch.set_rng_state(before)
 
 
+def some_numbers(*sizes: int, seed: int = SEED) -> Tensor:
+    """Random numbers in float64, the same each time."""
+    with seeded(seed):
+        return torch.randn(*sizes, dtype=torch.float64)
+
+
 def exact_copy(module: Some) -> Some:
     """A copy on the CPU, in float64 and evaluation mode; the user's module is not changed."""
     try:
@@ -119,9 +132,14 @@ def exact_copy(module: Some) -> Some:
     except RuntimeError as error:
         raise InputError(
             f"{type(module).__name__} cannot be copied.",
-            found=str(error).splitlines()[0],
+            found=lines_of(str(error))[0],
             fix="keep no tensor on the module that carries a gradient: detach it, or make it a buffer",
         ) from None
+
+
+def check_laws(module: nn.Module, laws: Mapping[str, Law]) -> list[Finding]:
+    """Every contract of a table, each on a fresh copy of the module."""
+    return [tried(name, partial(law, exact_copy(module))) for name, law in laws.items()]
 
 
 def vocabulary_of(module: nn.Module) -> int:

@@ -8,11 +8,22 @@ import torch
 from torch import Tensor, nn
 
 from atento.checks.attention_parts import why_side_matters
-from atento.checks.decoders import NOT_AHEAD, NUMBERS, check_decoder, check_image_rows, some_images
-from atento.checks.finding import EXACT, SHORT, Finding, difference, judged, tried
+from atento.checks.decoders import NUMBERS, TARGET, check_decoder, check_image_rows, some_beginning, some_images
+from atento.checks.finding import EXACT, SHORT, Finding, difference, judged
 from atento.checks.models import drawing
-from atento.checks.sequences import FUTURE, check_sequence
-from atento.checks.subject import ROWS, TIME, Outputs, Subject, exact_copy, ragged, seeded, tokens_of, vocabulary_of
+from atento.checks.sequences import FUTURE, NOT_FUTURE, check_sequence
+from atento.checks.subject import (
+    ROWS,
+    TIME,
+    Law,
+    Outputs,
+    Subject,
+    check_laws,
+    ragged,
+    seeded,
+    tokens_of,
+    vocabulary_of,
+)
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, beam, greedy
 from atento.decoding.greedy import log_probabilities
@@ -23,7 +34,7 @@ from atento.models.translator import TranslationBatch, Translator
 
 # Axes: B rows, N source time, T target time, V vocabulary.
 
-TARGET, WIDTH = 5, 3
+WIDTH = 3
 SPECIAL = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START))
 OF_A_DECODER = (*FUTURE, "cache", "state rows", "weights")
 
@@ -31,12 +42,12 @@ OF_A_DECODER = (*FUTURE, "cache", "state rows", "weights")
 def check_translator(module: Translator) -> list[Finding]:
     """The contracts of a translator from source to logits, those of its decoder, of beam search and of losses."""
     decoder = check_decoder(module.decoder, source_size=module.encoder.size)
-    laws = {"beam": beam_scores, "beam of one": beam_of_one}
+    losses: Law = partial(micro_batches, batch=some_batch(module), loss=token_loss)
+    laws: dict[str, Law] = {"beam": beam_scores, "beam of one": beam_of_one, "micro-batches": losses}
     return [
         *(check_image_source(module) if isinstance(module.encoder, ImageEncoder) else check_sequence_source(module)),
         *(finding for finding in decoder if finding.contract in OF_A_DECODER),
-        *(tried(name, partial(law, exact_copy(module))) for name, law in laws.items()),
-        tried("micro-batches", partial(micro_batches, exact_copy(module), some_batch(module), token_loss)),
+        *check_laws(module, laws),
     ]
 
 
@@ -44,16 +55,13 @@ def check_sequence_source(module: Translator) -> list[Finding]:
     """The contracts of source tokens or numbers."""
     each = not isinstance(module.encoder, PatchedNumberEncoder)  # which has no state for each step
 
-    def view(one: nn.Module) -> Subject:
-        def read(tokens: Tensor, valid: Tensor) -> Outputs:
-            encoded = one.encode(tokens, valid)  # type: ignore[operator]
-            logits = one.decoder(some_beginning(one, len(tokens)), encoded)  # type: ignore[operator]
-            return Outputs(encoded.states if each else None, logits)
+    def read(one: Translator, tokens: Tensor, valid: Tensor) -> Outputs:
+        encoded = one.encode(tokens, valid)
+        logits = one.decoder(some_beginning(one.decoder, len(tokens)), encoded)
+        return Outputs(encoded.states if each else None, logits)
 
-        draw = drawing(module.encoder)
-        return Subject(one, read, draw, again=view, side_matters=why_side_matters(module, ahead=module.decoder))
-
-    return check_sequence(module, view, only=NOT_AHEAD)
+    sided = why_side_matters(module, ahead=module.decoder)
+    return check_sequence(Subject(module, read, drawing(module.encoder), side_matters=sided), only=NOT_FUTURE)
 
 
 def check_image_source(module: Translator) -> list[Finding]:
@@ -61,16 +69,9 @@ def check_image_source(module: Translator) -> list[Finding]:
 
     def logits(one: Any, pixels: Tensor) -> Tensor:
         encoded = one.encode(pixels, all_valid(pixels))
-        found: Tensor = one.decoder(some_beginning(one, len(pixels)), encoded)
-        return found
+        return one.decoder(some_beginning(one.decoder, len(pixels)), encoded)
 
-    return [finding for finding in check_image_rows(module, logits) if finding.contract in NOT_AHEAD]
-
-
-def some_beginning(module: Any, rows: int) -> Tensor:
-    """Target tokens (B, T) as a decoder reads them, the same in every row."""
-    with seeded(1):
-        return tokens_of(vocabulary_of(module.decoder), least=4)(1, TARGET).expand(rows, -1)
+    return [finding for finding in check_image_rows(module, logits) if finding.contract in NOT_FUTURE]
 
 
 def some_batch(module: Translator) -> TranslationBatch:
@@ -98,15 +99,10 @@ def micro_batches(module: nn.Module, batch: Any, loss: Callable[[nn.Module, Any]
     whole = loss(module, batch)
     rows = [loss(module, type(batch)(*(part[row : row + 1] for part in batch))) for row in range(len(batch[0]))]
     total = torch.stack([row.total for row in rows]).sum() / max(1, sum(row.items for row in rows))
-    gap = difference(total, whole.mean)
     pairs = zip(gradient(total, weights), gradient(whole.mean, weights), strict=True)
-    gap = max([gap, *(difference(one, other) for one, other in pairs)])
-    return judged(
-        "micro-batches",
-        gap,
-        SHORT,
-        "losses and gradients of single rows add up to the batch's, by tokens",
-    )
+    gap = max([difference(total, whole.mean), *(difference(*pair) for pair in pairs)])
+    words = "losses and gradients of single rows add up to the batch's, by tokens"
+    return judged("micro-batches", gap, SHORT, words)
 
 
 def gradient(value: Tensor, weights: Sequence[Tensor]) -> list[Tensor]:

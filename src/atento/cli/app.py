@@ -28,25 +28,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    compare,
-    train,
-    tune,
-    backtest,
-    evaluate,
-    predict,
-    look,
-    check,
-    report,
-    inspect,
-    recipe,
-    runs,
-    data,
-    models,
-    parts,
-    schema,
-    doctor,
-):
+BUILD = (compare, train, tune, backtest)
+USE = (evaluate, predict, look, check, report)
+FIND_OUT = (inspect, recipe, runs, data, models, parts, schema, doctor)
+for command in (*BUILD, *USE, *FIND_OUT):  # in the order of --help
     app.command()(command)
 app.command("try")(try_)
 

@@ -48,7 +48,7 @@ def compare(
         board = api.compare(
             file,
             task=task,
-            models=[name.strip() for name in models.split(",") if name.strip()],
+            models=split_names(models),
             settings=set_ or [],
             seed=seed,
             seeds=seeds,
@@ -66,6 +66,11 @@ def compare(
     trained = board.trained()
     if trained:
         say(f"next:   {next_step(board.task, board.folder / trained[0].folder)}")
+
+
+def split_names(models: str) -> list[str]:
+    """The names in "A, B"."""
+    return [name.strip() for name in models.split(",") if name.strip()]
 
 
 def show(board: "Board") -> None:
@@ -121,7 +126,7 @@ def backtest(
     with ShowProgress(quiet=json) as watch:
         found = api.backtest(
             file,
-            models=[name.strip() for name in models.split(",") if name.strip()],
+            models=split_names(models),
             origins=origins,
             refit=refit,
             settings=set_ or [],
@@ -140,7 +145,8 @@ def backtest(
 
 def show_backtest(found: "Backtest") -> None:
     """A row a model, best first; a column an origin, where a screen holds them."""
-    from atento.views.wording import counted, score
+    from atento.data.records import counted
+    from atento.views.wording import score
 
     count = len(found.origins)
     columns = [f"origin {one['origin']}" for one in found.origins] if count <= MOST_SHOWN else []

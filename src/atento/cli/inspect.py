@@ -1,13 +1,14 @@
 """atento inspect."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from atento.cli.options import DataArgument, JsonOption
 from atento.cli.output import emit, print_table, say
+from atento.views.wording import shortened
 
 if TYPE_CHECKING:
     from atento.api import Inspection
-    from atento.tasks.task import Recognition
+    from atento.bundle import Json
 
 LONGEST_SHOWN = 90  # letters of an example
 LONGEST_CELL = 48
@@ -49,7 +50,8 @@ def inspect(file: DataArgument, json: JsonOption = False) -> None:
     )
     show_guess(found)
     show_channels(found) if found.channels else show_columns(found)
-    show_examples(found)
+    for source, target in found.examples:
+        say(f"  {shortened(source, LONGEST_SHOWN)} → {shortened(target, LONGEST_SHOWN)}")
     show_histograms(found)
     show_notes(found)
     show_problems(found)
@@ -64,16 +66,12 @@ def show_guess(found: "Inspection") -> None:
     if found.task is None:
         say("\ntask    none fits")
     else:
-        say(f"\ntask    {found.task} ({likely(guesses[found.task])}): {guesses[found.task].reason}")
+        best = guesses[found.task]
+        say(f"\ntask    {found.task} ({best.likelihood:.0%}): {best.reason}")
     others = [task for task in guesses if task != found.task][:RUNNERS_UP]
     width = max(map(len, others), default=0)
     for place, task in enumerate(others):
-        say(f"{'' if place else 'not':8}{task:<{width}}  {likely(guesses[task])}: {guesses[task].reason}")
-
-
-def likely(guess: "Recognition") -> str:
-    """A likelihood in per cent."""
-    return f"{guess.likelihood:.0%}"
+        say(f"{'' if place else 'not':8}{task:<{width}}  {guesses[task].likelihood:.0%}: {guesses[task].reason}")
 
 
 def show_columns(found: "Inspection") -> None:
@@ -88,10 +86,8 @@ def show_columns(found: "Inspection") -> None:
     )
 
 
-def column_cells(column: dict[str, Any], used_as: dict[str, str]) -> list[str]:
+def column_cells(column: "Json", used_as: dict[str, str]) -> list[str]:
     """One column of the file as a row."""
-    from atento.views.wording import shortened
-
     example = " ".join((column["examples"] or [""])[0][: 4 * LONGEST_CELL].split())
     return [
         column["name"],
@@ -116,14 +112,6 @@ def show_channels(found: "Inspection") -> None:
         ],
         numbers=("mean", "std", "lowest", "highest"),
     )
-
-
-def show_examples(found: "Inspection") -> None:
-    """A few pairs of a set that is generated."""
-    from atento.views.wording import shortened
-
-    for source, target in found.examples:
-        say(f"  {shortened(source, LONGEST_SHOWN)} → {shortened(target, LONGEST_SHOWN)}")
 
 
 def show_histograms(found: "Inspection") -> None:

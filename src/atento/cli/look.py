@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument, one_of
+from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
 from atento.cli.output import emit, say
 from atento.cli.predict import terminal_width
+from atento.errors import unknown_name
 
 if TYPE_CHECKING:
     from atento.api import Run
+    from atento.bundle import Json
     from atento.views.saving import ModelView
 
 WIDEST = 12  # named columns of a matrix shown side by side
@@ -35,7 +37,6 @@ def look(
         Option(
             "--what",
             metavar="VIEW",
-            callback=one_of(VIEWS, "--what"),
             help="; ".join(f"{name}: {meaning}" for name, meaning in VIEWS.items()),
         ),
     ] = "attention",
@@ -50,6 +51,8 @@ def look(
     from atento.api.explain import FILES
     from atento.api.folders import require_place
 
+    if what not in VIEWS:
+        raise unknown_name("choice", what, VIEWS, where="--what")
     if out is not None:
         require_place(out, FILES[what])
     SHOW[what](api.load(run, device=device), text, out, json)
@@ -99,10 +102,7 @@ def show_gradients(trained: "Run", text: str, out: Path | None, json: bool) -> N
     from atento.api.explain import look_at_gradients
     from atento.views.gradients import gradient_flow_text, save_gradient_flow
 
-    view = look_at_gradients(trained.predictor, text)
-    if out is not None:
-        save_gradient_flow(view, out)
-    tell(trained, view, gradient_flow_text, out=out, json=json)
+    tell(trained, look_at_gradients(trained.predictor, text), gradient_flow_text, save_gradient_flow, out, json)
 
 
 def show_embeddings(trained: "Run", text: str, out: Path | None, json: bool) -> None:
@@ -110,34 +110,27 @@ def show_embeddings(trained: "Run", text: str, out: Path | None, json: bool) -> 
     from atento.api.explain import look_at_embeddings, save_embeddings
     from atento.views.embeddings import embeddings_text
 
-    view = look_at_embeddings(trained.predictor, text)
-    if out is not None:
-        save_embeddings(trained.predictor, text, out)
-    tell(trained, view, embeddings_text, out=out, json=json)
+    def save(view: object, path: Path) -> None:
+        save_embeddings(trained.predictor, text, path)
+
+    tell(trained, look_at_embeddings(trained.predictor, text), embeddings_text, save, out, json)
 
 
 def show_context(trained: "Run", text: str, out: Path | None, json: bool) -> None:
     """A word in two sentences, before and after each layer."""
     from atento.api.explain import look_at_context
-    from atento.bundle import write_json
     from atento.views.context import context_text
 
-    view = look_at_context(trained.predictor, text)
-    if out is not None:
-        write_json(out, view.to_json())
-    tell(trained, view, context_text, out=out, json=json)
+    tell(trained, look_at_context(trained.predictor, text), context_text, save_json, out, json)
 
 
 def show_tokens(trained: "Run", text: str, out: Path | None, json: bool) -> None:
     """The tokens of a text at every level, with their places."""
     from atento.api.explain import look_at_tokens, sample_source
-    from atento.bundle import write_json
     from atento.views.tokens import tokens_text
 
     view = look_at_tokens(trained.predictor, text or sample_source(trained.predictor))
-    if out is not None:
-        write_json(out, view.to_json())
-    tell(trained, view, tokens_text, out=out, json=json)
+    tell(trained, view, tokens_text, save_json, out, json)
 
 
 def show_forecast(trained: "Run", text: str, out: Path | None, json: bool) -> None:
@@ -145,10 +138,7 @@ def show_forecast(trained: "Run", text: str, out: Path | None, json: bool) -> No
     from atento.views.forecast import forecast_text
     from atento.views.forecast_page import save_forecast
 
-    view = trained.forecast(text)
-    if out is not None:
-        save_forecast(view, out)
-    tell(trained, view, forecast_text, out=out, json=json)
+    tell(trained, trained.forecast(text), forecast_text, save_forecast, out, json)
 
 
 def show_phase(trained: "Run", text: str, out: Path | None, json: bool) -> None:
@@ -159,15 +149,9 @@ def show_phase(trained: "Run", text: str, out: Path | None, json: bool) -> None:
     from atento.views.phase_page import save_phase
 
     if is_autoencoder(trained.predictor):
-        latents = look_at_latents(trained.predictor)
-        if out is not None:
-            save_latents(latents, out)
-        tell(trained, latents, latent_text, out=out, json=json)
-        return
-    view = trained.phase()
-    if out is not None:
-        save_phase(view, out)
-    tell(trained, view, phase_text, out=out, json=json)
+        tell(trained, look_at_latents(trained.predictor), latent_text, save_latents, out, json)
+    else:
+        tell(trained, trained.phase(), phase_text, save_phase, out, json)
 
 
 SHOW: dict[str, Callable[["Run", str, Path | None, bool], None]] = {
@@ -182,8 +166,17 @@ SHOW: dict[str, Callable[["Run", str, Path | None, bool], None]] = {
 }
 
 
-def tell(trained: "Run", view: "ModelView", in_words: Callable[..., str], *, out: Path | None, json: bool) -> None:
-    """One JSON document, or words for a terminal."""
+def tell(
+    trained: "Run",
+    view: "ModelView",
+    in_words: Callable[..., str],
+    save: Callable[..., object],
+    out: Path | None,
+    json: bool,
+) -> None:
+    """Save the view where a file is named; then one JSON document, or words for a terminal."""
+    if out is not None:
+        save(view, out)
     if json:
         emit({"run": str(trained.folder), **view.to_json()})
         return
@@ -192,7 +185,14 @@ def tell(trained: "Run", view: "ModelView", in_words: Callable[..., str], *, out
         say(f"written to {out}")
 
 
-def matrix_text(trace: dict[str, Any]) -> str:
+def save_json(view: "ModelView", path: Path) -> None:
+    """Write the numbers of a view."""
+    from atento.bundle import write_json
+
+    write_json(path, view.to_json())
+
+
+def matrix_text(trace: "Json") -> str:
     """A title, a formula, and the numbers; wide matrices are folded."""
     shape = " × ".join(map(str, trace["shape"]))
     lines = [f"\n{trace['title']}  ({shape})   {trace['formula']}"]

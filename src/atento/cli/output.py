@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -14,9 +14,10 @@ from rich.text import Text
 
 from atento.views.wording import score
 
-SECONDS_BETWEEN_LINES = 10.0
+if TYPE_CHECKING:  # torch loads only when it is needed
+    from atento.training.events import Event
 
-Event = dict[str, Any]
+SECONDS_BETWEEN_LINES = 10.0
 
 
 def results() -> Console:
@@ -103,7 +104,7 @@ class ShowProgress:
         if self.live:
             self.progress.stop()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: "Event") -> None:
         """Show one event."""
         if self.quiet:
             return
@@ -126,7 +127,7 @@ class ShowProgress:
         elif kind in ("step", "validation", "finished"):
             self.move(model, event)
 
-    def move(self, model: str, event: Event) -> None:
+    def move(self, model: str, event: "Event") -> None:
         """Loss, metric, speed and time left of one model."""
         facts = self.facts.setdefault(model, {})
         facts.update(event)
@@ -151,7 +152,7 @@ class ShowProgress:
         self.console.print(Text(text, style="dim"))
 
 
-def describe(facts: Event, over: float) -> str:
+def describe(facts: "Event", over: float) -> str:
     """step 340 · loss 0.41 · exact 0.52 · chrf 0.81 · 580 examples/s · 31 s left."""
     parts = [f"step {facts.get('step', 0)}"]
     if "loss" in facts:

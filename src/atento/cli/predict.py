@@ -1,7 +1,7 @@
 """atento evaluate, predict and try: a trained model at work."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument
 
@@ -74,7 +74,8 @@ def predict(
         ).columns
     if json:
         named = str(out) if out else None
-        emit({"run": str(run), "file": file, "out": named, "refused": refused, "rows": as_rows(columns)})
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        emit({"run": str(run), "file": file, "out": named, "refused": refused, "rows": rows})
         return
     for text in refused:
         remark(f"left out {text}")
@@ -85,11 +86,6 @@ def predict(
             print(text)
     else:
         sys.stdout.write(as_csv(columns).decode())
-
-
-def as_rows(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Columns as a list of objects."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def try_(run: RunArgument, device: DeviceOption = "auto") -> None:

@@ -10,6 +10,7 @@ from atento.cli.options import (
     DataArgument,
     DeviceOption,
     JsonOption,
+    ModelOption,
     OutOption,
     ResumeOption,
     SeedOption,
@@ -21,7 +22,7 @@ from atento.cli.output import ShowProgress, emit, next_step, print_table, remark
 
 def train(
     file: DataArgument,
-    model: Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")] = "auto",
+    model: ModelOption = "auto",
     task: TaskOption = "auto",
     set_: SetOption = None,
     seed: SeedOption = None,
@@ -34,7 +35,8 @@ def train(
 ) -> None:
     """Learn one model and leave it in a folder."""
     from atento import api  # torch loads only when it is needed
-    from atento.views.wording import counted, exposure, score
+    from atento.data.records import counted
+    from atento.views.wording import exposure, score
 
     with ShowProgress(quiet=json) as watch:
         run = api.fit(
@@ -64,7 +66,7 @@ def train(
 
 def recipe(
     file: DataArgument,
-    model: Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")] = "auto",
+    model: ModelOption = "auto",
     task: TaskOption = "auto",
     set_: SetOption = None,
     budget: BudgetOption = None,
@@ -89,7 +91,7 @@ def recipe(
 
 def tune(
     file: DataArgument,
-    model: Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")] = "auto",
+    model: ModelOption = "auto",
     task: TaskOption = "auto",
     set_: SetOption = None,
     seed: SeedOption = None,

@@ -10,10 +10,12 @@ from typing import Literal, NamedTuple
 
 from atento.errors import InputError
 
-BadRows = Literal["stop", "skip"]
+BadRows = Literal["stop", "skip"] | float  # none or all of them are left out, or at most this share of all rows
 SKIP_BAD_ROWS = "--set data.bad_rows=skip"
 BLANK = "the line is blank."
 LIST_SEPARATOR = "\t"
+
+Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Records(NamedTuple):
     """The rows of a file before it is a table; `columns` is empty when the format does not name them."""
 
     columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: list[Row]
     lines: list[int]
     refused: list[Refusal]
     locate: Locate
@@ -76,14 +78,35 @@ class Records(NamedTuple):
     locate_number: LocateNumber | None = None  # for formats whose sequences are not written as one cell
 
 
+def collect(found: Iterable[tuple[int, Row | Refusal]]) -> tuple[list[Row], list[int], list[Refusal]]:
+    """Rows, the lines they begin on, and the refusals of the others, from the line and the row or refusal of each."""
+    rows, lines, refused = list[Row](), list[int](), list[Refusal]()
+    for line, row in found:
+        if isinstance(row, Refusal):
+            refused.append(row)
+        else:
+            rows.append(row)
+            lines.append(line)
+    return rows, lines, refused
+
+
 def stop_or_skip(
-    refused: Iterable[Refusal], bad_rows: BadRows, *, skip_option: str = SKIP_BAD_ROWS
+    refused: Iterable[Refusal], bad_rows: BadRows, *, used: int = 0, skip_option: str = SKIP_BAD_ROWS
 ) -> tuple[Refusal, ...]:
-    """The refused rows in the order of the file; with `bad_rows="stop"` the first one is raised as an error."""
+    """The refused rows in the order of the file; where `bad_rows` does not allow so many beside the `used` ones, the
+    first is raised as an error.
+    """
     ordered = sorted(refused, key=lambda refusal: (refusal.line, refusal.column))
-    if ordered and bad_rows == "stop":
+    if ordered and not may_skip(len(ordered), used, bad_rows):
         raise ordered[0].error(others=len(ordered) - 1, skip_option=skip_option)
     return tuple(ordered)
+
+
+def may_skip(refused: int, used: int, bad_rows: BadRows) -> bool:
+    """Whether so many rows may be left out beside those that are used."""
+    if isinstance(bad_rows, str):
+        return bad_rows == "skip"
+    return refused <= bad_rows * (refused + used)
 
 
 def without_blank_end(lines: list[str]) -> list[str]:

@@ -1,7 +1,6 @@
 """Estimators of labels: one for each sequence, one for each pair of texts, any number for each text."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,14 +10,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from atento.data.records import split_items
 from atento.estimators.estimator import SequenceEstimator
-from atento.estimators.frames import columns_of, like, require_rows, table_like
+from atento.estimators.frames import Rows, columns_of, like, require_rows, table_like
 from atento.estimators.rows import holds_arrays, label_lists_of, pairs_of, sequences_of, texts_of
 from atento.metrics.labels import MULTILABEL_MACRO_F1
 from atento.tasks.reading.reader import compose
 from atento.tasks.task import Answer
 
 
-def known_classes(labels: list[Any], rows: int) -> tuple[np.ndarray, dict[str, Any]]:
+def known_classes(labels: list[object], rows: int) -> tuple[np.ndarray, dict[str, object]]:
     """The different labels in order, and which of them a text that a model says stands for."""
     require_rows(labels, rows, "y")
     truth = np.asarray(labels)
@@ -40,7 +39,7 @@ class ClassifierEstimator(ClassifierMixin, SequenceEstimator):
     task = "classify"
     task_of_numbers = "classify-series"
 
-    def fit(self, X: Any, y: Any) -> "ClassifierEstimator":
+    def fit(self, X: Rows, y: Rows) -> "ClassifierEstimator":
         """Learn from texts, or from sequences of numbers, and their labels."""
         sources = self.sources(X, reset=True)
         labels = labels_of(y)
@@ -51,7 +50,7 @@ class ClassifierEstimator(ClassifierMixin, SequenceEstimator):
             self.learn(rows, {"source": "text", "label": "label"}, task=task)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows) -> Rows:
         """The most probable label of each sequence."""
         check_is_fitted(self, "classes_")
         sources = self.sources(X)
@@ -59,7 +58,7 @@ class ClassifierEstimator(ClassifierMixin, SequenceEstimator):
             return like(X, [self.classes_[0]] * len(sources))
         return like(X, [self.by_text_[answer.text] for answer in self.answers(sources)])
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Rows) -> Rows:
         """The probability of each of `classes_`."""
         check_is_fitted(self, "classes_")
         sources = self.sources(X)
@@ -68,7 +67,7 @@ class ClassifierEstimator(ClassifierMixin, SequenceEstimator):
             probabilities = probabilities_of(self.answers(sources), list(self.by_text_))
         return table_like(X, probabilities / probabilities.sum(axis=1, keepdims=True), self.classes_)
 
-    def sources(self, X: Any, *, reset: bool = False) -> list[str]:
+    def sources(self, X: Rows, *, reset: bool = False) -> list[str]:
         """Texts, sequences of numbers as texts; arrays are checked as scikit-learn checks them."""
         if holds_text(X):
             return texts_of(X)
@@ -88,7 +87,7 @@ class MatcherEstimator(ClassifierMixin, SequenceEstimator):
 
     task = "match"
 
-    def fit(self, X: Any, y: Any) -> "MatcherEstimator":
+    def fit(self, X: Rows, y: Rows) -> "MatcherEstimator":
         """Learn from pairs and their labels."""
         sources, labels = pairs_of(X), labels_of(y)
         self.classes_, self.by_text_ = known_classes(labels, len(sources))
@@ -99,17 +98,14 @@ class MatcherEstimator(ClassifierMixin, SequenceEstimator):
         self.learn(rows, {"source": "first", "target": "second", "label": "label"})
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows) -> Rows:
         """The most probable label of each pair."""
         return like(X, [self.by_text_[answer.text] for answer in self.answers(pairs_of(X))])
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Rows) -> Rows:
         """The probability of each of `classes_`."""
-        names = list(self.by_text_) if hasattr(self, "by_text_") else []
-        found = [
-            [(answer.probabilities or {}).get(name, 0.0) for name in names] for answer in self.answers(pairs_of(X))
-        ]
-        return table_like(X, np.array(found), self.classes_)
+        answers = self.answers(pairs_of(X))
+        return table_like(X, probabilities_of(answers, list(self.by_text_)), self.classes_)
 
 
 class LabelSetEstimator(SequenceEstimator):
@@ -117,7 +113,7 @@ class LabelSetEstimator(SequenceEstimator):
 
     task = "label"
 
-    def fit(self, X: Any, y: Any) -> "LabelSetEstimator":
+    def fit(self, X: Rows, y: Rows) -> "LabelSetEstimator":
         """Learn from texts and their labels."""
         sources, labels = texts_of(X), label_lists_of(y)
         require_rows(labels, len(sources), "y")
@@ -129,28 +125,24 @@ class LabelSetEstimator(SequenceEstimator):
         self.learn(rows, {"source": "text", "label": "labels"})
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows) -> Rows:
         """The labels of each text, the most probable first; an array of 0 and 1 where y was one."""
         predicted = [answer.value[0] for answer in self.answers(texts_of(X))]
         if self.as_array_:
             return np.array([[int(name in some) for name in self.classes_] for some in predicted])
         return like(X, predicted)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Rows) -> Rows:
         """The probability of each of `classes_`, each by itself."""
-        found = self.answers(texts_of(X))
-        probabilities = np.array(
-            [[(answer.probabilities or {}).get(name, 0.0) for name in self.classes_] for answer in found]
-        )
-        return table_like(X, probabilities, self.classes_)
+        return table_like(X, probabilities_of(self.answers(texts_of(X)), list(self.classes_)), self.classes_)
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Rows, y: Rows) -> float:
         """F1 of each label, averaged."""
         predicted = [answer.value[0] for answer in self.answers(texts_of(X))]
         return MULTILABEL_MACRO_F1.value(predicted, label_lists_of(y))
 
 
-def holds_text(X: Any) -> bool:
+def holds_text(X: Rows) -> bool:
     """Whether the first cell is a text, or a list of words."""
     if isinstance(X, str) or not hasattr(X, "__len__") or hasattr(X, "toarray"):
         return False
@@ -163,7 +155,7 @@ def holds_text(X: Any) -> bool:
     return isinstance(first, str) or words
 
 
-def labels_of(y: Any) -> list[Any]:
+def labels_of(y: Rows) -> list[object]:
     """One label a row."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from atento.api.fit import fit
 from atento.api.run import Run, load
 from atento.bundle import CARD, EVENTS, MANIFEST, METRICS, OUTPUTS, PREDICTIONS, RECIPE, VOCABULARY, WEIGHTS
+from atento.data.series import Past
 from atento.errors import InputError
 from atento.tasks.task import Answer
 
@@ -35,7 +36,7 @@ class SequenceEstimator(BaseEstimator):
         steps: int = 0,
         epochs: int = 0,
         random_state: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
         device: str = "auto",
         out: str | None = None,
     ) -> None:
@@ -48,32 +49,35 @@ class SequenceEstimator(BaseEstimator):
         self.device = device
         self.out = out
 
-    def learn(self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, task: str = "") -> None:
+    def learn(self, rows: Sequence[Mapping[str, object]], columns: Mapping[str, str], *, task: str = "") -> None:
         """Fit a run on rows; `columns` are the data.* keys that name their cells. Nine in ten rows are learned from,
         the others choose the best step. `task`: another than the estimator's own.
         """
-        folder = Path(self.out) if self.out else own_folder(self) / "run"
-        values = {
-            "data.split": "90/10/0" if len(rows) >= FEW else "100/0/0",
-            **{f"data.{key}": name for key, name in columns.items()},
-            **{f"train.{key}": getattr(self, key) for key in ("steps", "epochs") if getattr(self, key)},
-            **(self.settings or {}),
-        }
+        split = "90/10/0" if len(rows) >= FEW else "100/0/0"
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "rows.jsonl"
             path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-            self.run_ = fit(
-                path,
-                task=task or self.task,
-                model=self.model,
-                settings=values,
-                seed=int(self.random_state or 0),
-                budget=self.budget,
-                device=self.device,
-                out=folder,
-            )
+            self.learn_file(path, {"split": split, **columns}, task=task)
 
-    def answers(self, sources: Sequence[str]) -> list[Answer]:
+    def learn_file(self, path: Path, data: Mapping[str, object], *, task: str = "") -> None:
+        """Fit a run on a file; `data` are values of data.* keys."""
+        values = {
+            **{f"data.{key}": value for key, value in data.items()},
+            **{f"train.{key}": getattr(self, key) for key in ("steps", "epochs") if getattr(self, key)},
+            **(self.settings or {}),
+        }
+        self.run_ = fit(
+            path,
+            task=task or self.task,
+            model=self.model,
+            settings=values,
+            seed=int(self.random_state or 0),
+            budget=self.budget,
+            device=self.device,
+            out=Path(self.out) if self.out else own_folder(self) / "run",
+        )
+
+    def answers(self, sources: Sequence[str | Past]) -> list[Answer]:
         """The answers of the run."""
         check_is_fitted(self, "run_")
         run: Run = self.run_
@@ -89,18 +93,18 @@ class SequenceEstimator(BaseEstimator):
         for name, content in kept_files(self.run_.folder).items():
             (target / name).write_bytes(content)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Parameters, and the run as the bytes of its files."""
         state = {key: value for key, value in super().__getstate__().items() if key != "run_"}
         if hasattr(self, "run_"):
             state["files_of_run"] = kept_files(self.run_.folder)
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Put the files into a folder of their own and load the run from there, every file checked."""
         files = state.pop("files_of_run", None)
         super().__setstate__(state)
-        if files is not None:
+        if isinstance(files, dict):
             folder = own_folder(self)
             for name in KEPT:
                 if name in files:

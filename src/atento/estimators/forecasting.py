@@ -4,7 +4,7 @@ import csv
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,14 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from atento.api.fit import fit
 from atento.data.examples.pairs import UnlabelledFile
 from atento.errors import InputError
-from atento.estimators.estimator import SequenceEstimator, own_folder
+from atento.estimators.estimator import SequenceEstimator
+from atento.estimators.frames import Rows
 from atento.spec import Recipe
 from atento.tasks.forecast.reading import ask_forecasts, open_series, tabulate
 
-Columns = dict[str, list[Any]]
+Columns = dict[str, list[object]]
 
 LONG = ("unique_id", "ds", "y")
 SPLIT = "90/10/0"  # the last rows of each series choose the best step
@@ -43,7 +43,7 @@ class ForecasterEstimator(SequenceEstimator):
         steps: int = 0,
         epochs: int = 0,
         random_state: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
         device: str = "auto",
         out: str | None = None,
     ) -> None:
@@ -60,44 +60,30 @@ class ForecasterEstimator(SequenceEstimator):
         self.horizon = horizon
         self.look_back = look_back
 
-    def fit(self, X: Any, y: Any = None) -> "ForecasterEstimator":
+    def fit(self, X: Rows, y: Rows = None) -> "ForecasterEstimator":
         """Learn from series; y is not used."""
-        values = {
-            "data.split": SPLIT,
-            **{f"data.{key}": getattr(self, key) for key in ("horizon", "look_back") if getattr(self, key)},
-            **{f"train.{key}": getattr(self, key) for key in ("steps", "epochs") if getattr(self, key)},
-            **(self.settings or {}),
-        }
+        given = {key: getattr(self, key) for key in ("horizon", "look_back") if getattr(self, key)}
         with tempfile.TemporaryDirectory() as place:
             path = write_series(X, Path(place))
-            self.run_ = fit(
-                path,
-                task=self.task,
-                model=self.model,
-                settings=values,
-                seed=int(self.random_state or 0),
-                budget=self.budget,
-                device=self.device,
-                out=Path(self.out) if self.out else own_folder(self) / "run",
-            )
-            self.ends_ = kept_ends(self.opened(path))
+            self.learn_file(path, {"split": SPLIT, **given})
+            self.ends_ = self.ends_of(path)
         self.like_ = form_of(X)
         return self
 
-    def predict(self, X: Any = None, *, horizon: int | None = None) -> Any:
+    def predict(self, X: Rows = None, *, horizon: int | None = None) -> Rows:
         """The forecast after each series of X; without X, after those it was fitted on. A number is a horizon."""
         check_is_fitted(self, "run_")
         if isinstance(X, int | np.integer):
             X, horizon = None, int(X)
-        form, ends = (self.like_, self.ends_) if X is None else (form_of(X), None)
-        if ends is None:
+        form, ends = self.like_, self.ends_
+        if X is not None:
             with tempfile.TemporaryDirectory() as place:
-                ends = kept_ends(self.opened(write_series(X, Path(place))))
+                form, ends = form_of(X), self.ends_of(write_series(X, Path(place)))
         decode = Recipe(decode=self.run_.recipe.decode).with_values({"decode.horizon": horizon or 0}).decode
         answers = self.run_.predictor.answer(ends.sources, decode=decode)
         return form.made(tabulate(ends, answers))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Rows, y: Rows = None) -> float:
         """Minus the mean squared error of forecasts at every row of X, in standard deviations of the training part."""
         check_is_fitted(self, "run_")
         bundle = self.run_.predictor.bundle
@@ -108,32 +94,30 @@ class ForecasterEstimator(SequenceEstimator):
         metric = bundle.task.judging.metrics(bundle.codec)[0].for_sources(sources)
         return -metric.value(outputs, [question.references for question in asked.questions])
 
-    def opened(self, path: Path) -> UnlabelledFile:
-        """The ends of the series of a file, in the frame the model was trained in."""
-        return open_series(self.run_.recipe.data, str(path), 0)
-
-
-def kept_ends(opened: UnlabelledFile) -> UnlabelledFile:
-    """The same without the rest of the series."""
-    return opened._replace(
-        sources=[
+    def ends_of(self, path: Path) -> UnlabelledFile:
+        """The ends of the series of a file, in the frame the model was trained in; copies, without the other rows."""
+        opened = open_series(self.run_.recipe.data, str(path), 0)
+        ends = [
             replace(end, values=end.values.copy(), future_covariates=end.future_covariates.copy())
             for end in opened.sources
         ]
-    )
+        return opened._replace(sources=ends)
 
 
+@dataclass(frozen=True)
 class Form:
     """The form that series were given in, so that forecasts are returned in the same."""
 
-    def __init__(self, kind: str, *, whole: bool = False, dated: bool = False, backend: Any = None) -> None:
-        self.kind, self.whole, self.dated, self.backend = kind, whole, dated, backend
+    kind: str  # frame, rows, numbers or columns
+    whole: bool = False  # whether the names of series are whole numbers
+    dated: bool = False  # whether times are dates of the library
+    backend: Any = None  # of a frame, its library by name
 
-    def made(self, table: Columns) -> Any:
+    def made(self, table: Columns) -> Rows:
         """A frame of the same library, an array, or a list of rows."""
         columns = dict(table)
         if self.whole and "unique_id" in columns:
-            columns["unique_id"] = [int(name) for name in columns["unique_id"]]
+            columns["unique_id"] = [int(str(name)) for name in columns["unique_id"]]
         if self.dated:
             columns["ds"] = [datetime.fromisoformat(str(when)) for when in columns["ds"]]
         if self.kind == "frame":
@@ -144,21 +128,20 @@ class Form:
         return numbers[0] if self.kind == "numbers" else numbers.T
 
 
-def form_of(X: Any) -> Form:
+def form_of(X: Rows) -> Form:
     """How X holds its series."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         schema = dict(frame.schema)
         whole = "unique_id" in schema and schema["unique_id"].is_integer()
-        return Form(
-            "frame", whole=whole, dated="ds" in schema and schema["ds"].is_temporal(), backend=str(frame.implementation)
-        )
+        dated = "ds" in schema and schema["ds"].is_temporal()
+        return Form("frame", whole=whole, dated=dated, backend=str(frame.implementation))
     if isinstance(X, Sequence) and len(X) and isinstance(X[0], Sequence) and not isinstance(X[0], str):
         return Form("rows")
     return Form("numbers" if np.asarray(X).ndim == 1 else "columns")
 
 
-def write_series(X: Any, folder: Path) -> Path:
+def write_series(X: Rows, folder: Path) -> Path:
     """The series as a file that every reader takes."""
     columns = columns_by_name(X)
     if not columns or not len(next(iter(columns.values()))):
@@ -171,7 +154,7 @@ def write_series(X: Any, folder: Path) -> Path:
     return path
 
 
-def columns_by_name(X: Any) -> Columns:
+def columns_by_name(X: Rows) -> Columns:
     """The columns of a frame as they are called; of rows `unique_id, ds, y`; of an array y, or y1, y2…"""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -191,14 +174,10 @@ def columns_by_name(X: Any) -> Columns:
     return {f"y{at + 1}": column.tolist() for at, column in enumerate(values.T)}
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """A value as it stands in a file; nothing where there is none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return (
-        value.isoformat(sep=" ")
-        if isinstance(value, datetime)
-        else repr(value)
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    return repr(value) if isinstance(value, float) else str(value)

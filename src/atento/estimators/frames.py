@@ -1,6 +1,6 @@
 """What users hold their rows in: lists, numpy, pandas, polars or Arrow in, the same kind out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 import narwhals as nw
@@ -8,8 +8,10 @@ import numpy as np
 
 from atento.errors import InputError
 
+Rows = Any  # what users hold their rows in: a list, an array, a series or a frame of numpy, pandas, polars or Arrow
 
-def columns_of(rows: Any) -> list[list[Any]]:
+
+def columns_of(rows: Rows) -> list[list[Any]]:
     """The columns of a frame, or a series, an array or a list as one column; a 2-D array has several."""
     frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -23,27 +25,27 @@ def columns_of(rows: Any) -> list[list[Any]]:
     return [list(rows) if hasattr(rows, "__iter__") else np.asarray(rows).tolist()]
 
 
-def is_arrow_array(rows: Any) -> bool:
+def is_arrow_array(rows: Rows) -> bool:
     """An Arrow array or chunked array; a table is a frame."""
     return type(rows).__module__.startswith("pyarrow") and hasattr(rows, "to_pylist") and not hasattr(rows, "columns")
 
 
-def like(rows: Any, values: Sequence[Any], *, name: str = "prediction") -> Any:
+def like(rows: Rows, values: Sequence[object]) -> Rows:
     """One value a row, in the kind the rows came in; an index is kept."""
     frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     if isinstance(frame, nw.DataFrame | nw.Series):
-        plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-        return with_index(nw.new_series(name, plain, backend=frame.implementation).to_native(), frame)
+        return with_index(nw.new_series("prediction", plain, backend=frame.implementation).to_native(), frame)
     if is_arrow_array(rows):
         import pyarrow
 
-        return pyarrow.array([value.item() if isinstance(value, np.generic) else value for value in values])
+        return pyarrow.array(plain)
     if isinstance(rows, np.ndarray):
         return as_array(values)
     return list(values)
 
 
-def table_like(rows: Any, values: np.ndarray, names: Iterable[Any]) -> Any:
+def table_like(rows: Rows, values: np.ndarray, names: Iterable[object]) -> Rows:
     """Several numbers a row (N, C): a frame where the rows came in one, else an array."""
     frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.Series):
@@ -52,7 +54,7 @@ def table_like(rows: Any, values: np.ndarray, names: Iterable[Any]) -> Any:
     return with_index(nw.from_dict(columns, backend=frame.implementation).to_native(), frame)
 
 
-def with_index(made: Any, frame: Any) -> Any:
+def with_index(made: Rows, frame: Any) -> Rows:
     """The rows named as those of the frame they answer, where rows have names, as those of pandas."""
     index = nw.maybe_get_index(frame)
     if index is not None:
@@ -60,7 +62,7 @@ def with_index(made: Any, frame: Any) -> Any:
     return made
 
 
-def as_array(values: Sequence[Any]) -> np.ndarray:
+def as_array(values: Sequence[object]) -> np.ndarray:
     """A 1-D array, also of lists of unlike length."""
     if values and isinstance(values[0], list | tuple):
         array = np.empty(len(values), dtype=object)
@@ -69,7 +71,7 @@ def as_array(values: Sequence[Any]) -> np.ndarray:
     return np.asarray(values)
 
 
-def require_rows(given: Sequence[Any], wanted: int, what: str) -> None:
+def require_rows(given: Sized, wanted: int, what: str) -> None:
     """As many of one thing as of the other."""
     if len(given) != wanted:
         raise InputError(

@@ -7,10 +7,10 @@ import numpy as np
 
 from atento.data.records import join_items, split_items
 from atento.errors import InputError
-from atento.estimators.frames import columns_of
+from atento.estimators.frames import Rows, columns_of
 
 
-def texts_of(rows: Any, *, what: str = "X") -> list[str]:
+def texts_of(rows: Rows, *, what: str = "X") -> list[str]:
     """One text a row; several columns are one text with spaces between, numbers as they are written."""
     columns = columns_of(rows)
     texts = (
@@ -21,7 +21,7 @@ def texts_of(rows: Any, *, what: str = "X") -> list[str]:
     return require_filled(texts, what)
 
 
-def word_of(cell: Any) -> str:
+def word_of(cell: object) -> str:
     """A cell as text; a list of words with spaces between."""
     if isinstance(cell, str):
         return cell
@@ -30,7 +30,7 @@ def word_of(cell: Any) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
-def holds_arrays(rows: Any) -> bool:
+def holds_arrays(rows: Rows) -> bool:
     """Whether the rows of a list or of a frame's columns are sequences by themselves, which may be of any lengths."""
     if isinstance(rows, np.ndarray) and rows.dtype != object:
         return False
@@ -41,7 +41,7 @@ def holds_arrays(rows: Any) -> bool:
     return isinstance(first, list | tuple | np.ndarray) and not (ragged and np.ndim(first) == 1)
 
 
-def sequences_of(rows: Any, *, what: str = "X") -> list[str]:
+def sequences_of(rows: Rows, *, what: str = "X") -> list[str]:
     """One sequence of numbers a row as text: arrays (N, T), (N, T, C), or lists of arrays; columns of lists are
     channels.
     """
@@ -63,7 +63,7 @@ def sequences_of(rows: Any, *, what: str = "X") -> list[str]:
     return require_filled(texts, what)
 
 
-def word_lists_of(rows: Any, *, what: str = "X") -> list[str]:
+def word_lists_of(rows: Rows, *, what: str = "X") -> list[str]:
     """One list of words a row, tabs between them; a text is cut at white space."""
     (cells,) = columns_of(rows)
     return require_filled(
@@ -71,7 +71,7 @@ def word_lists_of(rows: Any, *, what: str = "X") -> list[str]:
     )
 
 
-def pairs_of(rows: Any, *, what: str = "X") -> list[str]:
+def pairs_of(rows: Rows, *, what: str = "X") -> list[str]:
     """Two texts a row, a tab between them: two columns, or a column of pairs."""
     columns = columns_of(rows)
     if len(columns) == 1 and columns[0] and len(columns[0][0]) == 2 and not isinstance(columns[0][0], str):
@@ -84,7 +84,7 @@ def pairs_of(rows: Any, *, what: str = "X") -> list[str]:
     return [join_items(pair) for pair in zip(*both, strict=True)]
 
 
-def label_lists_of(rows: Any, *, what: str = "y") -> list[list[str]]:
+def label_lists_of(rows: Rows, *, what: str = "y") -> list[list[str]]:
     """Any number of labels a row; an array of 0 and 1 names its columns 0, 1, 2…"""
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return [[str(at) for at in np.flatnonzero(row)] for row in rows]

@@ -1,8 +1,9 @@
 """Estimators of written answers: tags of words, translations, continuations, captions of images."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import ClassVar, Self
 
 import numpy as np
 from PIL import Image
@@ -12,7 +13,7 @@ from atento.data.images.finding import any_path_allowed
 from atento.data.records import split_items
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator, own_folder
-from atento.estimators.frames import like, require_rows
+from atento.estimators.frames import Rows, like, require_rows
 from atento.estimators.rows import texts_of, word_lists_of
 from atento.tasks.task import judged
 
@@ -22,7 +23,7 @@ class TaggerEstimator(SequenceEstimator):
 
     task = "tag"
 
-    def fit(self, X: Any, y: Any) -> "TaggerEstimator":
+    def fit(self, X: Rows, y: Rows) -> "TaggerEstimator":
         """Learn from sentences and their tags."""
         sources, targets = word_lists_of(X), word_lists_of(y, what="y")
         require_rows(targets, len(sources), "y")
@@ -33,35 +34,50 @@ class TaggerEstimator(SequenceEstimator):
         self.learn(rows, {"source": "words", "label": "tags"})
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows) -> Rows:
         """A list of tags for each sentence."""
         return like(X, [list(answer.value) for answer in self.answers(word_lists_of(X))])
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Rows, y: Rows) -> float:
         """The task's first metric: the share of right tags, or F1 of entities where tags mark some."""
         return measure(self, word_lists_of(X), [(target,) for target in word_lists_of(y, what="y")])
 
 
-class TranslatorEstimator(SequenceEstimator):
+class WriterEstimator(SequenceEstimator, ABC):
+    """One text for each source; subclasses say what a source is."""
+
+    columns: ClassVar[tuple[str, str]]  # names of sources and texts
+
+    @abstractmethod
+    def sources(self, X: Rows) -> list[str]:
+        """The sources as a run reads them."""
+
+    def fit(self, X: Rows, y: Rows) -> Self:
+        """Learn from sources and their texts."""
+        sources, targets = self.sources(X), texts_of(y, what="y")
+        require_rows(targets, len(sources), "y")
+        rows = [dict(zip(self.columns, pair, strict=True)) for pair in zip(sources, targets, strict=True)]
+        self.learn(rows, dict(zip(("source", "target"), self.columns, strict=True)))
+        return self
+
+    def predict(self, X: Rows) -> Rows:
+        """A text for each source."""
+        return like(X, [answer.text for answer in self.answers(self.sources(X))])
+
+    def score(self, X: Rows, y: Rows) -> float:
+        """The task's first metric: exact match, or characters in common for open text."""
+        return measure(self, self.sources(X), [(target,) for target in texts_of(y, what="y")])
+
+
+class TranslatorEstimator(WriterEstimator):
     """One text into another."""
 
     task = "translate"
+    columns = ("source", "target")
 
-    def fit(self, X: Any, y: Any) -> "TranslatorEstimator":
-        """Learn from pairs of texts."""
-        sources, targets = texts_of(X), texts_of(y, what="y")
-        require_rows(targets, len(sources), "y")
-        rows = [{"source": source, "target": target} for source, target in zip(sources, targets, strict=True)]
-        self.learn(rows, {"source": "source", "target": "target"})
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """A text for each text."""
-        return like(X, [answer.text for answer in self.answers(texts_of(X))])
-
-    def score(self, X: Any, y: Any) -> float:
-        """The task's first metric: exact match, or characters in common for open text."""
-        return measure(self, texts_of(X), [(target,) for target in texts_of(y, what="y")])
+    def sources(self, X: Rows) -> list[str]:
+        """One text a row."""
+        return texts_of(X)
 
 
 class LanguageModelEstimator(SequenceEstimator):
@@ -69,16 +85,16 @@ class LanguageModelEstimator(SequenceEstimator):
 
     task = "generate"
 
-    def fit(self, X: Any, y: Any = None) -> "LanguageModelEstimator":
+    def fit(self, X: Rows, y: Rows = None) -> "LanguageModelEstimator":
         """Learn from texts."""
         self.learn([{"text": source} for source in texts_of(X)], {"source": "text"})
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Rows) -> Rows:
         """How each text goes on."""
         return like(X, [answer.text for answer in self.answers(texts_of(X))])
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Rows, y: Rows = None) -> float:
         """Log-probability of a character, on average: minus the nats per character."""
         sources = texts_of(X)
         return -measure(self, sources, [("",)] * len(sources))
@@ -93,29 +109,18 @@ def measure(estimator: SequenceEstimator, sources: list[str], references: list[t
     return bundle.task.judging.metrics(bundle.codec)[0].for_sources(sources).value(outputs, references)
 
 
-class CaptionerEstimator(SequenceEstimator):
+class CaptionerEstimator(WriterEstimator):
     """A caption for each image: X holds paths, or is an array of bytes (images, rows, columns, 3); y holds texts."""
 
     task = "caption"
+    columns = ("image", "caption")
 
-    def fit(self, X: Any, y: Any) -> "CaptionerEstimator":
+    def fit(self, X: Rows, y: Rows) -> Self:
         """Learn from images and their captions."""
-        sources, targets = self.images(X), texts_of(y, what="y")
-        require_rows(targets, len(sources), "y")
-        rows = [{"image": source, "caption": target} for source, target in zip(sources, targets, strict=True)]
         with any_path_allowed():
-            self.learn(rows, {"source": "image", "target": "caption"})
-        return self
+            return super().fit(X, y)
 
-    def predict(self, X: Any) -> Any:
-        """A caption for each image."""
-        return like(X, [answer.text for answer in self.answers(self.images(X))])
-
-    def score(self, X: Any, y: Any) -> float:
-        """The task's first metric: exact captions, or characters in common for open text."""
-        return measure(self, self.images(X), [(target,) for target in texts_of(y, what="y")])
-
-    def images(self, X: Any) -> list[str]:
+    def sources(self, X: Rows) -> list[str]:
         """The path of each image; an array is written to a folder that is deleted with the estimator."""
         if not isinstance(X, np.ndarray) or X.dtype == object or X.ndim < 2:
             return [text if is_drawn(text) else str(Path(text).resolve()) for text in texts_of(X)]
@@ -129,7 +134,7 @@ class CaptionerEstimator(SequenceEstimator):
         return [kept(pixels, folder) for pixels in X]
 
 
-def kept(pixels: Any, folder: Path) -> str:
+def kept(pixels: np.ndarray, folder: Path) -> str:
     """The path of an image that is an array; the same pixels, the same file."""
     path = folder / f"{hashlib.sha256(pixels.tobytes() + str(pixels.shape).encode()).hexdigest()}.png"
     if not path.exists():

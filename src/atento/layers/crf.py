@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.losses import Loss, at_least_float32
-from atento.layers.masking import clean, require_items
+from atento.layers.masking import clean, require_items, valid_first
 
 # Axes: B batch, T time, C labels. Padding may stand anywhere in `valid` (B, T); a row of padding alone has one path,
 # the empty one, whose score is 0.
@@ -49,11 +49,8 @@ class LinearChainCRF(nn.Module):
             for name, part, wanted in zip(Transitions._fields, allowed, added, strict=True):
                 require_mask(name, part, wanted.shape)
             added = Transitions(*(torch.where(part, 0.0, FORBIDDEN) for part in allowed))
-        self.added_start: Tensor
-        self.added_between: Tensor
-        self.added_end: Tensor
-        for name, part in zip(Transitions._fields, added, strict=True):
-            self.register_buffer(f"added_{name}", part, persistent=False)  # follows from the names of the labels
+        buffers = (nn.Buffer(part, persistent=False) for part in added)  # they follow from the names of the labels
+        self.added_start, self.added_between, self.added_end = buffers
 
     def loss(self, scores: Tensor, labels: Tensor, *, valid: Tensor) -> Loss:
         """Σ over rows of −log P(labels (B, T)); its items are the real time steps. A label below 0 is not known: the
@@ -125,7 +122,7 @@ class LinearChainCRF(nn.Module):
     def real_first(self, scores: Tensor, valid: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Scores with real steps first and padding zeroed, `valid` in that order, and the order (B, T) itself."""
         require_items("scores", scores, valid, width=self.labels, axes="B, T")
-        order = torch.argsort(valid.logical_not().to(torch.uint8), dim=1, stable=True)
+        order = valid_first(valid)
         scores = clean(at_least_float32(scores), valid).gather(1, order.unsqueeze(2).expand_as(scores))
         return scores, valid.gather(1, order), order
 

@@ -38,8 +38,7 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The vector of each token."""
-        vectors: Tensor = self.dropout(self.table(tokens))
-        return vectors
+        return self.dropout(self.table(tokens))
 
 
 class PositionedEmbedding(nn.Module):
@@ -58,11 +57,9 @@ class PositionedEmbedding(nn.Module):
 
     def embed_padded(self, tokens: Tensor, valid: Tensor) -> Tensor:
         """Whole sequences (B, T), whose positions count real tokens from 0, on whichever side the padding is."""
-        vectors = self.positions(torch.arange(tokens.size(1), device=tokens.device))  # (T, size), computed once
-        return self.add_positions(tokens, vectors[(valid.cumsum(dim=-1) - 1).clamp(min=0)])
+        return self.add_positions(tokens, self.positions.along(tokens, valid))
 
     def add_positions(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Embedded tokens plus position vectors that broadcast to (B, T, size)."""
         vectors = self.tokens(tokens) * math.sqrt(self.size)
-        placed: Tensor = self.dropout(vectors + positions.to(vectors.dtype))
-        return placed
+        return self.dropout(vectors + positions.to(vectors.dtype))

@@ -24,8 +24,7 @@ class FeedForward(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """W₂ act(W₁ x + b₁) + b₂."""
-        result: Tensor = self.narrow(self.dropout(self.activation(self.widen(values))))
-        return result
+        return self.narrow(self.dropout(self.activation(self.widen(values))))
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-Initializer = Callable[[Tensor], None]  # fills a matrix (rows, columns) in place
+Initializer = Callable[[Tensor], object]  # fills a matrix (rows, columns) in place
 
 
 @torch.no_grad()
@@ -15,24 +15,6 @@ def uniform(matrix: Tensor) -> None:
     """U(−a, a), a = 1/√columns: the largest singular value is near 2/√3, the spectral radius near 1/√3."""
     bound = matrix.size(1) ** -0.5
     matrix.uniform_(-bound, bound)
-
-
-@torch.no_grad()
-def orthogonal(matrix: Tensor) -> None:
-    """A random orthogonal matrix: every singular value is 1 (Saxe et al., 2014)."""
-    nn.init.orthogonal_(matrix)
-
-
-@torch.no_grad()
-def identity(matrix: Tensor) -> None:
-    """The identity matrix, which copies the state; meant for ReLU (Le et al., 2015)."""
-    nn.init.eye_(matrix)
-
-
-@torch.no_grad()
-def xavier(matrix: Tensor) -> None:
-    """U(−a, a), a² = 6/(rows + columns): variance 1/size for a square matrix (Glorot & Bengio, 2010, eq. 16)."""
-    nn.init.xavier_uniform_(matrix)
 
 
 def initialize_blocks(matrix: Tensor, size: int, initializer: Initializer) -> None:
@@ -43,7 +25,7 @@ def initialize_blocks(matrix: Tensor, size: int, initializer: Initializer) -> No
 
 INITIALIZERS: dict[str, Initializer] = {
     "uniform": uniform,
-    "orthogonal": orthogonal,
-    "identity": identity,
-    "xavier": xavier,
+    "orthogonal": nn.init.orthogonal_,  # random; every singular value is 1 (Saxe et al., 2014)
+    "identity": nn.init.eye_,  # copies the state; meant for ReLU (Le et al., 2015)
+    "xavier": nn.init.xavier_uniform_,  # U(±a), a² = 6/(rows + columns) (Glorot & Bengio, 2010, eq. 16)
 }

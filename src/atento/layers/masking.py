@@ -23,17 +23,35 @@ def valid_positions(valid: Tensor) -> Tensor:
     return (valid.cumsum(dim=-1) - 1).clamp(min=0)
 
 
+def valid_first(valid: Tensor) -> Tensor:
+    """An order (B, T) of the items: the real ones from left to right, then the padding."""
+    return torch.argsort(valid.logical_not().to(torch.uint8), dim=1, stable=True)
+
+
+def left_aligned(tokens: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
+    """Tokens (B, T) with the real ones first and 0 at padding, and `valid` in that order."""
+    order = valid_first(valid)
+    tokens, valid = tokens.gather(1, order), valid.gather(1, order)
+    return tokens.masked_fill(~valid, 0), valid
+
+
 def masked_mean(values: Tensor, valid: Tensor) -> Tensor:
     """The mean over real items: (B, T, D) -> (B, D); a row without any gives zeros."""
     count = valid.sum(dim=-1, keepdim=True).clamp(min=1)
     return clean(values, valid).sum(dim=-2) / count
 
 
+def masked_max(values: Tensor, valid: Tensor) -> Tensor:
+    """The maximum of each feature over real items: (B, T, D) -> (B, D); a row without any gives zeros."""
+    floor = torch.finfo(values.dtype).min
+    largest = values.masked_fill(~valid.unsqueeze(-1), floor).amax(dim=-2)
+    return largest.masked_fill(~valid.any(dim=-1, keepdim=True), 0.0)
+
+
 def checked_linear(layer: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
     """The linear layer applied to items; a wrong width is refused with the names of the part and its argument."""
     require_width(part, argument, items, layer.in_features)
-    result: Tensor = layer(items)
-    return result
+    return layer(items)
 
 
 def require_width(part: str, argument: str, items: Tensor, width: int) -> None:

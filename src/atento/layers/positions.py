@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
+from atento.layers.masking import valid_positions
 
-# Axes: T time. The last axis is always features.
+# Axes: B batch, T time. The last axis is always features.
 
 LONGEST_WAVE = 10_000.0
 MAX_BITS = 62  # binary digits of a position that fit an integer
@@ -30,6 +31,15 @@ class Positions(nn.Module, ABC):
     def forward(self, positions: Tensor) -> Tensor:
         """The vector of each position."""
 
+    def along(self, values: Tensor, valid: Tensor | None = None) -> Tensor:
+        """The vectors (T, size) of whole sequences (B, T, ...), in the type of floating-point values.
+
+        With `valid` they are (B, T, size) and count real items from 0, on whichever side the padding is.
+        """
+        vectors = self(torch.arange(values.size(1), device=values.device))
+        vectors = vectors.to(values.dtype) if values.is_floating_point() else vectors
+        return vectors if valid is None else vectors[valid_positions(valid)]
+
 
 class SinusoidalPositions(Positions):
     """Sine and cosine waves of geometric wavelengths from 2π to 2π·10000 (Vaswani et al., 2017, sec. 3.5).
@@ -39,8 +49,7 @@ class SinusoidalPositions(Positions):
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
-        self.frequencies: Tensor
-        self.register_buffer("frequencies", frequencies(size), persistent=False)
+        self.frequencies = nn.Buffer(frequencies(size), persistent=False)
 
     def forward(self, positions: Tensor) -> Tensor:
         """The waves at each position, in the default precision."""
@@ -98,8 +107,7 @@ class LearnedPositions(Positions):
     def forward(self, positions: Tensor) -> Tensor:
         """The vector of each position."""
         require_shorter(positions, self.max_length, why="no vector was learned from `max_length` on")
-        vectors: Tensor = self.table(positions)
-        return vectors
+        return self.table(positions)
 
 
 class NoPositions(Positions):
@@ -126,8 +134,7 @@ class Rotary(nn.Module):
                 fix=f"give an even size, e.g. {max(2, size + size % 2)}",
             )
         self.size = size
-        self.frequencies: Tensor
-        self.register_buffer("frequencies", frequencies(size), persistent=False)
+        self.frequencies = nn.Buffer(frequencies(size), persistent=False)
 
     def forward(self, values: Tensor, positions: Tensor) -> Tensor:
         """(x, y) -> (x cos a − y sin a, x sin a + y cos a), a = position × frequency of the pair."""

@@ -15,18 +15,19 @@ Sums = NDArray[np.float64]
 class Metric(NamedTuple):
     """A named metric. Larger is better and 1 is perfect, unless `smaller_is_better`: then 0 is perfect.
 
-    A prediction is a text, or what the metric's statistics take: a list of labels, of tags, an array of numbers.
+    A prediction is a text, or what the metric's statistics take: a list of labels, of tags, an array of numbers. So is
+    a reference; a source is a text, or the past of a series.
     """
 
     name: str
     summary: str
-    statistics: Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]  # predictions, references -> (N, S)
+    statistics: Callable[[Sequence[Any], Sequence[Sequence[Any]]], Sums]  # predictions, references -> (N, S)
     formula: Callable[[Sums], Sums]  # sums (R, S) -> values (R,)
     smaller_is_better: bool = False
-    source_statistics: Callable[[Sequence[str], Sequence[Any], Sequence[Sequence[str]]], Sums] | None = None
+    source_statistics: Callable[[Sequence[Any], Sequence[Any], Sequence[Sequence[Any]]], Sums] | None = None
     # sources, predictions, references -> (N, S); None: the sources do not matter
 
-    def for_sources(self, sources: Sequence[str]) -> "Metric":
+    def for_sources(self, sources: Sequence[Any]) -> "Metric":
         """The metric with its sources bound, where its statistics need them; else itself."""
         if self.source_statistics is None:
             return self
@@ -36,7 +37,7 @@ class Metric(NamedTuple):
         """The value, negated where smaller is better, so that larger is always better."""
         return -value if self.smaller_is_better else value
 
-    def value(self, predictions: Sequence[Any], references: Sequence[Sequence[str]]) -> float:
+    def value(self, predictions: Sequence[Any], references: Sequence[Sequence[Any]]) -> float:
         """The metric over all examples; each prediction has one or more references."""
         if not predictions:
             return 0.0

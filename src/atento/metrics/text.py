@@ -4,7 +4,7 @@ An edit distance is to the nearest reference, in characters or in symbols separa
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -18,42 +18,33 @@ from atento.metrics.metric import Metric, Sums, exact_statistics, ratio
 Tokenize = Callable[[str], Sequence[str]]
 
 
-def corpus_statistics(scorer: Any, predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
+def corpus_statistics(
+    scorer: type[BLEU] | type[CHRF], predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> Sums:
     """Sacrebleu's counts of each sentence; it needs equally many references for each, so the last one repeats."""
     most = max(len(allowed) for allowed in references)
     streams = [[allowed[min(place, len(allowed) - 1)] for allowed in references] for place in range(most)]
-    return np.asarray(scorer._extract_corpus_statistics(list(predictions), streams), dtype=np.float64)
+    return np.asarray(scorer()._extract_corpus_statistics(list(predictions), streams), dtype=np.float64)
 
 
-def corpus_formula(scorer: Any, sums: Sums) -> Sums:
+def corpus_formula(scorer: type[BLEU] | type[CHRF], sums: Sums) -> Sums:
     """Sacrebleu's score from summed counts, from 0 to 1."""
-    return np.asarray([scorer._compute_score_from_stats(row.astype(int).tolist()).score / 100 for row in sums])
-
-
-def chrf_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Character n-gram counts."""
-    return corpus_statistics(CHRF(), predictions, references)
-
-
-def chrf_formula(sums: Sums) -> Sums:
-    """chrF2 of the counts."""
-    return corpus_formula(CHRF(), sums)
-
-
-def bleu_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Word n-gram counts, with sacrebleu's 13a tokenizer."""
-    return corpus_statistics(BLEU(), predictions, references)
-
-
-def bleu_formula(sums: Sums) -> Sums:
-    """BLEU-4 of the counts."""
-    return corpus_formula(BLEU(), sums)
+    score_of = scorer()._compute_score_from_stats
+    return np.asarray([score_of(row.astype(int).tolist()).score / 100 for row in sums])
 
 
 EXACT_MATCH = Metric("exact", "share of predictions equal to a reference", exact_statistics, ratio)
-CHRF2 = Metric("chrf", "overlap of characters, sacrebleu nrefs:var|case:mixed|nc:6|nw:0", chrf_statistics, chrf_formula)
+CHRF2 = Metric(
+    "chrf",
+    "overlap of characters, sacrebleu nrefs:var|case:mixed|nc:6|nw:0",
+    partial(corpus_statistics, CHRF),
+    partial(corpus_formula, CHRF),
+)
 BLEU4 = Metric(
-    "bleu", "overlap of words, sacrebleu nrefs:var|case:mixed|tok:13a|smooth:exp", bleu_statistics, bleu_formula
+    "bleu",
+    "overlap of words, sacrebleu nrefs:var|case:mixed|tok:13a|smooth:exp",
+    partial(corpus_statistics, BLEU),
+    partial(corpus_formula, BLEU),
 )
 
 
@@ -71,16 +62,6 @@ def edit_statistics(predictions: Sequence[str], references: Sequence[Sequence[st
     return np.asarray(rows, dtype=np.float64)
 
 
-def character_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Edit statistics of characters."""
-    return edit_statistics(predictions, references, tokenize=str)
-
-
-def symbol_statistics(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:
-    """Edit statistics of symbols separated by spaces: words, phones."""
-    return edit_statistics(predictions, references, tokenize=str.split)
-
-
 def mean_edits(sums: Sums) -> Sums:
     """Edits per prediction."""
     return ratio(sums[:, [0, 2]])
@@ -89,21 +70,21 @@ def mean_edits(sums: Sums) -> Sums:
 SYMBOL_ERROR = Metric(
     "symbol_error",
     "edits of symbols separated by spaces to the nearest reference, over its length",
-    symbol_statistics,
+    partial(edit_statistics, tokenize=str.split),  # words, phones
     ratio,
     smaller_is_better=True,
 )
 CHARACTER_ERROR = Metric(
     "character_error",
     "edits of characters to the nearest reference, over its length",
-    character_statistics,
+    partial(edit_statistics, tokenize=str),
     ratio,
     smaller_is_better=True,
 )
 EDITS = Metric(
     "edits",
     "mean edits of characters to the nearest reference",
-    character_statistics,
+    partial(edit_statistics, tokenize=str),
     mean_edits,
     smaller_is_better=True,
 )

@@ -53,13 +53,11 @@ class Autoencoder(nn.Module):
                 found=f"values {tuple(values.shape)}",
                 fix=f"give values (B, {self.sizes.look_back}, {self.sizes.channels})",
             )
-        latent: Tensor = self.encoder(values)
-        return latent
+        return self.encoder(values)
 
     def decode(self, latent: Tensor) -> Tensor:
         """The window (B, L, C) of each latent."""
-        values: Tensor = self.decoder(latent)
-        return values
+        return self.decoder(latent)
 
     def forward(self, values: Tensor) -> Tensor:
         """The reconstruction (B, L, C) of each window."""
@@ -84,8 +82,7 @@ class WindowEncoder(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         """A window has no padding: every step is valid."""
         valid = torch.ones(values.shape[:2], dtype=torch.bool, device=values.device)
-        latent: Tensor = self.to_latent(self.encoder.encode(values, valid).summary)
-        return latent
+        return self.to_latent(self.encoder.encode(values, valid).summary)
 
 
 class RecurrentWindowDecoder(nn.Module):
@@ -98,8 +95,7 @@ class RecurrentWindowDecoder(nn.Module):
 
     def forward(self, latent: Tensor) -> Tensor:
         """(B, Z) -> (B, L, C)."""
-        values: Tensor = self.network(latent, self.look_back)
-        return values
+        return self.network(latent, self.look_back)
 
 
 class TransformerWindowDecoder(nn.Module):
@@ -117,8 +113,7 @@ class TransformerWindowDecoder(nn.Module):
         """(B, Z) -> (B, L, C)."""
         vectors = self.from_latent(latent).unsqueeze(1)  # (B, 1, D)
         places = self.positions(torch.arange(self.look_back, device=latent.device)).to(vectors.dtype)  # (L, D)
-        values: Tensor = self.write(self.stack(vectors + places))
-        return values
+        return self.write(self.stack(vectors + places))
 
 
 class FrameEncoder(nn.Module):
@@ -139,8 +134,7 @@ class FrameEncoder(nn.Module):
         maps = values.reshape(*values.shape[:2], *self.frame)
         for convolution in self.convolutions:
             maps = nn.functional.silu(convolution(maps))
-        latent: Tensor = self.to_latent(maps.flatten(1))
-        return latent
+        return self.to_latent(maps.flatten(1))
 
 
 class FrameDecoder(nn.Module):

@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from atento.blocks.pooling import AttentionPooling, Pooling
 from atento.errors import InputError
 from atento.layers.losses import Loss
-from atento.layers.masking import clean
+from atento.layers.masking import clean, left_aligned
 from atento.models.heads import Head
 from atento.models.protocols import BatchWithTruth, Encoded, Encoder, Judge
 from atento.models.summaries import pooled
-from atento.recurrent.unroll import valid_first
 
 # Axes: B batch, N time, D size, C labels, G n-grams.
 
@@ -64,9 +63,7 @@ class NGramFeatures(nn.Module):
 
     def buckets(self, tokens: Tensor, valid: Tensor) -> Tensor:
         """The hash bucket (B, G) of each n-gram, 0 where there is none."""
-        order = valid_first(valid)
-        tokens, valid = tokens.gather(1, order), valid.gather(1, order)
-        tokens = tokens.masked_fill(~valid, 0)
+        tokens, valid = left_aligned(tokens, valid)
         found = []
         for length in range(1, min(self.longest, tokens.size(1)) + 1):
             parts = [tokens[:, at : tokens.size(1) - length + 1 + at] * HASH_FACTORS[at] for at in range(length)]

@@ -14,7 +14,7 @@ from torch.nn import functional
 from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
-from atento.recurrent.unroll import valid_first
+from atento.layers.masking import left_aligned
 
 # Axes: B batch, T time, V vocabulary, D size, P pairs of words, K negative samples of a pair, W words,
 # M words to predict.
@@ -40,13 +40,6 @@ def noise_distribution(counts: Sequence[int]) -> Tensor:
     return torch.tensor(shares) / sum(shares)
 
 
-def left_aligned(batch: WordsBatch) -> WordsBatch:
-    """The same texts with padding on the right; its tokens become 0."""
-    order = valid_first(batch.valid)
-    tokens, valid = batch.tokens.gather(1, order), batch.valid.gather(1, order)
-    return WordsBatch(tokens.masked_fill(~valid, 0), valid)
-
-
 def preceding_words(tokens: Tensor, window: int) -> Tensor:
     """tokens (B, T) -> (B, T, window): the words before each, the nearest first; 0 before the start."""
     padded = functional.pad(tokens, (window, 0))
@@ -61,24 +54,22 @@ class SkipGram(nn.Module):
     evaluation mode it is always exact. `embedding` holds v, the vectors that are kept; `contexts` holds v'.
     """
 
-    noise: Tensor
-
     def __init__(self, noise: Tensor, size: int, *, window: int, negatives: int = NEGATIVES) -> None:
         super().__init__()
         self.window, self.negatives = window, negatives
         self.embedding = TokenEmbedding(len(noise), size)
         self.contexts = TokenEmbedding(len(noise), size)
         nn.init.zeros_(self.contexts.table.weight.detach())
-        self.register_buffer("noise", noise)
+        self.noise = nn.Buffer(noise)
 
     def forward(self, batch: WordsBatch) -> Tensor:
         """Scores (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
-        rows = left_aligned(batch)
-        return self.predict(rows.tokens)[rows.valid]
+        tokens, valid = left_aligned(*batch)
+        return self.predict(tokens)[valid]
 
     def loss(self, batch: WordsBatch) -> Loss:
         """Minus eq. 4 for every pair."""
-        found = list(skip_gram_pairs(left_aligned(batch), self.window))
+        found = list(skip_gram_pairs(*left_aligned(*batch), self.window))
         words, near = (torch.cat([pair[side] for pair in found]) for side in (0, 1))  # (P,)
         vectors = self.embedding(words)  # (P, D)
         positive = functional.logsigmoid(at_least_float32((vectors * self.contexts(near)).sum(-1)))  # (P,)
@@ -108,12 +99,12 @@ class SkipGram(nn.Module):
         return functional.linear(before, self.contexts.table.weight)
 
 
-def skip_gram_pairs(rows: WordsBatch, window: int) -> Iterator[tuple[Tensor, Tensor]]:
+def skip_gram_pairs(tokens: Tensor, valid: Tensor, window: int) -> Iterator[tuple[Tensor, Tensor]]:
     """(word, context word), each pair in both orders; pairs with special tokens are left out."""
-    known = rows.valid & (rows.tokens >= SPECIAL_TOKENS)
+    known = valid & (tokens >= SPECIAL_TOKENS)
     for apart in range(1, window + 1):
         both = known[:, apart:] & known[:, :-apart]
-        left, right = rows.tokens[:, :-apart][both], rows.tokens[:, apart:][both]
+        left, right = tokens[:, :-apart][both], tokens[:, apart:][both]
         yield left, right
         yield right, left
 
@@ -138,8 +129,8 @@ class NextWord(nn.Module):
 
     def forward(self, batch: WordsBatch) -> Tensor:
         """Logits (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""
-        rows = left_aligned(batch)
-        return self.predict(rows.tokens)[rows.valid]
+        tokens, valid = left_aligned(*batch)
+        return self.predict(tokens)[valid]
 
     def features(self, tokens: Tensor) -> Tensor:
         """The hidden layer (B, T, D), one vector for each word to predict."""
@@ -157,6 +148,6 @@ class NextWord(nn.Module):
 
     def loss(self, batch: WordsBatch) -> Loss:
         """Cross-entropy of every word of the vocabulary; special tokens are left out."""
-        rows = left_aligned(batch)
-        known = rows.valid & (rows.tokens >= SPECIAL_TOKENS)
-        return token_cross_entropy(self.to_logits(self.features(rows.tokens)[known]), rows.tokens[known])
+        tokens, valid = left_aligned(*batch)
+        known = valid & (tokens >= SPECIAL_TOKENS)
+        return token_cross_entropy(self.to_logits(self.features(tokens)[known]), tokens[known])

@@ -4,8 +4,6 @@ Recurrent networks and Transformers read the window in patches (`PatchEmbedding`
 (`HorizonQueries`, `PatchHead`) or by one linear map.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -15,6 +13,7 @@ from atento.layers.positions import Positions
 from atento.models.forecaster import ForecastNetwork, SeriesSizes, zero_initialized
 from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
+from atento.recurrent.unroll import map_state
 
 # Axes: N rows, L past, H horizon, C channels, K covariates, Q quantiles, S patches of the past, J patches of the
 # horizon, P steps of a patch, D size, E encoder size.
@@ -31,8 +30,7 @@ class LinearNetwork(ForecastNetwork):
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """One matrix product."""
-        outputs: Tensor = self.linear(past.flatten(1)).unflatten(1, self.shape)
-        return outputs
+        return self.linear(past.flatten(1)).unflatten(1, self.shape)
 
 
 class LinearSkip(ForecastNetwork):
@@ -44,8 +42,7 @@ class LinearSkip(ForecastNetwork):
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """(N, L, C), (N, L + H, K) -> (N, H, C, Q)."""
-        outputs: Tensor = self.network(past, known) + self.linear(past, known)
-        return outputs
+        return self.network(past, known) + self.linear(past, known)
 
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
         """Those of the network."""
@@ -69,8 +66,7 @@ class PatchEmbedding(nn.Module):
         """One matrix product for all patches."""
         numbers = nn.functional.pad(torch.cat([past, known], dim=-1), (0, 0, self.missing, 0))
         patches = numbers.unfold(1, self.patch, self.patch)  # (N, S, C + K, P)
-        vectors: Tensor = self.map(patches.flatten(2))
-        return vectors
+        return self.map(patches.flatten(2))
 
 
 class HorizonQueries(nn.Module):
@@ -89,8 +85,7 @@ class HorizonQueries(nn.Module):
         if self.map is None:
             return self.places.expand(len(known), -1, -1)
         patches = nn.functional.pad(known, (0, 0, 0, self.missing)).reshape(len(known), self.patches, -1)  # (N, J, P·K)
-        queries: Tensor = self.places + self.map(patches)
-        return queries
+        return self.places + self.map(patches)
 
 
 class PatchHead(nn.Module):
@@ -124,8 +119,7 @@ class LastStateNetwork(ForecastNetwork):
         """One pass of the stack, one matrix product."""
         read = torch.cat([past, known[:, 1 : past.size(1) + 1]], dim=-1)
         last = self.stack(read).outputs[:, -1]
-        outputs: Tensor = self.write(self.dropout(last)).unflatten(1, self.shape)
-        return outputs
+        return self.write(self.dropout(last)).unflatten(1, self.shape)
 
 
 class ParallelRecurrentNetwork(ForecastNetwork):
@@ -143,14 +137,9 @@ class ParallelRecurrentNetwork(ForecastNetwork):
         state = self.stack(self.embedding(past, known[:, :time]).relu()).last
         queries = self.queries(known[:, time:])  # (N, J, D)
         patches = queries.size(1)
-        hidden, _ = self.stack.step(queries.flatten(0, 1), tuple(repeat_state(part, patches) for part in state))
-        outputs: Tensor = self.head(hidden.view(-1, patches, hidden.size(-1)))
-        return outputs
-
-
-def repeat_state(state: Any, times: int) -> Any:
-    """A state with each of its rows repeated."""
-    return type(state)(*(part.repeat_interleave(times, dim=0) for part in state))
+        repeated = map_state(lambda part: part.repeat_interleave(patches, dim=0), state)
+        hidden, _ = self.stack.step(queries.flatten(0, 1), repeated)
+        return self.head(hidden.view(-1, patches, hidden.size(-1)))
 
 
 class AttentiveRecurrentNetwork(ForecastNetwork):
@@ -178,17 +167,14 @@ class AttentiveRecurrentNetwork(ForecastNetwork):
         """One pass of encoder and decoder, one attention for all patches."""
         states, hidden = self.run_stacks(past, known)
         context = self.attention(hidden, states, states)
-        outputs: Tensor = self.head(torch.tanh(self.join(torch.cat([context, hidden], dim=-1))))
-        return outputs
+        return self.head(torch.tanh(self.join(torch.cat([context, hidden], dim=-1))))
 
     def run_stacks(self, past: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
         """The states of the window (N, S, E) and of the horizon (N, J, D)."""
         time = past.size(1)
         states = self.encoder(self.embedding(past, known[:, :time]).relu()).outputs
         valid = torch.ones(states.shape[:2], dtype=torch.bool, device=states.device)
-        first = torch.tanh(self.first(self.summarize(states, valid))).chunk(self.decoder.layers, dim=-1)
-        start = self.decoder.start(states[:, 0])
-        start = tuple(state._replace(hidden=hidden) for state, hidden in zip(start, first, strict=True))
+        start = self.decoder.start_from(torch.tanh(self.first(self.summarize(states, valid))))
         return states, self.decoder(self.queries(known[:, time:]), start).outputs
 
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
@@ -217,14 +203,13 @@ class StepTransformer(ForecastNetwork):
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """All steps in parallel."""
         states = self.stack(self.place(past, known))
-        outputs: Tensor = self.head(states[:, self.embedding.patches :])
-        return outputs
+        return self.head(states[:, self.embedding.patches :])
 
     def place(self, past: Tensor, known: Tensor) -> Tensor:
         """Vectors with positions (N, S + J, D)."""
         time = past.size(1)
         vectors = torch.cat([self.embedding(past, known[:, :time]), self.queries(known[:, time:])], dim=1)
-        return add_positions(vectors, self.positions, self.dropout)
+        return self.dropout(vectors + self.positions.along(vectors))
 
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
         """(N, layers, heads, J, S + J): of the steps of the horizon."""
@@ -256,20 +241,13 @@ class PatchTransformer(ForecastNetwork):
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """All patches in parallel."""
         states = self.stack(self.place(past, known))
-        outputs: Tensor = self.write(self.dropout(states).flatten(1)).unflatten(1, self.shape)
-        return outputs
+        return self.write(self.dropout(states).flatten(1)).unflatten(1, self.shape)
 
     def place(self, past: Tensor, known: Tensor) -> Tensor:
         """Vectors with positions (N, S, D)."""
-        return add_positions(self.embedding(past, known[:, : past.size(1)]), self.positions, self.dropout)
+        vectors = self.embedding(past, known[:, : past.size(1)])
+        return self.dropout(vectors + self.positions.along(vectors))
 
     def weights(self, past: Tensor, known: Tensor) -> Tensor:
         """(N, layers, heads, S, S)."""
         return self.stack.weights(self.place(past, known))
-
-
-def add_positions(vectors: Tensor, positions: Positions, dropout: nn.Module) -> Tensor:
-    """Vectors (N, T, D) plus the encodings of positions 0 to T − 1, with dropout."""
-    places = positions(torch.arange(vectors.size(1), device=vectors.device))
-    placed: Tensor = dropout(vectors + places.to(vectors.dtype))
-    return placed

@@ -84,8 +84,6 @@ class Forecaster(nn.Module):
     1; without them a forecast is one number. `noise` is added to the past in training.
     """
 
-    step_scale: Tensor
-
     def __init__(
         self,
         network: ForecastNetwork,
@@ -101,13 +99,9 @@ class Forecaster(nn.Module):
     ) -> None:
         super().__init__()
         self.network, self.sizes, self.anchor, self.effect = network, sizes, anchor, effect
-        self.predicts_change, self.per_channel, self.quantiles, self.noise = (
-            predicts_change,
-            per_channel,
-            quantiles,
-            noise,
-        )
-        self.register_buffer("step_scale", torch.tensor(step_scale or (1.0,) * sizes.channels))  # (C,)
+        self.predicts_change, self.per_channel = predicts_change, per_channel
+        self.quantiles, self.noise = quantiles, noise
+        self.step_scale = nn.Buffer(torch.tensor(step_scale or (1.0,) * sizes.channels))  # (C,)
 
     @property
     def look_back(self) -> int:
@@ -132,8 +126,7 @@ class Forecaster(nn.Module):
 
     def covariate_effect(self, known: Tensor) -> Tensor:
         """The effect (B, L + H, C) of covariates (B, L + H, K) on each channel; zero where there are none."""
-        effects: Tensor = known.new_zeros(*known.shape[:2], 1) if self.effect is None else self.effect(known)
-        return effects
+        return known.new_zeros(*known.shape[:2], 1) if self.effect is None else self.effect(known)
 
     def split_channels(self, past: Tensor, known: Tensor) -> tuple[Tensor, Tensor]:
         """Where each channel is read alone, (B, L, C) -> (B·C, L, 1), each with all covariates; else unchanged."""
@@ -143,18 +136,23 @@ class Forecaster(nn.Module):
         return split, known.repeat_interleave(self.sizes.channels, dim=0)
 
     def rollout(self, past: Tensor, known: Tensor, steps: int) -> Tensor:
-        """A forecast (B, steps, C, Q) of any length: beyond one pass, forecasts are read as the past.
+        """past (B, L, C), known (B, ≥ L + steps, K) -> a forecast (B, steps, C, Q) of any length.
 
-        known (B, L + steps, K). The last pass ends at `steps`, so that no later covariates are needed.
+        Beyond one pass, the forecaster reads its own point forecasts as the past. The last pass ends at `steps`, so
+        that no later covariates are needed.
         """
-        found = self(past, known[:, : self.look_back + self.horizon])
-        while found.size(1) < steps:
-            first = min(found.size(1), steps - self.horizon)
-            path = torch.cat([past, self.point_forecast(found)], dim=1)
-            window = path[:, first : first + self.look_back]
-            outputs = self(window, known[:, first : first + self.look_back + self.horizon])
-            found = torch.cat([found, outputs[:, found.size(1) - first :]], dim=1)
-        return found[:, :steps]
+        look_back, horizon = self.look_back, self.horizon
+        unread = max(0, look_back + horizon - known.size(1))  # of a pass longer than `steps`: its end is not used
+        known = torch.cat([known, known[:, -1:].expand(-1, unread, -1)], dim=1) if unread else known
+        path, found, done = past, list[Tensor](), 0  # the path ends at the last step that is done
+        while done < steps:
+            first = min(done, max(0, steps - horizon))
+            last = path.size(1) - (done - first)
+            outputs = self(path[:, last - look_back : last], known[:, first : first + look_back + horizon])
+            found.append(outputs[:, done - first :])
+            path = torch.cat([path[:, -look_back - horizon :], self.point_forecast(found[-1])], dim=1)
+            done = first + horizon
+        return torch.cat(found, dim=1)[:, :steps]
 
     def loss(self, batch: SeriesBatch) -> Loss:
         """Squared error, or the pinball loss of the quantiles, over the steps of the target, by a rollout where they

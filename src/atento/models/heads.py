@@ -27,8 +27,7 @@ class Head(nn.Module, ABC):
 
     def forward(self, features: Tensor) -> Tensor:
         """W x + b."""
-        outputs: Tensor = self.map(features)
-        return outputs
+        return self.map(features)
 
     @abstractmethod
     def loss(self, outputs: Tensor, truth: Tensor, *, smoothing: float = 0.0) -> Loss:
@@ -39,11 +38,8 @@ class Head(nn.Module, ABC):
         """The predictions that outputs stand for."""
 
 
-class LabelHead(Head):
-    """One of C labels: outputs are logits (..., C); truth (...,) is the label's index.
-
-    `set_class_weights` weights the loss of some labels; the weights are not part of the state dict.
-    """
+class WeightedHead(Head):
+    """A head whose loss can weigh labels differently; the weights are not part of the state dict."""
 
     weights: Tensor | None
 
@@ -52,8 +48,12 @@ class LabelHead(Head):
         self.register_buffer("weights", None, persistent=False)
 
     def set_class_weights(self, weights: Tensor) -> None:
-        """A weight (C,) for each label."""
+        """A weight (C,) for each label; where any number are true, that of a positive relative to a negative."""
         self.weights = weights.to(self.map.weight)
+
+
+class LabelHead(WeightedHead):
+    """One of C labels: outputs are logits (..., C); truth (...,) is the label's index."""
 
     def loss(self, outputs: Tensor, truth: Tensor, *, smoothing: float = 0.0) -> Loss:
         """Cross-entropy of the softmax."""
@@ -64,23 +64,15 @@ class LabelHead(Head):
         return outputs.argmax(dim=-1)
 
 
-class MultiLabelHead(Head):
+class MultiLabelHead(WeightedHead):
     """Any number of C labels, each decided by itself: outputs are logits (..., C); truth (..., C) is 0 or 1.
 
     A label is predicted where its probability is above its threshold, one half until `set_thresholds` is called.
     """
 
-    weights: Tensor | None
-    thresholds: Tensor
-
     def __init__(self, size: int, width: int) -> None:
         super().__init__(size, width)
-        self.register_buffer("weights", None, persistent=False)
-        self.register_buffer("thresholds", torch.full((width,), 0.5))
-
-    def set_class_weights(self, weights: Tensor) -> None:
-        """The weight (C,) of a positive relative to a negative in the loss, for each label."""
-        self.weights = weights.to(self.map.weight)
+        self.thresholds = nn.Buffer(torch.full((width,), 0.5))
 
     def set_thresholds(self, thresholds: Tensor) -> None:
         """The probability (C,) above which each label is predicted."""

@@ -12,7 +12,7 @@ from atento.layers.losses import Loss
 from atento.layers.masking import clean
 from atento.models.backbones.images import ImageEncoder
 from atento.models.heads import Head
-from atento.models.matcher import PairHead, PairVectors, compare
+from atento.models.matcher import PairHead, PairVectors, compare, loss_with_draws
 from atento.models.protocols import Encoded, Encoder, Judge
 from atento.models.summaries import mean_and_max
 from atento.recurrent.stack import Stack
@@ -65,8 +65,7 @@ class ImageMatcher(Judge[ImageQuestionBatch]):
 
     def forward(self, batch: ImageQuestionBatch) -> Tensor:
         """Outputs (B, C) of the head, one row for each pair."""
-        outputs: Tensor = self.pair_head(self.pool(*self.encode(batch)))
-        return outputs
+        return self.pair_head(self.pool(*self.encode(batch)))
 
     def encode(self, batch: ImageQuestionBatch) -> tuple[Encoded, Encoded]:
         """Image and question, each encoded alone and normalized: on unlike scales, their products would be too small
@@ -85,7 +84,7 @@ class ImageMatcher(Judge[ImageQuestionBatch]):
 
     def loss(self, batch: ImageQuestionBatch, *, smoothing: float = 0.0) -> Loss:
         """The head's loss on each pair."""
-        return self.head.loss(self(batch), batch.truth, smoothing=smoothing)
+        return loss_with_draws(self, self.head, batch, smoothing=smoothing)
 
 
 class ImageTwoTowers(ImageMatcher):

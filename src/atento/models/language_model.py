@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
+from atento.layers.masking import left_aligned
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.backbones.transformer import CausalTransformer
 from atento.models.protocols import Decoder, Encoded, Encoder
-from atento.recurrent.unroll import valid_first
 
 # Axes: B batch, T time, V vocabulary, D size, M real (or masked) tokens of all sequences.
 
@@ -38,9 +38,8 @@ class LanguageModel(nn.Module):
 
     def forward(self, batch: TextBatch) -> Tensor:
         """Logits (M, V) of the real tokens only, row by row; padding may stand anywhere."""
-        order = valid_first(batch.valid)  # (B, T)
-        previous, valid = batch.previous.gather(1, order), batch.valid.gather(1, order)
-        features = self.decoder.features(previous.masked_fill(~valid, 0), self.empty_source(len(previous)))
+        previous, valid = left_aligned(batch.previous, batch.valid)
+        features = self.decoder.features(previous, self.empty_source(len(previous)))
         return self.decoder.to_logits(features[valid])
 
     def loss(self, batch: TextBatch) -> Loss:

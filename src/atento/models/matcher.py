@@ -1,7 +1,6 @@
 """Matchers of two sequences: each encoded alone (two towers), co-attention between them, or one joint Transformer."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -13,14 +12,13 @@ from atento.blocks.pooling import Pooling
 from atento.blocks.transformer import TransformerStack
 from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.losses import Loss
-from atento.layers.masking import clean, valid_positions
+from atento.layers.masking import clean, valid_first, valid_positions
 from atento.models.backbones.recurrent import RecurrentEncoder
 from atento.models.classifier import pooling_weights
 from atento.models.heads import Head
-from atento.models.protocols import Encoder, Judge
+from atento.models.protocols import Batch, Encoder, Judge
 from atento.models.summaries import mean_and_max, pooled
 from atento.recurrent.stack import Stack
-from atento.recurrent.unroll import valid_first
 
 # Axes: B batch, T items of the first sequence, N of the second, M = T + N of both, D size, C labels, L layers, H heads.
 
@@ -48,8 +46,7 @@ class PairHead(nn.Module):
         """Outputs (B, C) of the head."""
         first, second = vectors
         pair = torch.cat([first, second, (first - second).abs(), first * second], dim=-1)  # (B, 4 D)
-        outputs: Tensor = self.head(self.dropout(torch.relu(self.together(self.dropout(pair)))))
-        return outputs
+        return self.head(self.dropout(torch.relu(self.together(self.dropout(pair)))))
 
 
 class MatchBatch(NamedTuple):
@@ -93,31 +90,33 @@ class Matcher(Judge[MatchBatch]):
 
     def forward(self, batch: MatchBatch) -> Tensor:
         """Outputs (B, C) of the head, one row for each pair."""
-        outputs: Tensor = self.pair_head(self.pair_vectors(batch))
-        return outputs
+        return self.pair_head(self.pair_vectors(batch))
 
     @abstractmethod
     def weights(self, batch: MatchBatch) -> Tensor:
         """Attention weights (B, L, H, N, T) from each token of the second sequence to each of the first."""
 
     def loss(self, batch: MatchBatch, *, smoothing: float = 0.0) -> Loss:
-        """The head's loss; where keys were drawn, with the score-function gradient of the draws."""
-        with recorded_draws() as draws:
-            outputs = self(batch)
-        loss = self.head.loss(outputs, batch.truth, smoothing=smoothing)
-        return loss if not draws else self.judge_draws(loss, outputs.detach(), batch.truth, draws)
+        """The head's loss on each pair."""
+        return loss_with_draws(self, self.head, batch, smoothing=smoothing)
 
-    def judge_draws(self, loss: Loss, outputs: Tensor, truth: Tensor, draws: Sequence[Tensor]) -> Loss:
-        """The same loss, whose gradient also moves the probabilities of the drawn keys: a draw is worth how much less
-        its pair costs than the others of the batch.
-        """
-        rows = zip(torch.split(outputs, 1), torch.split(truth, 1), strict=True)
-        costs = torch.stack([self.head.loss(output, true).total for output, true in rows])  # (B,)
-        expected = (costs.sum() - costs) / max(1, len(costs) - 1)
-        worth = expected - costs
-        estimates = [score_function_loss(draw, worth.view(-1, *[1] * (draw.dim() - 1))) for draw in draws]
-        surplus = torch.stack(estimates).sum()
-        return loss._replace(total=loss.total + surplus - surplus.detach())  # a gradient, not a cost
+
+def loss_with_draws(module: Judge[Batch], head: Head, batch: Batch, *, smoothing: float) -> Loss:
+    """The head's loss of a model of pairs. Where keys were drawn, its gradient also moves their probabilities: a draw
+    is worth how much less its pair costs than the others of the batch.
+    """
+    with recorded_draws() as draws:
+        outputs = module(batch)
+    loss = head.loss(outputs, batch.truth, smoothing=smoothing)
+    if not draws:
+        return loss
+    rows = zip(torch.split(outputs.detach(), 1), torch.split(batch.truth, 1), strict=True)
+    costs = torch.stack([head.loss(output, true).total for output, true in rows])  # (B,)
+    expected = (costs.sum() - costs) / max(1, len(costs) - 1)
+    worth = expected - costs
+    estimates = [score_function_loss(draw, worth.view(-1, *[1] * (draw.dim() - 1))) for draw in draws]
+    surplus = torch.stack(estimates).sum()
+    return loss._replace(total=loss.total + surplus - surplus.detach())  # a gradient, not a cost
 
 
 class TwoTowers(Matcher):
@@ -182,8 +181,7 @@ class CoAttentionMatcher(Matcher):
     def read(self, tokens: Tensor, valid: Tensor, overlap: Tensor) -> Tensor:
         """States (B, T, D) of one sequence."""
         vectors = self.encoder.embedding(tokens) + self.overlap(overlap)
-        states: Tensor = self.encoder.dropout(self.encoder.stack(vectors, valid=valid).outputs)
-        return states
+        return self.encoder.dropout(self.encoder.stack(vectors, valid=valid).outputs)
 
     def compare_with(self, own: Tensor, other: Tensor, valid: Tensor, other_valid: Tensor) -> Tensor:
         """One sequence compared with the other, pooled: (B, 2 D)."""

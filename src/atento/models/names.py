@@ -36,6 +36,7 @@ SUFFIXES: dict[str, str] = {  # of one kind of model
     "co": "matchers: each side attends to the other",
     "patches": "forecasters: a Transformer over patches of model.patch steps",
 }
+SELF_ATTENTIVE = frozenset({"transformer"})  # families that consist of self-attention; it is what their words name
 DEFAULT_SCORES = {"transformer": "scaled-dot", "conv": "additive"}  # where none is named; other families: dot
 
 
@@ -69,9 +70,14 @@ class ModelPart:
         return words
 
     @property
-    def attention(self) -> Composition | None:
-        """The attention of a Transformer, or of another family that names one; else None."""
-        return self.compose() if self.composed or self.family == "transformer" else None
+    def self_attentive(self) -> bool:
+        """Whether the family consists of self-attention."""
+        return self.family in SELF_ATTENTIVE
+
+    @property
+    def added_attention(self) -> Composition | None:
+        """The attention that the words add to a family that does not consist of it, such as a recurrent one."""
+        return self.compose() if self.composed and not self.self_attentive else None
 
     def compose(self) -> Composition:
         """The attention that the words name, or the family's default where they name none; other words are refused."""
@@ -156,21 +162,14 @@ def require_family(part: ModelPart, name: ModelName) -> None:
             found=f"{LINFORMER} and {extent}",
             fix=f"leave {extent!r} out, or {LINFORMER!r}",
         )
-    if part.family != "transformer":
-        require_score(part, where)
-    part.compose()
-
-
-def require_score(part: ModelPart, where: str) -> None:
-    """Refuse a recurrent part that names a distribution, an extent or linformer, and no score to go with it."""
-    known = {*DISTRIBUTIONS, *EXTENTS}
-    if part.added and known.issuperset(part.composed):
+    if part.added and not part.self_attentive and {*DISTRIBUTIONS, *EXTENTS}.issuperset(part.composed):
         words = [*part.composed, *([LINFORMER] if part.linformer else [])]
         raise InputError(
             f"{where} names no score.",
             found=", ".join(words),
             fix=f"add one, e.g. {part.family}+dot+{'+'.join(words)} (scores: {', '.join(SCORES)})",
         )
+    part.compose()
 
 
 def require_encoder_decoder(name: ModelName) -> None:
@@ -180,7 +179,7 @@ def require_encoder_decoder(name: ModelName) -> None:
     for part in name.parts:
         require_family(part, name)
     encoder = name.encoder
-    if not name.alone and encoder.family != "transformer" and encoder.attention is not None:
+    if not name.alone and encoder.added_attention is not None:
         raise InputError(
             f"model {str(name)!r}: a recurrent encoder has no attention; its decoder has.",
             found=str(encoder),

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from atento.attention.weights import AttentionCall, weights_of
 from atento.layers.losses import Loss
+from atento.recurrent.unroll import map_state
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
 
@@ -136,9 +137,4 @@ class Judge(nn.Module, ABC, Generic[Batch]):
 
 def reorder(state: Any, rows: Tensor) -> Any:
     """The same nested state with the selected batch rows (R,), as beam search and finished rows require."""
-    if isinstance(state, Tensor):
-        return state.index_select(0, rows)
-    if isinstance(state, tuple):
-        parts = [reorder(part, rows) for part in state]
-        return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
-    return state
+    return map_state(lambda part: part.index_select(0, rows), state)

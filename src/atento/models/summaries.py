@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from atento.blocks.pooling import Pooling
-from atento.layers.masking import clean, masked_mean
+from atento.layers.masking import clean, masked_max, masked_mean
 from atento.models.protocols import Encoded
 
 # Axes: B batch, N source time, D size.
@@ -37,13 +37,6 @@ def end_states(states: Tensor, valid: Tensor) -> Tensor:
     return torch.cat([last_state(forward, valid), first_state(backward, valid)], dim=-1)
 
 
-def masked_max(states: Tensor, valid: Tensor) -> Tensor:
-    """The maximum of each feature over the real tokens."""
-    floor = torch.finfo(states.dtype).min
-    largest = states.masked_fill(~valid.unsqueeze(-1), floor).amax(dim=1)
-    return largest.masked_fill(~valid.any(dim=1, keepdim=True), 0.0)
-
-
 def mean_and_max(states: Tensor, valid: Tensor) -> Tensor:
     """[mean; max] over the real tokens: (B, 2 D)."""
     return torch.cat([masked_mean(states, valid), masked_max(states, valid)], dim=-1)
@@ -56,5 +49,4 @@ def pooled(encoded: Encoded, pooling: Pooling | None) -> Tensor:
     """The pooling of an encoder's states (B, D); without a pooling, the encoder's own summary."""
     if pooling is None:
         return encoded.summary
-    vector: Tensor = pooling(encoded.states, valid=encoded.valid)
-    return vector
+    return pooling(encoded.states, valid=encoded.valid)

@@ -40,8 +40,7 @@ class Tagger(nn.Module):
     def forward(self, batch: LabelledBatch) -> Tensor:
         """Outputs (M, C) of the real steps only, row by row."""
         states = self.encoder.encode(batch.source, batch.valid).states
-        outputs: Tensor = self.head(states[batch.valid])
-        return outputs
+        return self.head(states[batch.valid])
 
     def scores(self, source: Tensor, valid: Tensor) -> Tensor:
         """Outputs (B, N, C) of all steps, zeros at padding."""

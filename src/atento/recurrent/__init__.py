@@ -4,9 +4,8 @@
 - `stack`: Stack, layers of any cell in one or both directions.
 - `cells`: one time step each: ElmanCell, JordanCell, LSTMCell, GRUCell, GRUResetBeforeCell, MGUCell, and
   OutputLayer.
-- `unroll`: a cell over a whole sequence, on its own states or (teacher_forced_outputs) on true outputs;
-  `gru_kernel`: the GRU's forward and backward pass on a CPU.
-- `truncated`: chunks of time and nested states, for truncated back-propagation through time.
+- `unroll`: a cell over a whole sequence, on its own states or (teacher_forced_outputs) on true outputs; chunks of time
+  and nested states; `gru_kernel`: the GRU's forward and backward pass on a CPU.
 - `gradient_flow`: norms of gradients against lag, singular values and gates; `suggestions`: what to change.
 """
 
@@ -24,8 +23,7 @@ from atento.recurrent.cells import (
 )
 from atento.recurrent.layers import GRU, LSTM, RNN, OneToMany
 from atento.recurrent.stack import Stack, StackOutput
-from atento.recurrent.truncated import chunks, map_state
-from atento.recurrent.unroll import UnrollOutput, teacher_forced_outputs, unroll
+from atento.recurrent.unroll import UnrollOutput, chunks, map_state, teacher_forced_outputs, unroll
 
 __all__ = [
     "GRU",

@@ -7,7 +7,7 @@ of the candidate can be chosen.
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -45,6 +45,7 @@ class Cell(nn.Module, ABC, Generic[State]):
     """
 
     layout: ClassVar[tuple[str, ...]]  # the parts of a product in order: the gates by name, and the content
+    state_type: ClassVar[type[Any]] = HiddenState
 
     def __init__(
         self,
@@ -79,9 +80,10 @@ class Cell(nn.Module, ABC, Generic[State]):
         """The state after one step."""
         return self.advance(self.read(input), state)
 
-    @abstractmethod
     def start(self, like: Tensor) -> State:
-        """The initial state, one row for each row of `like`."""
+        """The initial state, zeros, with one row for each row of `like`."""
+        zeros = like.new_zeros(like.size(0), self.output_size)
+        return self.state_type(*(zeros for _ in self.state_type._fields))
 
     @abstractmethod
     def advance(self, read: Tensor, state: State) -> State:
@@ -125,10 +127,6 @@ class ElmanCell(Cell[HiddenState]):
 
     layout = (CONTENT,)
 
-    def start(self, like: Tensor) -> HiddenState:
-        """Zeros."""
-        return HiddenState(like.new_zeros(like.size(0), self.output_size))
-
     def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
         """The next hidden state."""
         return HiddenState(self.activation(read + self.recur(state.hidden)))
@@ -159,10 +157,6 @@ class JordanCell(Cell[HiddenState]):
         self.recur = nn.Linear(self.output_size, self.recur.out_features)
         self.initialize()
 
-    def start(self, like: Tensor) -> HiddenState:
-        """An output of zeros."""
-        return HiddenState(like.new_zeros(like.size(0), self.output_size))
-
     def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
         """The next output, for any number of leading axes."""
         return HiddenState(self.output(self.activation(read + self.recur(state.hidden))))
@@ -179,11 +173,7 @@ class LSTMCell(Cell[LSTMState]):
     """Long short-term memory with a forget gate (Gers et al., 2000); the candidate g is a tanh by default."""
 
     layout = ("input", "forget", CONTENT, "output")
-
-    def start(self, like: Tensor) -> LSTMState:
-        """Zeros."""
-        zeros = like.new_zeros(like.size(0), self.hidden_size)
-        return LSTMState(hidden=zeros, carry=zeros)
+    state_type = LSTMState
 
     def advance(self, read: Tensor, state: LSTMState) -> LSTMState:
         """c_t = f c_{t−1} + i g; h_t = o tanh(c_t)."""
@@ -201,18 +191,25 @@ class LSTMCell(Cell[LSTMState]):
         return (read + self.recur(state.hidden)).split(self.widths(), dim=-1)
 
 
-class GRUCell(Cell[HiddenState]):
+class ResetUpdateCell(Cell[HiddenState]):
+    """Base of both forms of the gated recurrent unit: a reset gate r and an update gate z."""
+
+    layout = ("reset", "update", CONTENT)
+
+    def gates(self, read: Tensor, state: HiddenState) -> dict[str, Tensor]:
+        """The reset and update gates: r and z."""
+        both = slice(0, 2 * self.hidden_size)
+        recur = functional.linear(state.hidden, self.recur.weight[both], self.recur.bias[both])
+        reset, update = (read[..., both] + recur).sigmoid().chunk(2, dim=-1)
+        return {"reset": reset, "update": update}
+
+
+class GRUCell(ResetUpdateCell):
     """Gated recurrent unit with the reset gate after the matrix product, the form of cuDNN and torch.
 
     h_t = z h_{t−1} + (1 − z) n_t with n_t = g(W x_t + b + r (U h_{t−1} + c)). The form of Cho et al. (2014), reset
     before the product, is `GRUResetBeforeCell`.
     """
-
-    layout = ("reset", "update", CONTENT)
-
-    def start(self, like: Tensor) -> HiddenState:
-        """Zeros."""
-        return HiddenState(like.new_zeros(like.size(0), self.hidden_size))
 
     def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
         """The next hidden state, by one product with all recurrent matrices."""
@@ -223,33 +220,19 @@ class GRUCell(Cell[HiddenState]):
         candidate = self.activation(read[..., 2 * size :] + reset_all * recur[..., 2 * size :])
         return interpolate(update, state.hidden, candidate)
 
-    def gates(self, read: Tensor, state: HiddenState) -> dict[str, Tensor]:
-        """The reset and update gates: r and z."""
-        return reset_and_update(self, read, state)
 
-
-class GRUResetBeforeCell(Cell[HiddenState]):
+class GRUResetBeforeCell(ResetUpdateCell):
     """Gated recurrent unit with the reset gate before the matrix product, as first published (Cho et al., 2014, eq. 8):
     n_t = g(W x_t + b + U (r h_{t−1}) + c).
     """
-
-    layout = ("reset", "update", CONTENT)
-
-    def start(self, like: Tensor) -> HiddenState:
-        """Zeros."""
-        return HiddenState(like.new_zeros(like.size(0), self.hidden_size))
 
     def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
         """The next hidden state, by two products one after the other."""
         size = self.hidden_size
         weight, bias = self.recur.weight[2 * size :], self.recur.bias[2 * size :]
-        reset, update = reset_and_update(self, read, state).values()
+        reset, update = self.gates(read, state).values()
         content = functional.linear(reset * state.hidden, weight, bias)
         return interpolate(update, state.hidden, self.activation(read[..., 2 * size :] + content))
-
-    def gates(self, read: Tensor, state: HiddenState) -> dict[str, Tensor]:
-        """The reset and update gates: r and z."""
-        return reset_and_update(self, read, state)
 
 
 class MGUCell(Cell[HiddenState]):
@@ -259,10 +242,6 @@ class MGUCell(Cell[HiddenState]):
     """
 
     layout = ("forget", CONTENT)
-
-    def start(self, like: Tensor) -> HiddenState:
-        """Zeros."""
-        return HiddenState(like.new_zeros(like.size(0), self.hidden_size))
 
     def advance(self, read: Tensor, state: HiddenState) -> HiddenState:
         """The next hidden state, by two products one after the other."""
@@ -276,14 +255,6 @@ class MGUCell(Cell[HiddenState]):
         size = self.hidden_size
         recur = functional.linear(state.hidden, self.recur.weight[:size], self.recur.bias[:size])
         return {"forget": (read[..., :size] + recur).sigmoid()}
-
-
-def reset_and_update(cell: Cell[HiddenState], read: Tensor, state: HiddenState) -> dict[str, Tensor]:
-    """Both gates of a GRU: r and z."""
-    both = slice(0, 2 * cell.hidden_size)
-    recur = functional.linear(state.hidden, cell.recur.weight[both], cell.recur.bias[both])
-    reset, update = (read[..., both] + recur).sigmoid().chunk(2, dim=-1)
-    return {"reset": reset, "update": update}
 
 
 def interpolate(update: Tensor, before: Tensor, candidate: Tensor) -> HiddenState:

@@ -16,9 +16,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from atento.errors import InputError
-from atento.layers.masking import clean
+from atento.layers.masking import clean, valid_first
 from atento.recurrent.cells import Cell
-from atento.recurrent.unroll import gather_steps, valid_first
+from atento.recurrent.unroll import gather_steps
 
 # Axes: R rows, T time, I input, G product of a step, S whole state, P paths, L lags, M directions, N steps in all.
 

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from atento.errors import InputError, unknown_name
 from atento.layers.activations import RELU, TANH, Activation
-from atento.recurrent.cells import ElmanCell, GRUCell, HiddenState, LSTMCell, LSTMState
+from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, LSTMCell
 from atento.recurrent.stack import Stack
 
 # Axes: B batch, T time, I input, H hidden, D = directions·H, N = num_layers·directions, O output.
@@ -25,14 +25,29 @@ GIVEN: tuple[Given, ...] = ("start", "always")
 
 
 class RecurrentLayer(nn.Module):
-    """Base of the layers: values (B, T, I) -> outputs (B, T, D) and the final state, built on a `Stack`."""
+    """Base of the layers: values (B, T, I) -> outputs (B, T, D) and the final state, built on a `Stack`.
+
+    `activation` is that of the cell, which torch does not let choose; `to_torch` takes torch's alone.
+    """
 
     torch_module: ClassVar[type[nn.RNNBase]]
-    cell_state: ClassVar[type[HiddenState] | type[LSTMState]]
+    cell: ClassVar[type[Cell[Any]]]
 
-    def __init__(self, stack: Stack) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        activation: Activation = TANH,
+    ) -> None:
         super().__init__()
-        self.stack = stack
+        cell = partial(self.cell, activation=activation)
+        self.stack = Stack(
+            cell, input_size, hidden_size, layers=num_layers, bidirectional=bidirectional, dropout=dropout
+        )
 
     def forward(
         self, values: Tensor, valid: Tensor | None = None, state: Tensor | tuple[Tensor, Tensor] | None = None
@@ -42,20 +57,20 @@ class RecurrentLayer(nn.Module):
         valid (B, T): True for real steps; None: all are. `state` None: zeros.
         """
         outputs, last = self.stack(values, None if state is None else self.cell_states(state), valid=valid)
-        final = self.cell_state(*(torch.stack(parts) for parts in zip(*last, strict=True)))
+        final = self.cell.state_type(*(torch.stack(parts) for parts in zip(*last, strict=True)))
         return outputs, final.hidden if isinstance(final, HiddenState) else final
 
     def cell_states(self, state: Tensor | tuple[Tensor, Tensor]) -> tuple[Any, ...]:
         """A state in torch's form, tensors (N, B, H), as one state for each of the N cells."""
         parts = (state,) if isinstance(state, Tensor) else tuple(state)
-        names, shape = self.cell_state._fields, (len(self.stack.cells), self.stack.hidden_size)
+        names, shape = self.cell.state_type._fields, (len(self.stack.cells), self.stack.hidden_size)
         if len(parts) != len(names) or any(part.dim() != 3 or part.shape[::2] != shape for part in parts):
             raise InputError(
                 f"{type(self).__name__}: state must be {' and '.join(names)} (num_layers·directions, B, hidden_size).",
                 found=f"state {', '.join(str(tuple(part.shape)) for part in parts)}",
                 fix=f"give {len(names)} of shape ({shape[0]}, B, {shape[1]}), as an earlier call returned",
             )
-        return tuple(self.cell_state(*some) for some in zip(*parts, strict=True))
+        return tuple(self.cell.state_type(*some) for some in zip(*parts, strict=True))
 
     @classmethod
     def from_torch(cls, module: nn.RNNBase) -> Self:
@@ -67,7 +82,8 @@ class RecurrentLayer(nn.Module):
                 fix=f"call {type(module).__name__}.from_torch, or Stack.from_torch for any of them",
             )
         layer = cls.__new__(cls)
-        RecurrentLayer.__init__(layer, Stack.from_torch(module))
+        nn.Module.__init__(layer)
+        layer.stack = Stack.from_torch(module)
         return layer.train(module.training)
 
     def to_torch(self) -> nn.RNNBase:
@@ -78,7 +94,7 @@ class RecurrentLayer(nn.Module):
 class RNN(RecurrentLayer):
     """Elman layers, as torch.nn.RNN: `nonlinearity` is tanh or relu. The state is h (N, B, H)."""
 
-    torch_module, cell_state = nn.RNN, HiddenState
+    torch_module, cell = nn.RNN, ElmanCell
 
     def __init__(
         self,
@@ -92,48 +108,26 @@ class RNN(RecurrentLayer):
     ) -> None:
         if nonlinearity not in NONLINEARITIES:
             raise unknown_name("nonlinearity", nonlinearity, NONLINEARITIES, where="RNN")
-        cell = partial(ElmanCell, activation=NONLINEARITIES[nonlinearity])
         super().__init__(
-            Stack(cell, input_size, hidden_size, layers=num_layers, bidirectional=bidirectional, dropout=dropout)
+            input_size,
+            hidden_size,
+            num_layers,
+            bidirectional=bidirectional,
+            dropout=dropout,
+            activation=NONLINEARITIES[nonlinearity],
         )
 
 
 class GRU(RecurrentLayer):
     """Gated recurrent units, as torch.nn.GRU. The state is h (N, B, H)."""
 
-    torch_module, cell_state = nn.GRU, HiddenState
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *,
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-    ) -> None:
-        super().__init__(
-            Stack(GRUCell, input_size, hidden_size, layers=num_layers, bidirectional=bidirectional, dropout=dropout)
-        )
+    torch_module, cell = nn.GRU, GRUCell
 
 
 class LSTM(RecurrentLayer):
     """Long short-term memory, as torch.nn.LSTM. The state is the pair h, c, each (N, B, H)."""
 
-    torch_module, cell_state = nn.LSTM, LSTMState
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *,
-        bidirectional: bool = False,
-        dropout: float = 0.0,
-    ) -> None:
-        super().__init__(
-            Stack(LSTMCell, input_size, hidden_size, layers=num_layers, bidirectional=bidirectional, dropout=dropout)
-        )
+    torch_module, cell = nn.LSTM, LSTMCell
 
 
 class OneToMany(nn.Module):
@@ -167,5 +161,4 @@ class OneToMany(nn.Module):
         inputs = (
             inputs.expand(-1, steps, -1) if self.given == "always" else functional.pad(inputs, (0, 0, 0, steps - 1))
         )
-        outputs: Tensor = self.output(self.stack(inputs).outputs)
-        return outputs
+        return self.output(self.stack(inputs).outputs)

@@ -15,7 +15,7 @@ from atento.layers.activations import RELU, TANH, Activation
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, LSTMCell, require_size
 from atento.recurrent.unroll import UnrollOutput, unroll
 
-# Axes: B batch, T time, I input, O output of a cell.
+# Axes: B batch, T time, I input, O output of a cell, G its product.
 
 CellMaker = Callable[[int, int], Cell[Any]]  # input size, hidden size -> cell
 
@@ -82,14 +82,21 @@ class Stack(nn.Module):
         """The initial states of all cells, one row for each row of `like`."""
         return tuple(self.cell(index).start(like) for index in range(len(self.cells)))
 
+    def start_from(self, hidden: Tensor) -> tuple[Any, ...]:
+        """The initial states of a stack of one direction, with hidden vectors (B, layers·O) side by side."""
+        parts = hidden.chunk(self.layers, dim=-1)
+        return tuple(self.cell(layer).start(part)._replace(hidden=part) for layer, part in enumerate(parts))
+
     def step(self, input: Tensor, state: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
         """One time step (B, I) of a stack of one direction, with the same result as in `forward`."""
-        moved = []
-        for layer in range(self.layers):
-            input = input if layer == 0 else self.dropout(input)
-            moved.append(self.cell(layer)(input, state[layer]))
-            input = moved[-1].hidden
-        return input, tuple(moved)
+        return self.advance(self.cell(0).read(input), state)
+
+    def advance(self, read: Tensor, state: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
+        """The same, given the product W x + b (B, G) of the lowest cell's input."""
+        moved = [self.cell(0).advance(read, state[0])]
+        for layer in range(1, self.layers):
+            moved.append(self.cell(layer)(self.dropout(moved[-1].hidden), state[layer]))
+        return moved[-1].hidden, tuple(moved)
 
     def cell(self, index: int) -> Cell[Any]:
         """The cell of a layer and direction, in the order of `StackOutput.last`."""

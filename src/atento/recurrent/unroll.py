@@ -2,10 +2,12 @@
 
 `unroll` feeds the cell its own states. It takes a kernel for a whole sequence where there is one (torch's, cuDNN on a
 GPU, or the GRU kernel of this package) and goes step by step otherwise; both give the same numbers.
-`teacher_forced_outputs` feeds a `JordanCell` the true outputs instead, all steps in parallel.
+`teacher_forced_outputs` feeds a `JordanCell` the true outputs instead, all steps in parallel. `chunks` and `map_state`
+serve truncated back-propagation through time (Williams & Peng, 1990), which `atento.training.gradients` runs.
 """
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Generic, NamedTuple
 
 import torch
@@ -13,7 +15,7 @@ from torch import Tensor
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
-from atento.layers.masking import clean, require_items
+from atento.layers.masking import clean, require_items, valid_first
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.gru_kernel import gru_outputs
 
@@ -54,11 +56,6 @@ def unroll(
     inputs, ordered = gather_steps(clean(inputs, valid), order), valid.gather(1, order)
     outputs, last = run_forward(cell, inputs, state, ordered)
     return UnrollOutput(gather_steps(clean(outputs, ordered), order.argsort(dim=1)), last)
-
-
-def valid_first(valid: Tensor) -> Tensor:
-    """An order (B, T) of the steps: the valid ones from left to right, then the padding."""
-    return torch.argsort(valid.logical_not().to(torch.uint8), dim=1, stable=True)
 
 
 def gather_steps(values: Tensor, order: Tensor) -> Tensor:
@@ -178,3 +175,22 @@ def teacher_forced_outputs(
     first = (cell.start(inputs[:, 0]) if start is None else start).hidden.unsqueeze(1)  # (B, 1, O)
     outputs = cell.advance(cell.read(inputs), HiddenState(torch.cat([first, targets[:, :-1]], dim=1))).hidden
     return outputs if order is None else clean(gather_steps(outputs, order.argsort(dim=1)), valid)
+
+
+def chunks(length: int, chunk: int) -> Iterator[slice]:
+    """Consecutive slices of `chunk` steps that cover `length` steps; the last may be shorter."""
+    if chunk < 1:
+        raise InputError("a chunk has at least one step.", found=f"chunk={chunk}", fix="chunk=32, for example")
+    for first in range(0, length, chunk):
+        yield slice(first, min(first + chunk, length))
+
+
+def map_state(function: Any, *states: Any) -> Any:
+    """Nested states with `function` applied to their tensors, position by position; what is no tensor stays."""
+    first = states[0]
+    if isinstance(first, Tensor):
+        return function(*states)
+    if isinstance(first, tuple):
+        parts = [map_state(function, *some) for some in zip(*states, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    return first

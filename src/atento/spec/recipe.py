@@ -9,11 +9,15 @@ from typing import Any, NamedTuple
 
 import tomli_w
 from pydantic import Field, PrivateAttr, ValidationError
+from pydantic.fields import FieldInfo
 
 from atento.errors import InputError, nearest
+from atento.lines import lines_of
 from atento.spec.renamed import RENAMED
 from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, Section, TokensRecipe, TrainRecipe
 
+Values = dict[str, Any]  # recipe keys and their values
+Settings = Iterable[str] | Mapping[str, Any]  # as `--set` has them, or keys and values
 DEFAULT = "default"
 COMMENT = re.compile(r"^(?P<key>\w+) = (?P<value>.*?)  # (?P<why>.+)$")  # as `to_toml` writes a line
 
@@ -71,14 +75,14 @@ class Recipe(Section):
         """What decides the split and generated sets: one for all models and seeds of a comparison."""
         return self.data.seed if self.data.seed >= 0 else self.train.seed
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self) -> Values:
         """{"task": "translate", "model.hidden": 128, ...}."""
         return flatten(self.model_dump())
 
     def to_toml(self) -> str:
         """What `read_recipe` reads; behind each value, as a comment, where it came from."""
         section, lines = "", []
-        for line in tomli_w.dumps(self.model_dump()).splitlines():
+        for line in lines_of(tomli_w.dumps(self.model_dump())):
             if line.startswith("["):
                 section = line.strip("[]") + "."
             key, sign, _ = line.partition(" = ")
@@ -86,7 +90,7 @@ class Recipe(Section):
         return "\n".join(lines) + "\n"
 
 
-class Key(Section):
+class Key(NamedTuple):
     """One line of the schema."""
 
     name: str
@@ -96,24 +100,24 @@ class Key(Section):
 
 
 @cache
+def key_fields() -> dict[str, FieldInfo]:
+    """Every recipe key in order, with its field."""
+    fields: dict[str, FieldInfo] = {}
+    for name, field in Recipe.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, Section):
+            fields |= {f"{name}.{key}": part for key, part in section.model_fields.items()}
+        else:
+            fields[name] = field
+    return fields
+
+
 def keys() -> tuple[Key, ...]:
     """Every recipe key in order, with its kind, default and meaning."""
-    rows = []
-    for name, field in Recipe.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, Section):
-            for key, part in inner.model_fields.items():
-                rows.append(
-                    Key(
-                        name=f"{name}.{key}",
-                        kind=kind_of(part.annotation),
-                        default=part.default,
-                        description=part.description or "",
-                    )
-                )
-        else:
-            rows.append(Key(name=name, kind=kind_of(inner), default=field.default, description=field.description or ""))
-    return tuple(rows)
+    return tuple(
+        Key(name, kind_of(field.annotation), field.default, field.description or "")
+        for name, field in key_fields().items()
+    )
 
 
 def kind_of(annotation: Any) -> str:
@@ -124,9 +128,7 @@ def kind_of(annotation: Any) -> str:
 
 def accepted(key: str) -> str:
     """What a key takes: `float, at least 0 and less than 1`."""
-    section, _, name = key.rpartition(".")
-    home = Recipe.model_fields[section].annotation if section in Recipe.model_fields else Recipe
-    field = home.model_fields.get(name) if isinstance(home, type) and issubclass(home, Section) else None
+    field = key_fields().get(key)
     if field is None:
         return "a section"
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
@@ -138,7 +140,7 @@ def accepted(key: str) -> str:
 
 def require_key(key: str, *, where: str = "") -> None:
     """An unknown key names its nearest neighbour."""
-    known = [row.name for row in keys()]
+    known = list(key_fields())
     if key in known:
         return
     if key in RENAMED:
@@ -180,7 +182,7 @@ def read_recipe(path: Path) -> Recipe:
     return Recipe().with_values(read_values(path), where=path.name, why=read_reasons(path))
 
 
-def read_values(path: Path) -> dict[str, Any]:
+def read_values(path: Path) -> Values:
     """Just what a TOML recipe says, as {"model.hidden": 256}."""
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -208,7 +210,7 @@ def read_values(path: Path) -> dict[str, Any]:
 def read_reasons(path: Path) -> dict[str, str]:
     """Where each value of a TOML recipe came from: what `to_toml` wrote behind it, else that this file names it."""
     section, reasons = "", dict.fromkeys(read_values(path), f"in {path.name}")
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in lines_of(path.read_text(encoding="utf-8")):
         if line.startswith("["):
             section = line.strip("[] ") + "."
         written = COMMENT.match(line)
@@ -217,7 +219,7 @@ def read_reasons(path: Path) -> dict[str, str]:
     return reasons
 
 
-def flatten(tree: Mapping[str, Any]) -> dict[str, Any]:
+def flatten(tree: Mapping[str, Any]) -> Values:
     """{"model": {"hidden": 8}} -> {"model.hidden": 8}."""
     flat = {}
     for name, value in tree.items():
@@ -228,9 +230,13 @@ def flatten(tree: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def parse_settings(settings: Iterable[str]) -> dict[str, str]:
-    """["model.hidden=256"] -> {"model.hidden": "256"}."""
-    values = {}
+def parse_settings(settings: Settings) -> Values:
+    """["model.hidden=256"] -> {"model.hidden": "256"}; of a mapping the keys are checked."""
+    if isinstance(settings, Mapping):
+        for key in settings:
+            require_key(key)
+        return dict(settings)
+    values: Values = {}
     for setting in settings:
         key, sign, value = setting.partition("=")
         if not sign:

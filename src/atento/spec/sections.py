@@ -63,13 +63,25 @@ class DataRecipe(Section):
     seed: int = Field(-1, ge=-1, description="seed of the split and of built-in sets; -1: train.seed")
     length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
     header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
-    bad_rows: Literal["stop", "skip"] = Field("stop", description="what to do with a row that cannot be used")
+    bad_rows: float = Field(
+        0.01,
+        ge=0,
+        le=1,
+        description="the largest share of rows that are listed and left out because they cannot be used; more of them "
+        "are an error; stop: 0, skip: 1",
+    )
     near_duplicates: Literal["keep", "drop"] = Field(
         "keep", description="training rows that differ from a held-out one only in case, spaces and punctuation"
     )
     conflicts: Literal["keep", "first"] = Field(
         "keep", description="training rows that give a source another target than an earlier row; first: drop them"
     )
+
+    @field_validator("bad_rows", mode="before")
+    @classmethod
+    def read_share(cls, value: object) -> object:
+        """`stop` leaves no row out, `skip` any number."""
+        return {"stop": 0.0, "skip": 1.0}.get(value, value) if isinstance(value, str) else value
 
 
 class TokensRecipe(Section):

@@ -6,7 +6,7 @@
 - `generate/`, `embed/`, `autoencode/`, `forecast/`: tasks that are no such product.
 - `reading/`: the three parts of a data set. `recognising/`: how likely a file is meant for a task. `defaults/`: recipe
   values chosen by measurement.
-- `task`: what a task is. `traces`: one forward pass, matrix by matrix. `leaks`: what a codec must not know.
+- `task`: what a task is. `traces`: what a model shows of an answer. `leaks`: what a codec must not know.
 
 Each may import from those that `tests/architecture/test_imports.py` lists after it.
 """

@@ -8,41 +8,19 @@ from collections.abc import Callable
 from atento.data.evidence.evidence import Evidence
 from atento.tasks.autoencode.autoencode import AUTOENCODE
 from atento.tasks.defaults.labels import (
-    IMAGE_MODELS,
-    IMAGE_QUESTION_MODELS,
-    LABEL_SET_MODELS,
-    NUMBERS_MODELS,
-    TEXT_MODELS,
-    TWO_TEXT_MODELS,
-    image_defaults,
-    image_question_defaults,
-    label_set_defaults,
-    label_set_image_defaults,
-    label_set_number_defaults,
-    label_set_pair_defaults,
-    numbers_defaults,
-    numbers_sizes,
-    text_defaults,
-    two_text_defaults,
-    two_text_sizes,
+    IMAGE_QUESTION_TO_LABEL,
+    IMAGE_TO_LABEL,
+    IMAGE_TO_LABELS,
+    NUMBERS_TO_LABEL,
+    NUMBERS_TO_LABELS,
+    TEXT_TO_LABEL,
+    TEXT_TO_LABELS,
+    TWO_TEXTS_TO_LABEL,
+    TWO_TEXTS_TO_LABELS,
 )
-from atento.tasks.defaults.numbers import (
-    NUMBER_MODELS,
-    image_number_defaults,
-    number_defaults,
-    text_number_defaults,
-)
-from atento.tasks.defaults.tags import TAG_MODELS, tag_defaults
-from atento.tasks.defaults.written_text import (
-    CAPTION_MODELS,
-    TRANSCRIBE_MODELS,
-    TRANSLATE_MODELS,
-    caption_defaults,
-    transcribe_defaults,
-    transcribe_sizes,
-    translate_defaults,
-    translate_sizes,
-)
+from atento.tasks.defaults.numbers import IMAGE_TO_NUMBER, NUMBERS_TO_NUMBER, TEXT_TO_NUMBER
+from atento.tasks.defaults.tags import WORDS_TO_TAGS
+from atento.tasks.defaults.written_text import IMAGE_TO_TEXT, NUMBERS_TO_TEXT, TEXT_TO_TEXT
 from atento.tasks.embed.embed import EMBED
 from atento.tasks.forecast.forecast import FORECAST
 from atento.tasks.generate.generate import GENERATE
@@ -92,12 +70,12 @@ from atento.tasks.recognising.text import (
     tag_words,
     translate_texts,
 )
-from atento.tasks.task import Defaults, Reading, Recognition, Task
+from atento.tasks.task import Pair, Reading, Recognition, Task
 
 Recogniser = Callable[[Evidence], Recognition]
 
 
-def files(reader: Reader | WindowReader, recognise: Recogniser) -> Reading:
+def files(reader: Reader | WindowReader, recognise: Recogniser) -> Reading[Pair, str, str]:
     """How the files of a task are recognised and read."""
     return Reading(
         recognise=recognise,
@@ -109,194 +87,54 @@ def files(reader: Reader | WindowReader, recognise: Recogniser) -> Reading:
 
 
 def only_when_asked(task: str) -> Recogniser:
-    """A task that no file is guessed to be meant for."""
+    """The recogniser of a task that no file is guessed to be meant for."""
     return lambda evidence: Recognition(0.0, f"only when asked for: --task {task}")
 
 
-CLASSIFY = pair(
-    "classify",
-    Text,
-    OneLabel,
-    summary="Give one label to each text.",
-    reading=files(LABELLED, label_texts),
-    defaults=Defaults(models=TEXT_MODELS, model="gru+additive", values=text_defaults),
-)
-CLASSIFY_SERIES = pair(
-    "classify-series",
-    Numbers,
-    OneLabel,
-    summary="Give one label to each sequence of numbers.",
-    reading=files(LABELLED_SEQUENCES, label_sequences),
-    defaults=Defaults(models=NUMBERS_MODELS, model="gru+additive", values=numbers_defaults, data_values=numbers_sizes),
-)
-CLASSIFY_IMAGES = pair(
-    "classify-images",
-    Image,
-    OneLabel,
-    summary="Give one label to each image.",
-    reading=files(LABELLED_IMAGES, label_images),
-    defaults=Defaults(models=IMAGE_MODELS, model="conv+scaled-dot", values=image_defaults),
-)
-CLASSIFY_WINDOWS = pair(
-    "classify-windows",
-    Numbers,
-    OneLabel,
-    summary="Give a label to the newest row of a series, from the rows before it.",
-    reading=files(LABELLED_WINDOWS, only_when_asked("classify-windows")),
-    defaults=Defaults(models=NUMBERS_MODELS, model="gru+additive", values=numbers_defaults, data_values=numbers_sizes),
-)
-LABEL = pair(
-    "label",
-    Text,
-    SeveralLabels,
-    summary="Give any number of labels to each text.",
-    reading=files(LABEL_SETS, label_sets),
-    defaults=Defaults(models=LABEL_SET_MODELS, model="transformer", values=label_set_defaults),
-)
-LABEL_SERIES = pair(
-    "label-series",
-    Numbers,
-    SeveralLabels,
-    summary="Give any number of labels to each sequence of numbers.",
-    reading=files(LABEL_SET_SEQUENCES, label_sequence_sets),
-    defaults=Defaults(
-        models=NUMBERS_MODELS, model="gru+additive", values=label_set_number_defaults, data_values=numbers_sizes
-    ),
-)
-LABEL_IMAGES = pair(
-    "label-images",
-    Image,
-    SeveralLabels,
-    summary="Give any number of labels to each image.",
-    reading=files(LABEL_SET_IMAGES, label_image_sets),
-    defaults=Defaults(models=IMAGE_MODELS, model="conv+scaled-dot", values=label_set_image_defaults),
-)
-LABEL_PAIRS = pair(
-    "label-pairs",
-    TwoTexts,
-    SeveralLabels,
-    summary="Give any number of labels to each pair of texts.",
-    reading=files(LABEL_SET_PAIRS, only_when_asked("label-pairs")),
-    defaults=Defaults(
-        models=TWO_TEXT_MODELS,
-        model="lstm+dot+sparsemax+co",
-        values=label_set_pair_defaults,
-        data_values=two_text_sizes,
-    ),
-)
-MATCH = pair(
-    "match",
-    TwoTexts,
-    OneLabel,
-    summary="Say how two texts stand to each other, or answer yes or no about a passage.",
-    reading=files(MATCHES, match_texts),
-    defaults=Defaults(
-        models=TWO_TEXT_MODELS, model="lstm+dot+sparsemax+co", values=two_text_defaults, data_values=two_text_sizes
-    ),
-)
-MATCH_IMAGES = pair(
-    "match-images",
-    ImageQuestion,
-    OneLabel,
-    summary="Answer a question about each image, yes or no or one of a few answers.",
-    reading=files(IMAGE_QUESTIONS, question_images),
-    defaults=Defaults(models=IMAGE_QUESTION_MODELS, model="conv/gru+scaled-dot+co", values=image_question_defaults),
-)
-TAG = pair(
-    "tag",
-    WordList,
-    Tags,
-    summary="Give each word of a sequence a tag.",
-    reading=files(TAGGED, tag_words),
-    defaults=Defaults(models=TAG_MODELS, model="lstm+crf", values=tag_defaults),
-)
-ESTIMATE = pair(
-    "estimate",
-    Numbers,
-    Number,
-    summary="Give a number to each sequence of numbers.",
-    reading=files(ESTIMATES, estimate_sequences),
-    defaults=Defaults(models=NUMBER_MODELS, model="gru+additive", values=number_defaults),
-)
-ESTIMATE_TEXT = pair(
-    "estimate-text",
-    Text,
-    Number,
-    summary="Give a number to each text.",
-    reading=files(TEXT_ESTIMATES, only_when_asked("estimate-text")),
-    defaults=Defaults(models=TEXT_MODELS, model="gru+additive", values=text_number_defaults),
-)
-ESTIMATE_IMAGES = pair(
-    "estimate-images",
-    Image,
-    Number,
-    summary="Give a number to each image.",
-    reading=files(IMAGE_ESTIMATES, only_when_asked("estimate-images")),
-    defaults=Defaults(models=IMAGE_MODELS, model="conv+scaled-dot", values=image_number_defaults),
-)
-TRANSLATE = pair(
-    "translate",
-    Text,
-    WrittenText,
-    summary="Turn one text into another.",
-    reading=files(PAIRS, translate_texts),
-    defaults=Defaults(
-        models=TRANSLATE_MODELS, model="lstm+additive", values=translate_defaults, data_values=translate_sizes
-    ),
-)
-REWRITE = pair(
-    "rewrite",
-    TwoTexts,
-    WrittenText,
-    summary="Write a text from two others.",
-    reading=files(REWRITES, only_when_asked("rewrite")),
-    defaults=Defaults(
-        models=TRANSLATE_MODELS, model="lstm+additive", values=translate_defaults, data_values=translate_sizes
-    ),
-)
-TRANSCRIBE = pair(
-    "transcribe",
-    Numbers,
-    WrittenText,
-    summary="Write the text of a sequence of numeric frames.",
-    reading=files(TRANSCRIBED, write_of_sequences),
-    defaults=Defaults(
-        models=TRANSCRIBE_MODELS, model="gru+dot", values=transcribe_defaults, data_values=transcribe_sizes
-    ),
-)
-CAPTION = pair(
-    "caption",
-    Image,
-    WrittenText,
-    summary="Write a line about each image.",
-    reading=files(CAPTIONED, caption_images),
-    defaults=Defaults(models=CAPTION_MODELS, model="conv/lstm+additive", values=caption_defaults),
-)
+# A table: name, input, output, summary; how files are read and recognised, defaults.
+# fmt: off
+CLASSIFY = pair("classify", Text, OneLabel, "Give one label to each text.",
+    files(LABELLED, label_texts), TEXT_TO_LABEL)
+CLASSIFY_SERIES = pair("classify-series", Numbers, OneLabel, "Give one label to each sequence of numbers.",
+    files(LABELLED_SEQUENCES, label_sequences), NUMBERS_TO_LABEL)
+CLASSIFY_IMAGES = pair("classify-images", Image, OneLabel, "Give one label to each image.",
+    files(LABELLED_IMAGES, label_images), IMAGE_TO_LABEL)
+CLASSIFY_WINDOWS = pair("classify-windows", Numbers, OneLabel,
+    "Give a label to the newest row of a series, from the rows before it.",
+    files(LABELLED_WINDOWS, only_when_asked("classify-windows")), NUMBERS_TO_LABEL)
+LABEL = pair("label", Text, SeveralLabels, "Give any number of labels to each text.",
+    files(LABEL_SETS, label_sets), TEXT_TO_LABELS)
+LABEL_SERIES = pair("label-series", Numbers, SeveralLabels, "Give any number of labels to each sequence of numbers.",
+    files(LABEL_SET_SEQUENCES, label_sequence_sets), NUMBERS_TO_LABELS)
+LABEL_IMAGES = pair("label-images", Image, SeveralLabels, "Give any number of labels to each image.",
+    files(LABEL_SET_IMAGES, label_image_sets), IMAGE_TO_LABELS)
+LABEL_PAIRS = pair("label-pairs", TwoTexts, SeveralLabels, "Give any number of labels to each pair of texts.",
+    files(LABEL_SET_PAIRS, only_when_asked("label-pairs")), TWO_TEXTS_TO_LABELS)
+MATCH = pair("match", TwoTexts, OneLabel, "Say how two texts stand to each other, or answer yes or no about a passage.",
+    files(MATCHES, match_texts), TWO_TEXTS_TO_LABEL)
+MATCH_IMAGES = pair("match-images", ImageQuestion, OneLabel,
+    "Answer a question about each image, yes or no or one of a few answers.",
+    files(IMAGE_QUESTIONS, question_images), IMAGE_QUESTION_TO_LABEL)
+TAG = pair("tag", WordList, Tags, "Give each word of a sequence a tag.",
+    files(TAGGED, tag_words), WORDS_TO_TAGS)
+ESTIMATE = pair("estimate", Numbers, Number, "Give a number to each sequence of numbers.",
+    files(ESTIMATES, estimate_sequences), NUMBERS_TO_NUMBER)
+ESTIMATE_TEXT = pair("estimate-text", Text, Number, "Give a number to each text.",
+    files(TEXT_ESTIMATES, only_when_asked("estimate-text")), TEXT_TO_NUMBER)
+ESTIMATE_IMAGES = pair("estimate-images", Image, Number, "Give a number to each image.",
+    files(IMAGE_ESTIMATES, only_when_asked("estimate-images")), IMAGE_TO_NUMBER)
+TRANSLATE = pair("translate", Text, WrittenText, "Turn one text into another.",
+    files(PAIRS, translate_texts), TEXT_TO_TEXT)
+REWRITE = pair("rewrite", TwoTexts, WrittenText, "Write a text from two others.",
+    files(REWRITES, only_when_asked("rewrite")), TEXT_TO_TEXT)
+TRANSCRIBE = pair("transcribe", Numbers, WrittenText, "Write the text of a sequence of numeric frames.",
+    files(TRANSCRIBED, write_of_sequences), NUMBERS_TO_TEXT)
+CAPTION = pair("caption", Image, WrittenText, "Write a line about each image.",
+    files(CAPTIONED, caption_images), IMAGE_TO_TEXT)
 
-TASKS: dict[str, Task] = {
-    task.name: task
-    for task in (
-        TRANSLATE,
-        TAG,
-        ESTIMATE,
-        FORECAST,
-        AUTOENCODE,
-        CLASSIFY,
-        CLASSIFY_SERIES,
-        TRANSCRIBE,
-        LABEL,
-        MATCH,
-        GENERATE,
-        EMBED,
-        CAPTION,
-        CLASSIFY_IMAGES,
-        CLASSIFY_WINDOWS,
-        MATCH_IMAGES,
-        LABEL_SERIES,
-        LABEL_IMAGES,
-        LABEL_PAIRS,
-        ESTIMATE_TEXT,
-        ESTIMATE_IMAGES,
-        REWRITE,
-    )
-}
+TASKS: dict[str, Task] = {task.name: task for task in (
+    TRANSLATE, TAG, ESTIMATE, FORECAST, AUTOENCODE, CLASSIFY, CLASSIFY_SERIES, TRANSCRIBE, LABEL, MATCH, GENERATE,
+    EMBED, CAPTION, CLASSIFY_IMAGES, CLASSIFY_WINDOWS, MATCH_IMAGES, LABEL_SERIES, LABEL_IMAGES, LABEL_PAIRS,
+    ESTIMATE_TEXT, ESTIMATE_IMAGES, REWRITE,
+)}
+# fmt: on

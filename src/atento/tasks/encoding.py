@@ -1,22 +1,23 @@
 """Training examples of a run, encoded: all at once, or one at a time where the pairs are on disk."""
 
 from collections.abc import Sequence
-from typing import Any, overload
+from functools import partial
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atento.data.examples.batches import StoredPairs
-from atento.tasks.task import Task
+from atento.tasks.task import B, C, M, P, Task, X
 
 SAMPLE = 1000  # examples whose lengths tell how many tokens a byte is
 
 
-class EncodedOnDemand(Sequence[Any]):
+class EncodedOnDemand(Sequence[X]):
     """Encodes an example each time it is asked for; its length is estimated from its bytes."""
 
-    def __init__(self, task: Task, codec: Any, pairs: StoredPairs) -> None:
-        self.task, self.codec, self.pairs = task, codec, pairs
+    def __init__(self, task: Task[C, X, B, M], codec: C, pairs: StoredPairs) -> None:
+        self.encode, self.pairs = partial(task.learning.encode, codec), pairs
         some = range(0, len(pairs), max(1, len(pairs) // SAMPLE))
         tokens = sum(task.learning.length(codec, self[at]) for at in some)
         self.tokens_a_byte = tokens / max(1, sum(pairs.bytes_of(at) for at in some))
@@ -25,16 +26,16 @@ class EncodedOnDemand(Sequence[Any]):
         return len(self.pairs)
 
     @overload
-    def __getitem__(self, at: int) -> Any: ...
+    def __getitem__(self, at: int) -> X: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Any]: ...
+    def __getitem__(self, at: slice) -> list[X]: ...
 
-    def __getitem__(self, at: int | slice) -> Any:
+    def __getitem__(self, at: int | slice) -> X | list[X]:
         """One example, or several."""
         if isinstance(at, slice):
             return [self[index] for index in range(*at.indices(len(self)))]
-        return self.task.learning.encode(self.codec, self.pairs[at])
+        return self.encode(self.pairs[at])
 
     def lengths(self) -> NDArray[np.int32]:
         """About how many tokens each example has."""
@@ -42,14 +43,14 @@ class EncodedOnDemand(Sequence[Any]):
         return np.maximum(sizes * np.float32(self.tokens_a_byte), 1).astype(np.int32)
 
 
-def encode_all(task: Task, codec: Any, pairs: Sequence[tuple[str, str]]) -> Sequence[Any]:
+def encode_all(task: Task[C, X, B, M], codec: C, pairs: Sequence[P]) -> Sequence[X]:
     """What a run learns from."""
     if isinstance(pairs, StoredPairs):
         return EncodedOnDemand(task, codec, pairs)
     return [task.learning.encode(codec, pair) for pair in pairs]
 
 
-def lengths_of(task: Task, codec: Any, examples: Sequence[Any]) -> Sequence[int] | NDArray[np.int32]:
+def lengths_of(task: Task[C, X, B, M], codec: C, examples: Sequence[X]) -> Sequence[int] | NDArray[np.int32]:
     """Tokens of each example."""
     if isinstance(examples, EncodedOnDemand):
         return examples.lengths()

@@ -1,13 +1,12 @@
 """The whole recipe of a run: the user's values, the defaults of the task, and what follows from the training part."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from atento.data.builtin.catalogue import BUILTIN
 from atento.data.records import counted
 from atento.models.names import ModelName
 from atento.spec import Chosen, Recipe
-from atento.tasks.task import AnyPair, Task
+from atento.tasks.task import Task
 
 BY_USER = "set by the user"
 WRITTEN_IN_FULL = ("data.future_covariates",)  # `weekday` becomes `weekday=Fr,weekday=Mo`, for a file with no Friday
@@ -19,7 +18,7 @@ def compared(task: Task, data: str) -> tuple[str, ...]:
 
 
 def fill_defaults(
-    task: Task, explicit: Mapping[str, Any], *, data: str, where: str = "", why: str | Mapping[str, str] = BY_USER
+    task: Task, explicit: Mapping[str, object], *, data: str, where: str = "", why: str | Mapping[str, str] = BY_USER
 ) -> Recipe:
     """The recipe of a run: the task's defaults for this model, then the user's values with `why`."""
     name = str(explicit.get("model.name", "auto"))
@@ -39,7 +38,7 @@ def fill_defaults(
 
 
 def fill_sizes(
-    task: Task, recipe: Recipe, explicit: Mapping[str, Any], train: Sequence[AnyPair], *, device: str = "cpu"
+    task: Task, recipe: Recipe, explicit: Mapping[str, object], train: Sequence[object], *, device: str = "cpu"
 ) -> Recipe:
     """The recipe with what follows from the training part, where the user set no value. Future covariates are written
     in full even where the user named them, as other files need their categories.

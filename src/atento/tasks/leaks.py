@@ -7,7 +7,6 @@ and standard deviations of other rows. Each task declares its own check in `Lear
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -83,7 +82,7 @@ def units(text: str) -> set[str]:
     return cut
 
 
-def tokens_in(saved: Any) -> Iterator[str]:
+def tokens_in(saved: object) -> Iterator[str]:
     """The strings of every list and the keys of every mapping to numbers in a saved codec; JSON inside is parsed."""
     if isinstance(saved, dict):
         for key, value in saved.items():

@@ -1,6 +1,6 @@
-"""What a task is. A task is a value, not a subclass.
+"""What a task is. A task is a value, not a subclass: functions in groups, typed by what flows between them.
 
-Training examples as token numbers: all at once, or one at a time where the pairs are on disk.
+A bare `Task` is a task of any kind.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from typing_extensions import TypeVar
 
@@ -15,28 +17,30 @@ from atento.data.evidence.evidence import Evidence
 from atento.data.examples.batches import Order, sample_of
 from atento.data.examples.pairs import UnlabelledFile
 from atento.data.records import Refusal
+from atento.data.series.series import Numbers
 from atento.data.text.vocabulary import Vocabulary
 from atento.layers.losses import Loss
 from atento.metrics.bootstrap import Band, BandFunction, Runs, length_bands
 from atento.metrics.metric import Metric
 from atento.models.names import ModelName, require_known
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
-from atento.tasks.traces import TraceMatrix
+from atento.tasks.traces import Alignment, TraceMatrix
 
-C = TypeVar("C", default=Any)  # codec
+P = TypeVar("P", default=Any)  # training pair: (text, text); of series (series, "")
+S = TypeVar("S", default=Any)  # source that is answered: a text; of a forecast an `atento.data.series.Past`
+R = TypeVar("R", default=Any)  # reference, a right answer: a text; of a forecast an array of the true values
+C = TypeVar("C", bound="Codec", default=Any)  # codec
 X = TypeVar("X", default=Any)  # encoded example
-B = TypeVar("B", default=Any)  # batch
+W = TypeVar("W", default=Any)  # example or window, as a batch is made of them
+B = TypeVar("B", bound=tuple[Tensor, ...], default=Any)  # batch
 M = TypeVar("M", bound=nn.Module, default=Any)  # module
+State = TypeVar("State", default=Any)  # what a recurrent model carries from chunk to chunk
 
-Source = Any  # a text; of a forecast an `atento.data.series.Past`
-Reference = Any  # a right answer: a text; of a forecast an array of the true values
-Prediction = Any  # an answer as metrics take it
-Indices = Any  # numbers of examples, a list or an array
-State = Any  # what a recurrent model carries from chunk to chunk
+Prediction = Any  # an answer as the metrics of its task take it: a text, a list of tags or labels, an array
+Indices = Sequence[int] | NDArray[np.integer]  # numbers of examples
 Pair = tuple[str, str]  # (source, target)
-AnyPair = tuple[Source, Any]  # the same of any task
-Saved = Mapping[str, Any]  # what a codec wrote as JSON
-Values = dict[str, Any]  # keys of a recipe and their values
+Saved = Mapping[str, object]  # what a codec wrote as JSON
+Values = dict[str, object]  # keys of a recipe and their values
 
 
 class Recognition(NamedTuple):
@@ -46,7 +50,7 @@ class Recognition(NamedTuple):
     reason: str
 
 
-class EvaluationExample(NamedTuple):
+class EvaluationExample(NamedTuple, Generic[S, R]):
     """A source and its references, every target that is right; of a set of labels, all that are true.
 
     A source is a text; one that is a list (words, two texts) is one text with tabs between (`atento.data.records`);
@@ -54,27 +58,30 @@ class EvaluationExample(NamedTuple):
     an array of the true values.
     """
 
-    source: Source
-    references: tuple[Reference, ...]
+    source: S
+    references: tuple[R, ...]
 
 
-class Dataset(NamedTuple):
+TextExample = EvaluationExample[str, str]
+
+
+class Dataset(NamedTuple, Generic[P, S, R]):
     """A data set, split before anything is fitted."""
 
     name: str
-    train: Sequence[AnyPair]  # (source, target), in memory or on disk; of series (series, "")
-    valid: Sequence[EvaluationExample]
-    test: Sequence[EvaluationExample]
+    train: Sequence[P]  # in memory or on disk
+    valid: Sequence[EvaluationExample[S, R]]
+    test: Sequence[EvaluationExample[S, R]]
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]  # what was guessed, in words
     fingerprint: str  # SHA-256 of all three parts
     roles: tuple[tuple[str, str], ...] = ()  # (column of the file, what it holds)
 
 
-class LabelledFile(NamedTuple):
+class LabelledFile(NamedTuple, Generic[S, R]):
     """The examples of a file with their references, to measure a trained model on."""
 
-    questions: Sequence[EvaluationExample]
+    questions: Sequence[EvaluationExample[S, R]]
     notes: tuple[str, ...]
     refused: tuple[Refusal, ...]
 
@@ -86,30 +93,8 @@ class Codec(Protocol):
     def notes(self) -> tuple[str, ...]:
         """Notes on what was learned."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All that the task's `load` needs."""
-
-
-class Alignment(NamedTuple):
-    """The attention weights between source and output tokens."""
-
-    source: list[str]
-    output: list[str]
-    weights: Tensor  # (layers, heads, outputs, sources)
-    text: str  # the output as a person reads it
-    score: float | None  # log-probability of the output
-    image: str = ""  # of an image that was read: its pixels as a data URI
-    grid: tuple[int, int] = (0, 0)  # of an image: rows and columns of regions, which are the sources, row by row
-
-    def to_json(self) -> dict[str, Any]:
-        """The alignment as lists, weights rounded to three digits."""
-        image = {"image": self.image, "grid": list(self.grid)} if self.image else {}
-        weights = [
-            [[[round(weight, 3) for weight in row] for row in head] for head in layer]
-            for layer in self.weights.tolist()
-        ]
-        texts = {"source": self.source, "output": self.output, "text": self.text}
-        return {**texts, **image, "score": self.score, "weights": weights}
 
 
 class Baseline(Protocol):
@@ -118,10 +103,10 @@ class Baseline(Protocol):
     name: str
     summary: str
 
-    def fit(self, sources: Sequence[Source], targets: Sequence[Reference]) -> Any:
+    def fit(self, sources: Sequence[Any], targets: Sequence[Any]) -> object:
         """Learn from the training part."""
 
-    def predict(self, sources: Sequence[Source]) -> Sequence[Prediction]:
+    def predict(self, sources: Sequence[Any]) -> Sequence[Prediction]:
         """Answer, in the form that the task's metrics judge."""
 
 
@@ -140,12 +125,12 @@ class Answer(NamedTuple):
         return self.text if self.value is None else self.value
 
 
-def not_among(codec: Any, output: Any, references: Sequence[str]) -> float:
+def not_among(codec: object, output: object, references: Sequence[object]) -> float:
     """The error of an output: 0 where it is one of the references, else 1."""
     return float(output not in references)
 
 
-def first_reference(references: Sequence[str]) -> str:
+def first_reference(references: Sequence[R]) -> R:
     """The first of the references, each of which is right."""
     return references[0]
 
@@ -158,58 +143,57 @@ class TargetLabels(NamedTuple):
     of_words: bool = False  # whether each word of a source has one
 
 
-class TruncatedBPTT(NamedTuple):
+class TruncatedBPTT(NamedTuple, Generic[M, B, State]):
     """The functions of truncated back-propagation through time: a batch is learned in chunks of time steps."""
 
-    items: Callable[[Any], int]  # batch -> what its loss is the mean over
-    start: Callable[[Any, Any], State]  # module, batch -> the state before the first step
-    cut: Callable[[Any, int], list[Any]]  # batch, steps -> contiguous chunks of it
-    loss: Callable[[Any, Any, State, float], tuple[Loss, State]]  # module, chunk, state, smoothing -> state after
+    items: Callable[[B], int]  # what the loss of a batch is the mean over
+    start: Callable[[M, B], State]  # the state before the first step
+    cut: Callable[[B, int], list[B]]  # batch, steps -> contiguous chunks of it
+    loss: Callable[[M, B, State, float], tuple[Loss, State]]  # module, chunk, state, smoothing -> state after
 
 
-class Windows(NamedTuple):
+class Windows(NamedTuple, Generic[W, B]):
     """Training windows of texts or series that are too long to be one example."""
 
-    examples: Sequence[Any]  # as `batch` takes them
+    examples: Sequence[W]  # as `batch` takes them
     order: Order  # of the batches
     carried: bool  # whether a batch goes on where the one before it ended, with the state it left
-    gather: Callable[[Indices], Any] | None = None  # numbers of examples -> their batch; None: by `batch`
+    gather: Callable[[Indices], B] | None = None  # numbers of examples -> their batch; None: by `batch`
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(Generic[P, S, R]):
     """How files are recognized and read."""
 
     kind: str = "text"  # of the sources: text, two texts, words, numbers, image, documents, series
-    texts: Mapping[str, Callable[[AnyPair], str]] = field(default_factory=dict)  # (source, target) -> each text
-    # of an example whose length is worth a look, by what it is called
+    texts: Mapping[str, Callable[[P], str]] = field(default_factory=dict)  # training pair -> each of its texts
+    # whose length is worth a look, by what it is called
     recognise: Callable[[Evidence], Recognition]
     keys: tuple[str, ...] = ("source", "target")  # of the recipe, that name columns of sources and targets
-    read: Callable[[DataRecipe, int], Dataset]  # recipe, seed -> the three parts
-    read_labelled: Callable[
-        [DataRecipe, str, int], LabelledFile
-    ]  # recipe, another file, seed -> examples with references
+    read: Callable[[DataRecipe, int], Dataset[P, S, R]]  # recipe, seed -> the three parts
+    read_labelled: Callable[[DataRecipe, str, int], LabelledFile[S, R]]  # recipe, another file, seed -> its examples
     read_unlabelled: Callable[[DataRecipe, str, int], UnlabelledFile]  # recipe, another file, seed -> sources to answer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learning(Generic[C, X, B, M]):
-    """How examples become batches, and batches a loss. C codec, X encoded example, B batch, M module."""
+class Learning(Generic[C, X, B, M, P, W]):
+    """How training pairs become examples, examples batches, and batches a loss."""
 
     check_name: Callable[[ModelName], None] = require_known  # refuses a wrong model name before a large file is read
-    learn: Callable[[TokensRecipe, Sequence[AnyPair]], C]  # from the training part alone
+    learn: Callable[[TokensRecipe, Sequence[P]], C]  # from the training part alone
     bind: Callable[[C, Recipe], C] | None = None  # the codec with what the recipe decides
-    with_vocabulary: Callable[[TokensRecipe, Sequence[tuple[str, str]], Vocabulary], C] | None = None  # as `learn`,
-    # with the vocabulary of another task's model
+    with_vocabulary: Callable[[TokensRecipe, Sequence[Pair], Vocabulary], C] | None = None  # as `learn`, with the
+    # vocabulary of another task's model
     load: Callable[[Saved], C]  # from what the codec's to_json wrote
-    require_no_leak: Callable[[C, Dataset], None]  # refuses what is learned from held-out rows
-    encode: Callable[[C, AnyPair], X]  # codec, (source, target)
+    require_no_leak: Callable[[C, Dataset[P]], None]  # refuses what is learned from held-out rows
+    encode: Callable[[C, P], X]
     length: Callable[[C, X], int]  # tokens
-    windows: Callable[[Sequence[X], TrainRecipe, C], Windows] | None = None  # of what is too long to be learned whole
-    batch: Callable[[C, Sequence[Any]], B]  # of examples, or of the windows cut from them
+    windows: Callable[[Sequence[X], TrainRecipe, C], Windows[W, B]] | None = None  # of what is too long to be learned
+    # whole
+    batch: Callable[[C, Sequence[W]], B]  # of examples, or of the windows cut from them
     build: Callable[[ModelRecipe, C], M]
-    closed_form: Callable[[M, C, Sequence[AnyPair]], str] | None = None  # first weights that are solved from the
-    # training part, and a note of them
+    closed_form: Callable[[M, C, Sequence[P]], str] | None = None  # first weights that are solved from the training
+    # part, and a note of them
     class_weights: Callable[[M, C, float], None] | None = None  # weight rare labels more while training
     word_dropout: Callable[[B, float], B] | None = None  # a share of source tokens becomes unknown
     scheduled_sampling: Callable[[M, B, float, str], B] | None = None  # share of true inputs, which own tokens instead
@@ -219,54 +203,50 @@ class Learning(Generic[C, X, B, M]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answering(Generic[C, M]):
+class Answering(Generic[C, M, S]):
     """How a trained model answers, and what it can show of that."""
 
-    answer: Callable[[M, C, Sequence[Source], DecodeRecipe], list[Answer]]
-    score: Callable[[M, C, Sequence[Source], DecodeRecipe], list[Prediction]] | None = None  # what metrics take; None:
+    answer: Callable[[M, C, Sequence[S], DecodeRecipe], list[Answer]]
+    score: Callable[[M, C, Sequence[S], DecodeRecipe], Sequence[Prediction]] | None = None  # what metrics take; None:
     # the answers. A language model is judged by the probability of a text, not by its continuation
-    look: Callable[[M, C, Source, DecodeRecipe], Alignment]
-    trace: Callable[[M, C, Source, DecodeRecipe], list[TraceMatrix]]  # one forward pass, matrix by matrix
+    look: Callable[[M, C, S, DecodeRecipe], Alignment]
+    trace: Callable[[M, C, S, DecodeRecipe], list[TraceMatrix]]  # one forward pass, matrix by matrix
     views: tuple[str, ...] = ()  # what `atento look --what` shows of this task and few others, the most telling first
-    tabulate: Callable[[UnlabelledFile, Sequence[Answer]], dict[str, list[Any]]] | None = (
-        None  # what `predict` writes; None:
-    )
-    # the file's own columns with an answer beside each row
+    tabulate: Callable[[UnlabelledFile, Sequence[Answer]], dict[str, list[object]]] | None = None  # what `predict`
+    # writes; None: the file's own columns with an answer beside each row
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Generic[C, M]):
+class Judging(Generic[C, M, S, R]):
     """How answers are judged, and which simple models they are compared with."""
 
     labels: TargetLabels | None = None  # None: targets are no labels
     metrics: Callable[[C], tuple[Metric, ...]]  # what is reported, the headline first
     selects: Metric | None = None  # picks the best validation; None: the headline
-    distance: Callable[[C, Any, Any], float] | None = None  # of two answers that are arrays; None: they are texts or
-    # lists
-    error: Callable[[C, Prediction, Sequence[Reference]], float] = not_among  # 1 and more: a mistake
-    target: Callable[[Sequence[Reference]], Any] = first_reference  # references -> the target of such an example
-    bands: Callable[[C, Metric, Sequence[Source], Runs, Sequence[Sequence[Reference]]], list[Band]] | None = None
+    distance: Callable[[C, Numbers, Numbers], float] | None = None  # of two answers that are arrays; None: they are
+    # texts or lists
+    error: Callable[[C, Prediction, Sequence[R]], float] = not_among  # 1 and more: a mistake
+    target: Callable[[Sequence[R]], R] = first_reference  # references -> the target of such an example
+    bands: Callable[[C, Metric, Sequence[S], Runs, Sequence[Sequence[R]]], list[Band]] | None = None
     # headline, sources, runs, references -> quality against what matters; None: against the length of sources
-    exposure: Callable[[M, C, Sequence[EvaluationExample], Sequence[Answer]], dict[str, Any]] | None = (
-        None  # teacher-forced
-    )
-    # against free-running accuracy
-    unseen: Callable[[C, Sequence[EvaluationExample]], list[str]] | None = (
-        None  # labels of references that training never met
-    )
+    exposure: (
+        Callable[[M, C, Sequence[EvaluationExample[S, R]], Sequence[Answer]], dict[str, dict[str, float]]] | None
+    ) = None  # teacher-forced against free-running accuracy
+    unseen: Callable[[C, Sequence[EvaluationExample[S, R]]], list[str]] | None = None  # labels of references that
+    # training never met
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
     extra_baselines: Callable[[C], tuple[Callable[[], Baseline], ...]] | None = None  # for data of this kind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Defaults:
+class Defaults(Generic[P]):
     """The default values of a recipe."""
 
     models: tuple[str, ...]  # what `compare` trains when none are named
     model: str  # what `train` trains
     values: Callable[[str, ModelName], Values]  # data name, model name -> recipe values chosen by measurement
-    data_values: Callable[[Recipe, Sequence[AnyPair], str], Values] | None = None  # recipe, training
-    # part, device -> values that follow from how much there is to learn from
+    data_values: Callable[[Recipe, Sequence[P], str], Values] | None = None  # recipe, training part, device ->
+    # values that follow from how much there is to learn from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,33 +262,30 @@ class Task(Generic[C, X, B, M]):
     defaults: Defaults
 
 
-def baselines_of(task: Task, codec: Any) -> tuple[Callable[[], Baseline], ...]:
+def baselines_of(task: Task[C, X, B, M], codec: C) -> tuple[Callable[[], Baseline], ...]:
     """The simple models of a comparison."""
-    return (
-        task.judging.baselines
-        if task.judging.extra_baselines is None
-        else (*task.judging.baselines, *task.judging.extra_baselines(codec))
-    )
+    extra = task.judging.extra_baselines
+    return (*task.judging.baselines, *(extra(codec) if extra is not None else ()))
 
 
-def bands_of(task: Task, codec: Any) -> BandFunction:
+def bands_of(task: Task[C, X, B, M], codec: C) -> BandFunction:
     """The function that groups test examples for the report: the task's own, or by length."""
     return length_bands if task.judging.bands is None else partial(task.judging.bands, codec)
 
 
-def learn_codec(task: Task, recipe: Recipe, pairs: Sequence[AnyPair]) -> Any:
+def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) -> C:
     """The codec of the training part, with what the recipe decides."""
     return suited(task, task.learning.learn(recipe.tokens, sample_of(pairs)), recipe)
 
 
-def suited(task: Task, codec: Any, recipe: Recipe) -> Any:
+def suited(task: Task[C, X, B, M], codec: C, recipe: Recipe) -> C:
     """The codec with what the recipe decides, where the task needs that."""
     return codec if task.learning.bind is None else task.learning.bind(codec, recipe)
 
 
 def judged(
-    task: Task, module: nn.Module, codec: Any, sources: Sequence[Source], recipe: DecodeRecipe
-) -> tuple[list[Prediction], list[Answer] | None]:
+    task: Task[C, X, B, M], module: M, codec: C, sources: Sequence[S], recipe: DecodeRecipe
+) -> tuple[Sequence[Prediction], list[Answer] | None]:
     """What the task's metrics take, and the answers where those are what is judged."""
     if task.answering.score is not None:
         return task.answering.score(module, codec, sources, recipe), None

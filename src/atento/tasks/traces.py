@@ -1,12 +1,54 @@
-"""The matrices of one forward pass, each with a title, a formula and labels: what `atento look --what steps` shows."""
+"""What a model shows of one answer: attention weights between source and output tokens, and the matrices of the forward
+pass, each with a title, a formula and labels.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import NamedTuple, NotRequired, TypedDict
 
 from torch import Tensor
 
 SHOWN = 8  # numbers of each vector
+
+
+class AlignmentJson(TypedDict):
+    """An `Alignment` as it is written."""
+
+    source: list[str]
+    output: list[str]
+    text: str
+    score: float | None
+    weights: list[list[list[list[float]]]]
+    image: NotRequired[str]
+    grid: NotRequired[list[int]]
+
+
+class Alignment(NamedTuple):
+    """The attention weights between source and output tokens."""
+
+    source: list[str]
+    output: list[str]
+    weights: Tensor  # (layers, heads, outputs, sources)
+    text: str  # the output as a person reads it
+    score: float | None  # log-probability of the output
+    image: str = ""  # of an image that was read: its pixels as a data URI
+    grid: tuple[int, int] = (0, 0)  # of an image: rows and columns of regions, which are the sources, row by row
+
+    def to_json(self) -> AlignmentJson:
+        """The alignment as lists, weights rounded to three digits."""
+        written = AlignmentJson(
+            source=self.source,
+            output=self.output,
+            text=self.text,
+            score=self.score,
+            weights=[
+                [[[round(weight, 3) for weight in row] for row in head] for head in layer]
+                for layer in self.weights.tolist()
+            ],
+        )
+        if self.image:
+            written["image"], written["grid"] = self.image, list(self.grid)
+        return written
 
 
 @dataclass(frozen=True)
@@ -20,7 +62,7 @@ class TraceMatrix:
     columns: list[str]
     matrix: list[list[float]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Its fields by name."""
         return asdict(self)
 

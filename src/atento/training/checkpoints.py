@@ -3,7 +3,6 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from atento.bundle import damaged, write_atomically
 from atento.errors import InputError
+from atento.lines import lines_of
 from atento.training.learner import Learner, Progress
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -21,17 +21,12 @@ def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
     """Save the weights, the best weights, their EMA, the optimizer and the random states; as text the progress, the
     number of threads and the fingerprint of the data.
     """
-    tensors: dict[str, Tensor] = {}
-    for name, tensor in learner.module.state_dict().items():
-        tensors[f"model.{name}"] = tensor
-    for name, tensor in learner.best_weights.items():
-        tensors[f"best.{name}"] = tensor
+    tensors: dict[str, Tensor] = {f"model.{name}": tensor for name, tensor in learner.module.state_dict().items()}
+    tensors |= {f"best.{name}": tensor for name, tensor in learner.best_weights.items()}
     if learner.ema is not None:
-        for name, tensor in learner.ema.weights.items():
-            tensors[f"ema.{name}"] = tensor
+        tensors |= {f"ema.{name}": tensor for name, tensor in learner.ema.weights.items()}
     for index, values in learner.optimizer.state_dict()["state"].items():
-        for key, value in values.items():
-            tensors[f"optimizer.{index}.{key}"] = torch.as_tensor(value)
+        tensors |= {f"optimizer.{index}.{key}": torch.as_tensor(value) for key, value in values.items()}
     if learner.closed_form_statistics is not None:
         tensors["closed_form_statistics"] = learner.closed_form_statistics
     tensors |= {f"state.{place:04}": tensor for place, tensor in enumerate(learner.state)}
@@ -59,7 +54,7 @@ def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
     try:
         restore(learner, tensors, facts)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise damaged(folder, CHECKPOINT, f"{type(error).__name__}: {error}".splitlines()[0]) from None
+        raise damaged(folder, CHECKPOINT, lines_of(f"{type(error).__name__}: {error}")[0]) from None
 
 
 def restore(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
@@ -72,7 +67,7 @@ def restore(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str])
     parts = with_prefix("state.", tensors)
     learner.state = [parts[place] for place in sorted(parts)]
     learner.closed_form_statistics = tensors.get("closed_form_statistics")
-    state: dict[int, dict[str, Any]] = {}
+    state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in with_prefix("optimizer.", tensors).items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = tensor

@@ -4,14 +4,41 @@ import json
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TypedDict, Unpack
 
 from atento.bundle import EVENTS, write_atomically
 from atento.errors import MachineError
+from atento.lines import lines_of
 
-Event = dict[str, Any]
+
+class Event(TypedDict, total=False):
+    """What happened in a run; which facts there are depends on the kind of event."""
+
+    event: str  # its kind: start, step, validation, finished; beside a run note, refused, baseline, trial, failed
+    model: str  # whose event it is, where several are trained
+    step: int
+    epoch: int
+    loss: float  # the mean since the last event
+    progress: float  # share of the run that is done
+    elapsed: float  # seconds of training so far
+    examples_per_second: float
+    metrics: dict[str, float]  # of a validation, by name
+    best_step: int
+    took: float  # seconds of a validation
+    threads: int
+    device: str
+    parameters: int
+    why: str  # a run ended, or a trial failed
+    text: str  # of a note, a refusal or a failure
+    metric: str  # of a baseline, with its value
+    value: float | None
+    number: int  # of a trial, with its merit
+    merit: float | None
+
+
 EventCallback = Callable[[Event], None]
 
 
@@ -31,9 +58,9 @@ class EventLog:
         kept = [event for event in events if event.get("step", 0) <= step and event.get("event") != "finished"]
         write_atomically(self.path, "".join(json.dumps(event) + "\n" for event in kept).encode())
 
-    def add(self, kind: str, **facts: Any) -> None:
+    def add(self, kind: str, **facts: Unpack[Event]) -> None:
         """Append an event."""
-        event = {"event": kind, **facts}
+        event: Event = {"event": kind, **facts}
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(event) + "\n")
@@ -47,7 +74,7 @@ def read_events(path: Path) -> list[Event]:
     if not path.exists():
         return []
     events = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in lines_of(path.read_text(encoding="utf-8", errors="replace")):
         try:
             events.append(json.loads(line))
         except ValueError:
@@ -63,17 +90,16 @@ class InterruptHandler:
 
     def __init__(self) -> None:
         self.signal = 0
-        self.previous: dict[int, object] = {}
+        self.undo = ExitStack()
 
     def __enter__(self) -> "InterruptHandler":
         if threading.current_thread() is threading.main_thread():  # handlers can be set nowhere else
             for number in (signal.SIGINT, signal.SIGTERM):
-                self.previous[number] = signal.signal(number, self.handle)
+                self.undo.callback(signal.signal, number, signal.signal(number, self.handle))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, handler in self.previous.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
+        self.undo.close()
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Record the signal; the loop saves first."""

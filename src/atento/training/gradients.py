@@ -4,22 +4,21 @@ Truncated BPTT cuts the target of a batch into chunks in time. Stateful batches 
 sequence: each continues from the state of the one before, whose gradient is not followed.
 """
 
-from contextlib import AbstractContextManager
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.losses import l2_penalty
 from atento.models.protocols import Decoder
-from atento.recurrent.truncated import map_state
+from atento.recurrent.unroll import map_state
 from atento.spec import TrainRecipe
 from atento.tasks.task import Task, TruncatedBPTT
 from atento.training.learner import Learner
 
+Batch = tuple[Tensor, ...]
 
-def backpropagate(task: Task, module: nn.Module, batch: Any, recipe: TrainRecipe, device: torch.device) -> Tensor:
+
+def backpropagate(task: Task, module: nn.Module, batch: Batch, recipe: TrainRecipe, device: torch.device) -> Tensor:
     """Compute the gradient of the mean loss with the penalties; return the mean loss without them."""
     precision = mixed_precision(recipe.precision, device)
     if recipe.bptt_steps and task.learning.truncated_bptt is not None:
@@ -33,7 +32,7 @@ def backpropagate(task: Task, module: nn.Module, batch: Any, recipe: TrainRecipe
 
 
 def backpropagate_truncated(
-    bptt: TruncatedBPTT, module: nn.Module, batch: Any, recipe: TrainRecipe, precision: AbstractContextManager[Any]
+    bptt: TruncatedBPTT, module: nn.Module, batch: Batch, recipe: TrainRecipe, precision: torch.autocast
 ) -> Tensor:
     """Truncated back-propagation through time (Williams & Peng, 1990): one chunk after the other.
 
@@ -51,7 +50,7 @@ def backpropagate_truncated(
             loss, state = bptt.loss(module, chunk, state, recipe.label_smoothing)
             share = loss.total / items
         share.backward()  # type: ignore[no-untyped-call]
-        state, total = detached_state(state, first), total + share.detach()
+        state, total = map_state(detached, state, first), total + share.detach()
     backward_from_leaves(start, first)
     penalty = add_penalties(torch.zeros_like(total), module, l2=recipe.l2)
     if penalty.requires_grad:
@@ -64,19 +63,12 @@ def detached_leaf(part: Tensor) -> Tensor:
     return part.detach().requires_grad_() if part.requires_grad else part
 
 
-def detached_state(state: Any, first: Any) -> Any:
-    """The nested state, detached; parts that no step has changed stay the leaves of the start."""
-    if state is first:
-        return state
-    if isinstance(state, Tensor):
-        return state.detach()
-    if isinstance(state, tuple):
-        parts = [detached_state(part, before) for part, before in zip(state, first, strict=True)]
-        return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
-    return state
+def detached(part: Tensor, first: Tensor) -> Tensor:
+    """A tensor of a state, detached; one that no step has changed stays the leaf of the start."""
+    return part if part is first else part.detach()
 
 
-def backward_from_leaves(start: Any, first: Any) -> None:
+def backward_from_leaves(start: object, first: object) -> None:
     """Back-propagate the gradients accumulated at the leaves through the start state."""
     roots: list[Tensor] = []
     gradients: list[Tensor] = []
@@ -92,7 +84,7 @@ def backward_from_leaves(start: Any, first: Any) -> None:
         torch.autograd.backward(roots, gradients)
 
 
-def loss_items(batch: Any, items: int, recipe: TrainRecipe) -> int:
+def loss_items(batch: Batch, items: int, recipe: TrainRecipe) -> int:
     """What the loss is averaged over: the task's items, or the sequences of the batch."""
     return len(batch[0]) if recipe.loss_over == "sequences" else items
 
@@ -108,20 +100,25 @@ def add_penalties(loss: Tensor, module: nn.Module, *, l2: float = 0.0) -> Tensor
     return loss
 
 
-def mixed_precision(precision: str, device: torch.device) -> AbstractContextManager[Any]:
+def mixed_precision(precision: str, device: torch.device) -> torch.autocast:
     """Autocast to bfloat16 where asked, or on a GPU; weights stay float32."""
     low = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=low)
 
 
+def decoder_of(module: nn.Module) -> Decoder[tuple[object, ...]] | None:
+    """The decoder in a module; None without one."""
+    return next((part for part in module.modules() if isinstance(part, Decoder)), None)
+
+
 def validate_truncation(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
     """Refuse truncated BPTT where no gradient flows back through time."""
-    parallel = next((part for part in module.modules() if isinstance(part, Decoder) and not part.is_recurrent), None)
-    if not recipe.bptt_steps or (task.learning.truncated_bptt is not None and parallel is None):
+    decoder = decoder_of(module)
+    if not recipe.bptt_steps or (task.learning.truncated_bptt is not None and decoder and decoder.is_recurrent):
         return
     why = f"the task {task.name} learns no sequence step by step"
-    if parallel is not None:
-        why = f"a {type(parallel).__name__} takes all steps at once, and no gradient goes back in time"
+    if decoder is not None and not decoder.is_recurrent:
+        why = f"a {type(decoder).__name__} takes all steps at once, and no gradient goes back in time"
     raise InputError(
         f"train.bptt_steps has no meaning here: {why}.",
         found=f"train.bptt_steps={recipe.bptt_steps}",
@@ -130,7 +127,7 @@ def validate_truncation(task: Task, module: nn.Module, recipe: TrainRecipe) -> N
 
 
 def backpropagate_stateful(
-    bptt: TruncatedBPTT, learner: Learner, batch: Any, recipe: TrainRecipe, device: torch.device
+    bptt: TruncatedBPTT, learner: Learner, batch: Batch, recipe: TrainRecipe, device: torch.device
 ) -> Tensor:
     """Compute the gradient of a batch that continues from the state of the last one; each epoch starts from zero."""
     module = learner.module
@@ -146,14 +143,14 @@ def backpropagate_stateful(
     return loss.detach()
 
 
-def state_tensors(state: Any) -> list[Tensor]:
+def state_tensors(state: object) -> list[Tensor]:
     """The tensors of a nested state in order, detached."""
     found: list[Tensor] = []
     map_state(lambda part: found.append(part.detach()), state)
     return found
 
 
-def restored_state(state: Any, tensors: list[Tensor], device: torch.device) -> Any:
+def restored_state(state: object, tensors: list[Tensor], device: torch.device) -> object:
     """A nested state with its tensors replaced by these, in order; without any, the state as it is."""
     if not tensors:
         return state
@@ -163,12 +160,9 @@ def restored_state(state: Any, tensors: list[Tensor], device: torch.device) -> A
 
 def validate_stateful(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
     """Refuse stateful batches where the model has no recurrent state."""
-    decoder = next((part for part in module.modules() if isinstance(part, Decoder)), None)
-    if (
-        recipe.stateful
-        and recipe.objective == "next"
-        and (task.learning.truncated_bptt is None or decoder is None or not decoder.is_recurrent)
-    ):
+    decoder = decoder_of(module)
+    carries = task.learning.truncated_bptt is not None and decoder is not None and decoder.is_recurrent
+    if recipe.stateful and recipe.objective == "next" and not carries:
         raise InputError(
             "train.stateful has no meaning here: the model has no recurrent state.",
             found=f"train.stateful=true, task {task.name}, {type(decoder or module).__name__}",

@@ -30,11 +30,6 @@ class WeightEMA:
         kept = min(self.decay, (step - 1) / (step - 1 + SPAN))
         torch._foreach_lerp_(list(self.weights.values()), list(module.parameters()), 1 - kept)
 
-    @torch.no_grad()
-    def copy_to(self, module: nn.Module) -> None:
-        """Replace the module's weights by their average."""
-        copy_weights(module, self.weights)
-
     def load(self, weights: dict[str, Tensor]) -> None:
         """Continue from another average of the same module."""
         for name, weight in self.weights.items():
@@ -44,7 +39,7 @@ class WeightEMA:
     def applied_to(self, module: nn.Module) -> Iterator[None]:
         """Within it the module has the averaged weights, then its own again, bit for bit."""
         own = {name: weight.detach().clone() for name, weight in module.named_parameters()}
-        self.copy_to(module)
+        copy_weights(module, self.weights)
         try:
             yield
         finally:
@@ -100,7 +95,7 @@ class Learner:
         if self.best_weights:
             self.module.load_state_dict(self.best_weights)
         elif self.ema is not None:
-            self.ema.copy_to(self.module)
+            copy_weights(self.module, self.ema.weights)
 
 
 def new_learner(module: nn.Module, recipe: Recipe) -> Learner:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,13 +14,20 @@ from atento.data.examples.batches import Order, Sampler
 from atento.errors import InputError, Interrupted, RunError
 from atento.metrics.bootstrap import bootstrap_values
 from atento.metrics.metric import Metric
+from atento.recurrent.unroll import map_state
 from atento.spec import Recipe, TrainRecipe
 from atento.tasks.encoding import lengths_of
-from atento.tasks.task import EvaluationExample, Task, judged
+from atento.tasks.task import Codec, EvaluationExample, Indices, Task, judged
 from atento.training.checkpoints import save_checkpoint
-from atento.training.events import EventLog, InterruptHandler
-from atento.training.gradients import backpropagate, backpropagate_stateful, validate_stateful, validate_truncation
-from atento.training.learner import Learner, progress_share
+from atento.training.events import Event, EventLog, InterruptHandler
+from atento.training.gradients import (
+    Batch,
+    backpropagate,
+    backpropagate_stateful,
+    validate_stateful,
+    validate_truncation,
+)
+from atento.training.learner import Learner, Progress, progress_share
 from atento.training.schedules import learning_rate
 from atento.training.teacher_forcing import teacher_forcing_rate, validate_teacher_forcing
 
@@ -36,24 +42,24 @@ class Plan:
 
     task: Task
     recipe: Recipe
-    codec: Any
-    examples: Sequence[Any]  # encoded training examples
+    codec: Codec
+    examples: Sequence[object]  # encoded training examples
     validation: Sequence[EvaluationExample]  # examples of a validation
     fingerprint: str
     device: torch.device
     folder: Path
     order: Order | None = None  # of the batches; None: examples of similar length together
     stateful: bool = False  # whether each batch continues from the recurrent state of the one before
-    gather: Callable[[Any], Any] | None = None  # indices of examples -> their batch; None: by the task
+    gather: Callable[[Indices], Batch] | None = None  # indices of examples -> their batch; None: by the task
     closed_form: bool = False  # whether the first weights are a closed-form solution, which training must beat
 
-    def batch(self, indices: Sequence[int]) -> Any:
+    def batch(self, indices: Indices) -> Batch:
         """The examples of these indices as tensors on the device."""
         if self.gather is not None:
             batch = self.gather(indices)
         else:
             batch = self.task.learning.batch(self.codec, [self.examples[index] for index in indices])
-        return type(batch)(*(part.to(self.device, non_blocking=True) for part in batch))
+        return map_state(lambda part: part.to(self.device, non_blocking=True), batch)
 
 
 def validate_training(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
@@ -74,7 +80,7 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
     """Train until a limit is reached or the patience ends; then restore the best weights."""
     recipe, progress = plan.recipe, learner.progress
     order = plan.order or length_sampler(plan)
-    stopwatch = Stopwatch(progress.elapsed)
+    began = time.perf_counter() - progress.elapsed
     recent = RecentLosses()
     with InterruptHandler() as interrupt:
         if plan.closed_form and plan.validation and not progress.step:
@@ -83,7 +89,7 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
             batches = order.epoch(progress.epoch)
             for indices in batches[progress.position :]:
                 recent.add(take_step(plan, learner, indices, batches=len(batches)))
-                progress.elapsed = stopwatch.read()
+                progress.elapsed = time.perf_counter() - began
                 share = progress_share(progress, recipe, batches=len(batches))
                 due = int(min(share, 1.0) * recipe.train.validations)
                 validating = due > progress.validations and (share >= 1.0 or validation_affordable(plan, learner))
@@ -93,7 +99,7 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
                     progress.validations = due
                     with learner.evaluation_weights():
                         validate(plan, learner, log, share=share)
-                    progress.elapsed = stopwatch.read()
+                    progress.elapsed = time.perf_counter() - began
                 if share >= 1.0 and not progress.stop_reason:
                     progress.stop_reason = "its limit was reached"
                 if progress.stop_reason or progress.step % recipe.train.checkpoint_every == 0 or interrupt.signal:
@@ -113,7 +119,7 @@ def length_sampler(plan: Plan) -> Sampler:
     return Sampler(lengths, batch_tokens=plan.recipe.train.batch_tokens, seed=plan.recipe.train.seed)
 
 
-def take_step(plan: Plan, learner: Learner, indices: Sequence[int], *, batches: int) -> Tensor:
+def take_step(plan: Plan, learner: Learner, indices: Indices, *, batches: int) -> Tensor:
     """Take one optimizer step on a batch; the mean loss."""
     recipe, progress = plan.recipe.train, learner.progress
     batch = plan.batch(indices)
@@ -191,7 +197,9 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> No
     )
 
 
-def beats_closed_form(learner: Learner, metric: Metric, outputs: Sequence[Any], references: Sequence[Any]) -> bool:
+def beats_closed_form(
+    learner: Learner, metric: Metric, outputs: Sequence[object], references: Sequence[Sequence[object]]
+) -> bool:
     """Whether the model beats the closed form it began with by more than a standard error of the difference.
 
     (The one-standard-error rule of Breiman et al., 1984, sec. 3.4.3.) Always true for a random start.
@@ -202,17 +210,6 @@ def beats_closed_form(learner: Learner, metric: Metric, outputs: Sequence[Any], 
     now = bootstrap_values(metric, metric.statistics(outputs, references))
     gains = now - bootstrap_values(metric, closed_form.numpy())
     return bool(metric.to_maximize(1.0) * gains.mean() > gains.std())
-
-
-class Stopwatch:
-    """Seconds of training, continued from an earlier session."""
-
-    def __init__(self, elapsed: float) -> None:
-        self.started = time.perf_counter() - elapsed
-
-    def read(self) -> float:
-        """Seconds so far."""
-        return time.perf_counter() - self.started
 
 
 class RecentLosses:
@@ -230,7 +227,7 @@ class RecentLosses:
         """Whether it is time for an event."""
         return time.perf_counter() - self.last >= SECONDS_BETWEEN_EVENTS
 
-    def facts(self, progress: Any, share: float) -> dict[str, Any]:
+    def facts(self, progress: Progress, share: float) -> Event:
         """The facts of a step event; a loss that is not finite ends the run."""
         loss = torch.stack(self.losses).mean().item()
         if not math.isfinite(loss):

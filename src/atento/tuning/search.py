@@ -5,13 +5,18 @@ Every trial is on disk before the next begins.
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from atento.errors import MachineError
 from atento.models.names import ModelName
 from atento.spec import Recipe
-from atento.tasks.task import Task
+from atento.tasks.task import Task, Values
+
+if TYPE_CHECKING:
+    import optuna
 
 WIDTHS = (64, 128, 256, 384, 512)
 DECAYS = (1e-4, 1e-3, 0.01, 0.1)
@@ -72,7 +77,6 @@ def widths(recipe: Recipe) -> tuple[int, ...]:
     return tuple(width for width in known if width % recipe.model.heads == 0 or width == recipe.model.hidden)
 
 
-Values = dict[str, Any]
 Report = Callable[[int, float], bool]  # validation, merit -> whether the trial is to be pruned
 
 
@@ -110,38 +114,36 @@ def search(
         asked = study.ask()
         values = {key: suggest(asked, key, choice) for key, choice in space.items()}
         reported: dict[int, float] = {}
-
-        def report(validation: int, merit: float, asked: Any = asked, reported: Any = reported) -> bool:
-            if validation not in reported:
-                reported[validation] = merit
-                asked.report(merit, validation)
-            return bool(asked.should_prune())
-
-        merit = attempt(asked.number, values, report)
-        if merit is None and reported:
-            study.tell(asked, state=optuna.trial.TrialState.PRUNED)
-        elif merit is None:
-            study.tell(asked, state=optuna.trial.TrialState.FAIL)
-        else:
-            study.tell(asked, merit)
+        merit = attempt(asked.number, values, partial(report, asked, reported))
+        states = optuna.trial.TrialState
+        state = states.COMPLETE if merit is not None else states.PRUNED if reported else states.FAIL
+        study.tell(asked, merit, state=state)
     return [
         Trial(trial.number, dict(trial.params), trial.value, trial.state.name == "PRUNED") for trial in ended(study)
     ]
 
 
-def ended(study: Any) -> list[Any]:
+def report(trial: "optuna.Trial", reported: dict[int, float], validation: int, merit: float) -> bool:
+    """Report the merit of a validation, once; whether the trial is to be pruned."""
+    if validation not in reported:
+        reported[validation] = merit
+        trial.report(merit, validation)
+    return bool(trial.should_prune())
+
+
+def ended(study: "optuna.Study") -> list["optuna.trial.FrozenTrial"]:
     """The tries that were not cut off in the middle."""
     return [trial for trial in study.trials if trial.state.name in ("COMPLETE", "PRUNED", "FAIL")]
 
 
-def suggest(trial: Any, key: str, choice: Any) -> Any:
+def suggest(trial: "optuna.Trial", key: str, choice: Between | Among) -> object:
     """A value of one key."""
     if isinstance(choice, Among):
         return trial.suggest_categorical(key, list(choice.values))
     return trial.suggest_float(key, choice.low, choice.high, log=choice.steep)
 
 
-def load_optuna() -> Any:
+def load_optuna() -> ModuleType:
     """The library, which is an extra."""
     try:
         import optuna

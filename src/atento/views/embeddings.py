@@ -4,22 +4,23 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from atento.data.records import counted
 from atento.data.text.vectors import write_vectors
 from atento.data.text.word_space import Neighbour, WordSpace
 from atento.views.attention.alignment import printable
-from atento.views.attention.terminal import columns_of, fitted
-from atento.views.embeddings_page import render_map
+from atento.views.attention.terminal import bar, columns_of, fitted
 from atento.views.figures import saved_figure
+from atento.views.html import Markup, page, table, tag
+from atento.views.report.charts import LETTER, drawing
 from atento.views.saving import ENDINGS as VIEW_ENDINGS
 from atento.views.saving import save_view
-from atento.views.word_map import Box, EmbeddingsView, embeddings_view, place_labels, scales
-from atento.views.wording import counted, shortened
+from atento.views.word_map import HEIGHT, WIDTH, EmbeddingsView, embeddings_view, placed_words
+from atento.views.wording import shortened
 
 INCH = 110.0  # pixels of the page's map
-LETTER, LABEL, GAP = 7.2, 13.0, 8.0
+DOT = 3.5
 MAX_LABEL = 24  # characters
 ALIGN = {"start": "left", "middle": "center", "end": "right"}
-FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
 VECTOR_FILES = (".txt", ".vec", ".gz", ".xz")
 ENDINGS = (*VIEW_ENDINGS, *VECTOR_FILES)
 
@@ -57,37 +58,60 @@ def bars(neighbours: Sequence[Neighbour], width: int) -> list[str]:
     room = max(width - longest - 12, 8)
     lines = []
     for word, cosine in neighbours:
-        whole, eighths = divmod(round(8 * room * max(cosine, 0.0)), 8)
         number = f"{cosine:.3f}" if math.isfinite(cosine) else "–"
-        lines.append(f"  {fitted(word, longest)}  {number:>6} {FULL * whole}{EIGHTHS[eighths]}".rstrip())
+        lines.append(f"  {fitted(word, longest)}  {number:>6} {bar(max(cosine, 0.0), width=room)}".rstrip())
     return lines
+
+
+def render_map(view: EmbeddingsView) -> str:
+    """A single HTML file: the map, and the neighbours of the word that was asked for."""
+    kicker = f"{counted(view.words, 'word')} of {view.size} numbers each in {view.model or 'the model'}"
+    text = "The first two principal components of the directions of these words."
+    figure = tag("section", tag("p", text), tag("figure", map_chart(view)), id="map")
+    return page(view.title, kicker, [tag("h1", tag("bdi", view.title), class_="pair")], figure, neighbour_table(view))
+
+
+def map_chart(view: EmbeddingsView) -> Markup:
+    """A dot for every word, with the word as its tooltip, and as many labels as fit."""
+    words, parts = [point.word for point in view.map], []
+    for word, ((x, y), label) in zip(words, placed_words(view.map, words, letter=LETTER, height=15.0), strict=True):
+        accent = word in view.terms
+        parts.append(
+            tag("circle", tag("title", word), class_="dot accent" if accent else "dot", cx=x, cy=y, r=DOT + 2 * accent)
+        )
+        if label is not None:
+            text = tag("text", word, x=label.x, y=label.y + 4, text_anchor=label.anchor)
+            parts.append(tag("g", text, class_="label s0") if accent else text)
+    description = f"A map of words: {len(words)} words, among them {', '.join(words[:8])}."
+    return drawing(WIDTH, HEIGHT, *parts, label=description, class_="curves")
+
+
+def neighbour_table(view: EmbeddingsView) -> Markup:
+    """The nearest words with their cosines; of the most frequent words when none was asked for."""
+    if view.asked:
+        found = table(("word", "cosine"), [(one.word, f"{one.cosine:.3f}") for one in view.neighbours])
+    else:
+        rows = [(word, ", ".join(f"{one.word} {one.cosine:.2f}" for one in near)) for word, near in view.groups]
+        found = table(("word", "nearest, with the cosine"), rows)
+    return tag("section", found, id="neighbours")
 
 
 def map_figure(view: EmbeddingsView, path: Path) -> Path:
     """Save a dot for each word and as many labels as fit."""
-    across, up = scales(view.map)
-    dots = [(across.place(point.x), up.place(point.y)) for point in view.map]
     words = [shortened(printable(point.word), MAX_LABEL) for point in view.map]
-    frame = Box(across.start, up.stop, across.stop, up.start)
-    places = place_labels(dots, [columns_of(word) * LETTER for word in words], height=LABEL, gap=GAP, frame=frame)
-    with saved_figure(path, size=(across.stop / INCH, up.start / INCH + 0.4)) as figure:
+    with saved_figure(path, size=(WIDTH / INCH, HEIGHT / INCH + 0.4)) as figure:
         axes = figure.subplots()
         axes.set_title(f"{view.title} ({view.model or 'embeddings'})", fontsize=11, loc="left", parse_math=False)
-        for label, (x, y), place, point in zip(words, dots, places, view.map, strict=True):
+        for point, word, (dot, label) in zip(
+            view.map, words, placed_words(view.map, words, letter=7.2, height=13.0), strict=True
+        ):
             accent = point.word in view.terms
-            colour = "C0" if accent else "0.25"
-            axes.plot(x, y, "o", color=colour, markersize=6 if accent else 4)
-            if place is not None:
-                axes.text(
-                    *place[:2],
-                    label,
-                    ha=ALIGN[place.anchor],
-                    va="center",
-                    color=colour,
-                    weight="bold" if accent else "normal",
-                    parse_math=False,
-                )
-        axes.set_xlim(across.start, across.stop)
-        axes.set_ylim(up.start, up.stop)
+            colour, weight = ("C0", "bold") if accent else ("0.25", "normal")
+            axes.plot(*dot, "o", color=colour, markersize=6 if accent else 4)
+            if label is not None:
+                style = {"ha": ALIGN[label.anchor], "va": "center", "color": colour, "weight": weight}
+                axes.text(label.x, label.y, word, parse_math=False, **style)
+        axes.set_xlim(0.0, WIDTH)
+        axes.set_ylim(HEIGHT, 0.0)
         axes.set_axis_off()
     return path

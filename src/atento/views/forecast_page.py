@@ -6,11 +6,10 @@ from pathlib import Path
 from atento.metrics.forecasts import are_coordinates
 from atento.views.forecast import ChannelForecast, ForecastView
 from atento.views.forecast_figure import forecast_figure, path_figure
-from atento.views.html import Markup, document, joined, tag
-from atento.views.report.charts import COLOURS, LABEL_GAP, Point, drawing, end_label, grid
-from atento.views.report.scales import Axis, bounds, space_labels, tick_label
+from atento.views.html import Markup, joined, page, tag
+from atento.views.report.charts import COLOURS, Point, drawing, end_labels, grid, level_axis, points_of
+from atento.views.report.scales import Axis, bounds, tick_label
 from atento.views.saving import save_view
-from atento.views.wording import shortened
 
 WIDTH, HEIGHT, NAMES = 1000.0, 250.0, 190.0
 LETTERS = 24  # of a line's name
@@ -24,14 +23,10 @@ def save_forecast(view: ForecastView, path: str | Path) -> Path:
 
 def render_forecast(view: ForecastView) -> str:
     """A single HTML file with a chart for each channel."""
-    header = tag(
-        "header",
-        tag("p", f"atento · a forecast of {view.data or 'a series'}", class_="kicker"),
-        tag("p", f"{view.model}, {view.steps} steps ahead", class_="verdict"),
-        tag("p", view.title, class_="more", dir="auto"),
-    )
-    body = tag("section", *charts(view), id="forecast")
-    return document(f"{view.model}: a forecast", header, tag("main", body))
+    verdict = tag("p", f"{view.model}, {view.steps} steps ahead", class_="verdict")
+    opening = [verdict, tag("p", view.title, class_="more", dir="auto")]
+    kicker = f"a forecast of {view.data or 'a series'}"
+    return page(f"{view.model}: a forecast", kicker, opening, tag("section", *charts(view), id="forecast"))
 
 
 def forecasts_section(views: Sequence[ForecastView]) -> Markup:
@@ -62,8 +57,8 @@ def channel_chart(one: ChannelForecast, view: ForecastView) -> Markup:
     parts = [grid(up, across), steps_axis(across, up, view.step)]
     if one.low:
         outline = [*zip(ahead, one.high, strict=True), *reversed([*zip(ahead, one.low, strict=True)])]
-        points = " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in outline)
-        parts.append(tag("polygon", class_="band", points=points))
+        points = [Point(across.place(x), up.place(y)) for x, y in outline]
+        parts.append(tag("polygon", class_="band", points=points_of(points)))
     lines: list[tuple[str, str, Sequence[int], Sequence[float]]] = [("", "plain", range(1 - len(past), 1), past)]
     if actual:
         lines.append(("actual", "plain", range(0, len(actual) + 1), [past[-1], *actual]))
@@ -78,49 +73,24 @@ def channel_chart(one: ChannelForecast, view: ForecastView) -> Markup:
         parts.append(line(places, colour))
         if name:
             ends.append((name, colour, places[-1]))
-    heights = space_labels([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
-    parts += [
-        end_label(shortened(name, LETTERS), colour, end, Point(across.stop + 20, level))
-        for (name, colour, end), level in zip(ends, heights, strict=True)
-    ]
+    parts += end_labels(ends, across, up, letters=LETTERS)
     label = f"{one.channel}: the forecast of {view.model} beside the actual values, {view.steps} steps."
     return drawing(WIDTH, HEIGHT, *parts, label=label, class_="curves")
 
 
 def line(places: Sequence[Point], colour: str) -> Markup:
     """A line through the places; the line of the forecast is bold."""
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     if colour == "plain":
-        return tag("polyline", class_="own", points=path)
+        return tag("polyline", class_="own", points=points_of(places))
     first = " first" if colour == "s0" else ""
-    return tag("g", tag("polyline", class_="line", points=path), class_=f"curve {colour}{first}")
+    return tag("g", tag("polyline", class_="line", points=points_of(places)), class_=f"curve {colour}{first}")
 
 
 def steps_axis(across: Axis, up: Axis, step: str) -> Markup:
     """The time axis with the distance of two steps, and a vertical line where the forecast begins."""
-    parts = [
-        tag(
-            "text",
-            tick_label(tick) if tick <= 0 else f"+{tick:g}",
-            class_="tick",
-            x=across.place(tick),
-            y=up.start + 18,
-            text_anchor="middle",
-        )
-        for tick in across.ticks(9)
-        if tick == round(tick)
-    ]
+    ticks = {tick: tick_label(tick) if tick <= 0 else f"+{tick:g}" for tick in across.ticks(9) if tick == round(tick)}
     begin = across.place(0.5)
+    line = tag("line", class_="baseline", x1=begin, x2=begin, y1=up.start, y2=up.stop)
     return joined(
-        tag("line", class_="axis", x1=across.start, x2=across.stop, y1=up.start, y2=up.start),
-        tag("line", class_="baseline", x1=begin, x2=begin, y1=up.start, y2=up.stop),
-        *parts,
-        tag(
-            "text",
-            f"steps of {step or '1 row'}, from the last step of the past",
-            class_="tick",
-            x=across.stop,
-            y=up.start + 34,
-            text_anchor="end",
-        ),
+        line, level_axis(across, up.start, ticks, f"steps of {step or '1 row'}, from the last step of the past")
     )

@@ -7,19 +7,18 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from atento.bundle import Json
 from atento.models.diagnostics.gradients import GradientFlow
 from atento.recurrent.gradient_flow import GateSaturation, PartFlow, Spectrum, half_life, verdict_of
+from atento.views.attention.terminal import bar
 from atento.views.figures import light_grid, saved_figure
-from atento.views.html import Markup, document, joined, tag
-from atento.views.report.charts import COLOURS, LABEL_GAP, Point, curve, drawing, end_label
-from atento.views.report.scales import Axis, space_labels
+from atento.views.html import Markup, joined, page, table, tag
+from atento.views.report.charts import COLOURS, Point, curve, drawing, end_labels, level_axis
+from atento.views.report.scales import Axis
 from atento.views.saving import ModelView, save_view
-from atento.views.wording import shortened
 
 BARS = 12  # lags shown on a terminal, evenly spaced
 LOWEST = 1e-6  # smaller norms have no bar
-FULL = "█"
-EIGHTHS = " ▏▎▍▌▋▊▉"
 WIDTH, HEIGHT = 1000.0, 420.0  # of the page's chart
 MAX_LABEL = 34  # characters of a line's label
 LINE_WIDTH = 112  # characters of a line of text above the figure
@@ -33,7 +32,7 @@ class GradientFlowView(ModelView):
 
     flow: GradientFlow
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The view in dicts and lists."""
         return {"model": self.model, **self.flow.to_json()}
 
@@ -76,9 +75,8 @@ def bars(part: PartFlow, *, width: int) -> list[str]:
     room = max(width - 18, 8)
     lines = [f"  lag  norm     a logarithmic scale from {low:g} to {high:.3g}"]
     for place, norm in zip(shown, norms, strict=True):
-        whole, eighths = divmod(round(8 * room * log_share(norm, low, high)), 8)
-        bar = FULL * whole + EIGHTHS[eighths]
-        lines.append(f"{curve.lags[place]:>5}  {curve.median[place]:<8.3g} {bar}".rstrip())
+        share = math.log(norm / low) / math.log(high / low)
+        lines.append(f"{curve.lags[place]:>5}  {curve.median[place]:<8.3g} {bar(share, width=room)}".rstrip())
     return lines
 
 
@@ -95,11 +93,6 @@ def decade_below(norm: float) -> float:
     while power >= norm and power > LOWEST:
         power /= 10
     return power
-
-
-def log_share(norm: float, low: float, high: float) -> float:
-    """The place of a norm between two others, on a logarithmic scale from 0 to 1."""
-    return (math.log(norm) - math.log(low)) / (math.log(high) - math.log(low))
 
 
 def facts(part: PartFlow) -> list[str]:
@@ -127,16 +120,11 @@ def saturation(gate: GateSaturation) -> str:
 def render_gradient_flow(view: GradientFlowView) -> str:
     """A single HTML file: the verdict, the curves, and the numbers of every part."""
     name = view.model or "the model"
-    header = tag(
-        "header",
-        tag("p", f"atento · gradient flow through time in {name}", class_="kicker"),
-        tag("p", view.flow.words, class_="verdict"),
-        tag("p", view.flow.remedy, class_="more"),
-    )
+    opening = [tag("p", view.flow.words, class_="verdict"), tag("p", view.flow.remedy, class_="more")]
     text = "Norm of ∂(now)/∂(lag steps ago), median over positions; at 1 nothing is lost."
     chart = tag("figure", flow_chart(view.flow))
     body = tag("section", tag("p", text), chart, part_table(view.flow), id="flow")
-    return document(f"{name}: gradient flow", header, tag("main", body))
+    return page(f"{name}: gradient flow", f"gradient flow through time in {name}", opening, body)
 
 
 def flow_chart(flow: GradientFlow) -> Markup:
@@ -150,12 +138,8 @@ def flow_chart(flow: GradientFlow) -> Markup:
     for number, one in enumerate(logs):
         points = [Point(across.place(lag), up.place(log)) for lag, log in enumerate(one)]
         lines.append(curve(points, number))
-        ends.append(points[-1])
-    heights = space_labels([end.y for end in ends], gap=LABEL_GAP, bottom=up.start)
-    labels = [
-        end_label(shortened(part.part, MAX_LABEL), f"s{number % COLOURS}", end, Point(across.stop + 20, level))
-        for number, (part, end, level) in enumerate(zip(parts, ends, heights, strict=True))
-    ]
+        ends.append((parts[number].part, f"s{number % COLOURS}", points[-1]))
+    labels = end_labels(ends, across, up, letters=MAX_LABEL)
     verdicts = "; ".join(f"{title_of(part)} {verdict_of(part.curve)}" for part in flow.parts)
     return drawing(
         WIDTH, HEIGHT, axes(across, up), *lines, *labels, label=f"Norm against lag. {verdicts}.", class_="curves"
@@ -178,11 +162,8 @@ def axes(across: Axis, up: Axis) -> Markup:
         marks.append(tag("line", class_=kind, x1=across.start, x2=across.stop, y1=level, y2=level))
         label = f"{10.0**power:g}"
         marks.append(tag("text", label, class_="tick", x=across.start - 8, y=level + 4, text_anchor="end"))
-    for lag in across.ticks(8):
-        place = across.place(lag)
-        marks.append(tag("text", f"{lag:g}", class_="tick", x=place, y=up.start + 18, text_anchor="middle"))
-    name = tag("text", "lag: steps back in time", class_="tick", x=across.stop, y=up.start + 36, text_anchor="end")
-    return joined(*marks, tag("line", class_="axis", x1=across.start, x2=across.stop, y1=up.start, y2=up.start), name)
+    lags = {lag: f"{lag:g}" for lag in across.ticks(8)}
+    return joined(*marks, level_axis(across, up.start, lags, "lag: steps back in time"))
 
 
 def part_table(flow: GradientFlow) -> Markup:
@@ -192,10 +173,9 @@ def part_table(flow: GradientFlow) -> Markup:
     for part in flow.parts:
         matrices = [f"{name} {one.singular:.3g}, {one.radius:.3g}" for name, one in spectra(part).items()]
         gates = [f"{name} {saturation(gate)}" for name, gate in part.gates.items()]
-        cells = [f"{verdict_of(part.curve)}: {rate(part)}", "; ".join(matrices) or "–", "; ".join(gates) or "–"]
-        rows.append(tag("tr", tag("th", title_of(part), scope="row"), *(tag("td", cell) for cell in cells)))
-    head = tag("thead", tag("tr", *(tag("th", heading, scope="col") for heading in headings)))
-    return tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
+        verdict = f"{verdict_of(part.curve)}: {rate(part)}"
+        rows.append((title_of(part), verdict, "; ".join(matrices) or "–", "; ".join(gates) or "–"))
+    return table(headings, rows)
 
 
 def gradient_flow_figure(view: GradientFlowView, path: Path) -> Path:

@@ -7,6 +7,7 @@ import html
 import json
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 
@@ -29,9 +30,11 @@ def escape(content: object) -> Markup:
 
 
 def tag(name: str, /, *inside: object, **attributes: object) -> Markup:
-    """One element: `tag("td", "a < b", class_="number")`; attributes that are None or False are left out."""
+    """One element: `tag("td", "a < b", class_="number")`; attributes that are None or False are left out, and
+    `aria_label` is written aria-label.
+    """
     opening = "".join(
-        f" {attribute_name(key)}" + ("" if value is True else f'="{attribute_value(value)}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{attribute_value(value)}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )
@@ -43,11 +46,6 @@ def tag(name: str, /, *inside: object, **attributes: object) -> Markup:
 def joined(*parts: object) -> Markup:
     """Several parts as one Markup, each escaped."""
     return Markup("".join(escape(part) for part in parts))
-
-
-def attribute_name(key: str) -> str:
-    """The attribute of a keyword: `class_` -> class, `aria_label` -> aria-label."""
-    return key.rstrip("_").replace("_", "-")
 
 
 def attribute_value(value: object) -> str:
@@ -91,6 +89,23 @@ def document(title: str, *body: object) -> str:
     )
     inside = joined(*body, tag("script", Markup(script), type="module"))
     return f"<!doctype html>\n{tag('html', head, tag('body', inside), lang='en')}\n"
+
+
+def page(title: str, kicker: str, opening: Sequence[object], *main: object) -> str:
+    """The page of one view: what it shows in a line, its opening, and its sections."""
+    header = tag("header", tag("p", f"atento · {kicker}", class_="kicker"), *opening)
+    return document(title, header, tag("main", *main))
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, class_: str | None = None) -> Markup:
+    """A table that scrolls by itself; the first cell of a row names it, the others may have a class."""
+    first, *others = headings
+    head = [tag("th", first, scope="col"), *(tag("th", name, scope="col", class_=class_) for name in others)]
+    body = [
+        tag("tr", tag("th", name, scope="row"), *(tag("td", cell, class_=class_) for cell in cells))
+        for name, *cells in rows
+    ]
+    return tag("div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body)), class_="scroll")
 
 
 def asset(name: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.views.figures import format_of, light_grid, new_figure
-from atento.views.html import document, tag
+from atento.views.html import page, tag
 from atento.views.saving import ModelView, rounded, save_view
 
 # Axes: T time, Z latent, N windows shown, L rows of a window, C channels.
@@ -109,7 +109,11 @@ def latent_text(view: LatentView, *, width: int = 80) -> str:
 
 def save_latents(view: LatentView, path: str | Path) -> Path:
     """Save a page, a figure or JSON, by the name of the file."""
-    return save_view(view, path, page=render_latents, figure=latent_figure)
+
+    def figure(view: LatentView, path: Path) -> None:
+        draw_latents(view, path, format_of(path))
+
+    return save_view(view, path, page=render_latents, figure=figure)
 
 
 def render_latents(view: LatentView) -> str:
@@ -118,11 +122,7 @@ def render_latents(view: LatentView) -> str:
     draw_latents(view, drawn, ".png")
     source = f"data:image/png;base64,{b64encode(drawn.getvalue()).decode()}"
     name = view.model or "the model"
-    header = tag(
-        "header",
-        tag("p", f"atento · the latents of {name} on {view.data or 'its data'}", class_="kicker"),
-        tag("p", f"{name} encodes each window as {view.latent} numbers", class_="verdict"),
-    )
+    opening = [tag("p", f"{name} encodes each window as {view.latent} numbers", class_="verdict")]
     rows = [tag("tr", tag("th", fact, scope="row"), tag("td", f"{value:.4f}")) for fact, value in view.facts.items()]
     body = tag(
         "section",
@@ -130,17 +130,11 @@ def render_latents(view: LatentView) -> str:
         tag("table", tag("tbody", *rows)),
         id="latents",
     )
-    return document(f"{name}: latents", header, tag("main", body))
-
-
-def latent_figure(view: LatentView, path: Path) -> Path:
-    """Save the path in its planes, and below it some windows with their reconstructions."""
-    draw_latents(view, path, format_of(path))
-    return path
+    return page(f"{name}: latents", f"the latents of {name} on {view.data or 'its data'}", opening, body)
 
 
 def draw_latents(view: LatentView, target: Path | BinaryIO, suffix: str) -> None:
-    """Draw the figure into a file or a buffer."""
+    """Draw the path in its planes, and below it some windows with their reconstructions, into a file or a buffer."""
     columns = max(1, len(view.planes))
     rows = 2 if view.is_film else 1
     heights = [PANEL] * bool(view.planes) + [STRIP] * rows

@@ -1,6 +1,6 @@
 """Phase portraits: the trajectory of a rollout beside the true one, as plain data and for a terminal.
 
-The model reads its own output again and again (a free run). `phase_page` and `phase_figure` draw the view.
+The model reads its own output again and again (a free run). `phase_page` draws the view.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.data.dynamics.analysis import decorrelation_lag, delay_embedding
-from atento.metrics.dynamics import Climate, climate
+from atento.metrics.dynamics import climate
 from atento.views.saving import ModelView, rounded
 from atento.views.wording import shortened
 
@@ -92,7 +92,10 @@ def phase_view(
             for at, name in enumerate(names)
         ],
         outcome=found.outcome,
-        climate=finite_climate(found),
+        climate={
+            name: [round(float(one), 4) if np.isfinite(one) else None for one in getattr(found, name)]
+            for name in HEADINGS
+        },
     )
 
 
@@ -110,13 +113,6 @@ def planes(truth: Numbers, run: Numbers, names: Sequence[str], lag: int) -> list
 def plane(across: str, up: str, truth: Numbers, run: Numbers) -> PhasePlane:
     """Two paths (T, 2) in one plane."""
     return PhasePlane(across=across, up=up, true=rounded(truth), generated=rounded(run))
-
-
-def finite_climate(found: Climate) -> dict[str, list[float | None]]:
-    """The statistics of each coordinate; None where one is infinite."""
-    return {
-        name: [round(float(one), 4) if np.isfinite(one) else None for one in getattr(found, name)] for name in HEADINGS
-    }
 
 
 def statistic(number: float | None) -> str:

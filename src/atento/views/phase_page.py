@@ -1,12 +1,13 @@
-"""Phase portraits as a page of their own; saving a phase portrait."""
+"""Phase portraits as a page of their own and as a figure file."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from atento.views.html import Markup, document, joined, tag
+from atento.views.figures import light_grid, saved_figure
+from atento.views.html import Markup, page, table, tag
 from atento.views.phase import HEADINGS, PhasePlane, PhaseTimes, PhaseView, Which, statistic
-from atento.views.phase_figure import phase_figure
-from atento.views.report.charts import Point, drawing, grid
+from atento.views.report.charts import Point, drawing, grid, level_axis, points_of
 from atento.views.report.scales import Axis, tick_label
 from atento.views.saving import save_view
 
@@ -14,6 +15,10 @@ SIDE = 480.0
 WIDTH, HEIGHT = 1000.0, 170.0
 LEFT, RIGHT, BOTTOM = 56.0, 20.0, 44.0
 MARGIN = 0.04  # of the range, around it
+COLOURS: dict[Which, str] = {"true": "0.25", "generated": "C0"}
+BEHIND = "0.65"
+PANEL = 3.6  # inches
+STRIP = 1.15
 
 
 def save_phase(view: PhaseView, path: str | Path) -> Path:
@@ -24,11 +29,7 @@ def save_phase(view: PhaseView, path: str | Path) -> Path:
 def render_phase(view: PhaseView) -> str:
     """A single HTML file: the outcome of the rollout, the portraits, both against time, and the climate."""
     name = view.model or "the model"
-    header = tag(
-        "header",
-        tag("p", f"atento · a rollout of {name} on {view.data or 'its data'}", class_="kicker"),
-        tag("p", f"{name}, rollout of {view.steps} steps: {view.outcome}.", class_="verdict"),
-    )
+    opening = [tag("p", f"{name}, rollout of {view.steps} steps: {view.outcome}.", class_="verdict")]
     text = "Left the true trajectory, right the one that the model generates from its own output."
     pairs = [
         tag("div", portrait(one, "true"), portrait(one, "generated"), class_="tiles portraits") for one in view.planes
@@ -40,7 +41,8 @@ def render_phase(view: PhaseView) -> str:
         *(tag("figure", against_time(one)) for one in view.times),
         id="times",
     )
-    return document(f"{name}: phase portrait", header, tag("main", portraits, times, climate_table(view)))
+    kicker = f"a rollout of {name} on {view.data or 'its data'}"
+    return page(f"{name}: phase portrait", kicker, opening, portraits, times, climate_table(view))
 
 
 def portrait(plane: PhasePlane, which: Which) -> Markup:
@@ -49,7 +51,7 @@ def portrait(plane: PhasePlane, which: Which) -> Markup:
     points = [Point(across.place(x), up.place(y)) for x, y in getattr(plane, which)]
     label = f"{which}: {plane.up} against {plane.across}, {len(points)} points"
     line = path(points, "accent" if which == "generated" else "true")
-    axis = level_axis(across, up, plane.across)
+    axis = level_axis(across, up.start, round_ticks(across), plane.across)
     figure = drawing(SIDE, SIDE, grid(up, across), axis, line, label=label, class_="curves")
     return tag("figure", tag("figcaption", tag("strong", which), f" · {plane.up} upwards"), figure)
 
@@ -69,20 +71,14 @@ def limits(values: Sequence[float]) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def level_axis(across: Axis, up: Axis, name: str) -> Markup:
-    """The horizontal axis: round numbers, and the name of what they measure."""
-    ticks = [
-        tag("text", tick_label(tick), class_="tick", x=across.place(tick), y=up.start + 18, text_anchor="middle")
-        for tick in across.ticks(6)
-    ]
-    line = tag("line", class_="axis", x1=across.start, x2=across.stop, y1=up.start, y2=up.start)
-    return joined(line, *ticks, tag("text", name, class_="tick", x=across.stop, y=up.start + 36, text_anchor="end"))
+def round_ticks(across: Axis) -> dict[float, str]:
+    """Round numbers of an axis with their labels."""
+    return {tick: tick_label(tick) for tick in across.ticks(6)}
 
 
 def path(points: Sequence[Point], kind: str) -> Markup:
     """A line through all points; its kind is a class of report.css."""
-    places = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    return tag("polyline", class_=f"path {kind}", points=places)
+    return tag("polyline", class_=f"path {kind}", points=points_of(points))
 
 
 def against_time(one: PhaseTimes) -> Markup:
@@ -94,28 +90,62 @@ def against_time(one: PhaseTimes) -> Markup:
         path([Point(across.place(step), up.place(value)) for step, value in enumerate(values, start=1)], kind)
         for values, kind in ((one.true, "behind"), (one.generated, "accent"))
     ]
-    name = f"{one.channel} · steps on its own output"
+    axis = level_axis(across, up.start, round_ticks(across), f"{one.channel} · steps on its own output")
     label = f"{one.channel} against time, true and generated"
-    return drawing(WIDTH, HEIGHT, grid(up, across), level_axis(across, up, name), *lines, label=label, class_="curves")
+    return drawing(WIDTH, HEIGHT, grid(up, across), axis, *lines, label=label, class_="curves")
 
 
 def climate_table(view: PhaseView) -> Markup:
     """The statistics of the rollout against those of the truth, a row for each coordinate."""
     rows = [
-        tag(
-            "tr",
-            tag("th", channel, scope="row"),
-            *(tag("td", statistic(view.climate[key][at]), class_="number") for key in HEADINGS),
-        )
-        for at, channel in enumerate(view.channels)
+        (channel, *(statistic(view.climate[key][at]) for key in HEADINGS)) for at, channel in enumerate(view.channels)
     ]
-    heads = [tag("th", heading, scope="col", class_="number") for heading in HEADINGS.values()]
-    head = tag("thead", tag("tr", tag("th", "coordinate", scope="col"), *heads))
     text = (
         "Long after two chaotic trajectories have diverged, their statistics should agree: total variation distance of "
         "the histograms, difference of the means in standard deviations, ratio of the standard deviations, Hellinger "
         "distance of the power spectra, and distance of successive maxima to the return map of the truth. 0 is the "
         "same as the truth; for the ratio, 1."
     )
-    table = tag("div", tag("table", head, tag("tbody", *rows)), class_="scroll")
-    return tag("section", tag("p", text), table, id="climate")
+    found = table(("coordinate", *HEADINGS.values()), rows, class_="number")
+    return tag("section", tag("p", text), found, id="climate")
+
+
+def phase_figure(view: PhaseView, path: Path) -> Path:
+    """Save the truth on the left and the rollout on the right, a row for each plane; below, both against time."""
+    heights = [PANEL] * len(view.planes) + [STRIP] * len(view.times)
+    with saved_figure(path, size=(2 * PANEL + 0.8, sum(heights) + 0.9)) as figure:
+        title = f"{view.model or 'the model'}, rollout of {view.steps} steps: {view.outcome}"
+        figure.suptitle(title, fontsize=11, parse_math=False)
+        grid = figure.add_gridspec(len(heights), 2, height_ratios=heights)
+        for row, plane in enumerate(view.planes):
+            left = figure.add_subplot(grid[row, 0])
+            right = figure.add_subplot(grid[row, 1], sharex=left, sharey=left)
+            draw_trajectory(left, plane, "true")
+            draw_trajectory(right, plane, "generated")
+        for row, one in enumerate(view.times, start=len(view.planes)):
+            is_last = row == len(heights) - 1
+            draw_times(figure.add_subplot(grid[row, :]), one, first=row == len(view.planes), last=is_last)
+    return path
+
+
+def draw_trajectory(axes: Any, plane: PhasePlane, which: Which) -> None:
+    """Draw one trajectory in its plane."""
+    points = getattr(plane, which)
+    axes.plot([x for x, _ in points], [y for _, y in points], color=COLOURS[which], linewidth=0.6)
+    axes.set_title({"true": "true", "generated": "generated, on its own output"}[which], fontsize=9, loc="left")
+    axes.set_xlabel(plane.across, parse_math=False)
+    axes.set_ylabel(plane.up, parse_math=False)
+    light_grid(axes)
+
+
+def draw_times(axes: Any, one: PhaseTimes, *, first: bool, last: bool) -> None:
+    """Draw the actual and the generated values of one coordinate, step by step."""
+    axes.plot(range(1, len(one.true) + 1), one.true, color=BEHIND, linewidth=2.4, label="true")
+    axes.plot(range(1, len(one.generated) + 1), one.generated, color="C0", linewidth=0.9, label="generated")
+    axes.set_ylabel(one.channel, parse_math=False)
+    axes.set_xlim(left=0)
+    if first:
+        axes.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=8)
+    if last:
+        axes.set_xlabel("steps on its own output")
+    light_grid(axes)

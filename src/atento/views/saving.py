@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.bundle import write_atomically, write_json
+from atento.bundle import Json, write_atomically, write_json
 from atento.errors import InputError
 from atento.views.figures import FORMATS
 
@@ -21,7 +21,7 @@ class ModelView:
 
     model: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The view in dicts and lists."""
         return asdict(self)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from atento.data.text.word_space import Neighbour, WordSpace, parse_terms
+from atento.views.attention.terminal import columns_of
 from atento.views.report.scales import Axis
 from atento.views.saving import ModelView
 
@@ -13,6 +14,7 @@ AROUND = 40  # of them neighbours of the word asked for
 NEIGHBOURS = 10
 FREQUENT = 12  # words whose neighbours are shown when none is asked for
 WIDTH, HEIGHT, MARGIN = 1000.0, 620.0, 24.0  # of the map
+GAP = 8.0  # between a dot and its label
 
 
 class MapPoint(NamedTuple):
@@ -53,8 +55,10 @@ def embeddings_view(space: WordSpace, asked: str = "", *, model: str = "") -> Em
         terms=terms,
         words=len(space),
         size=space.vectors.shape[1],
-        neighbours=[one._replace(cosine=round(one.cosine, 4)) for one in near[:NEIGHBOURS]],
-        groups=[] if terms else [(word, neighbours_of(space, word, 3)) for word in words[:FREQUENT]],
+        neighbours=rounded(near[:NEIGHBOURS]),
+        groups=[]
+        if terms
+        else [(word, rounded(space.nearest_to(parse_terms(word, space), 3))) for word in words[:FREQUENT]],
         map=[MapPoint(word, round(x, 4), round(y, 4)) for word, (x, y) in zip(words, places, strict=True)],
     )
 
@@ -64,10 +68,20 @@ def frequent_words(space: WordSpace, most: int) -> list[str]:
     return [word for word in space.words if any(letter.isalpha() for letter in word)][:most] or list(space.words[:most])
 
 
-def neighbours_of(space: WordSpace, word: str, count: int) -> list[Neighbour]:
-    """The nearest words with their cosines."""
-    found = space.nearest_to(parse_terms(word, space), count)
-    return [one._replace(cosine=round(one.cosine, 4)) for one in found]
+def rounded(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
+    """The same words, their cosines with four digits."""
+    return [one._replace(cosine=round(one.cosine, 4)) for one in neighbours]
+
+
+def placed_words(
+    points: Sequence[MapPoint], words: Sequence[str], *, letter: float, height: float
+) -> list[tuple[tuple[float, float], "Label | None"]]:
+    """Where the dot of each point stands on the map, and its label of letters of that size, where there is room."""
+    across, up = scales(points)
+    dots = [(across.place(point.x), up.place(point.y)) for point in points]
+    widths = [columns_of(word) * letter for word in words]
+    places = place_labels(dots, widths, height=height, gap=GAP, frame=Box(0.0, 0.0, WIDTH, HEIGHT))
+    return list(zip(dots, places, strict=True))
 
 
 def scales(points: Sequence[MapPoint]) -> tuple[Axis, Axis]:

@@ -1,4 +1,4 @@
-"""Numbers and texts formatted for readers: scores, durations, memory, counts."""
+"""Numbers and texts formatted for readers: scores, durations, memory."""
 
 import math
 from collections.abc import Mapping
@@ -56,11 +56,6 @@ def memory(megabytes: float | None) -> str:
     if megabytes is None or not math.isfinite(megabytes):
         return NOTHING
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 4096 else f"{megabytes:,.0f} MB"
-
-
-def counted(number: int, word: str) -> str:
-    """A number with its noun: 1 model, 3 models."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def exposure(found: Mapping[str, Mapping[str, float]]) -> str:

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from atento.attention.extents.groups import BlockEnds, Blocks, NearTiles, Neighbourhoods, Strides, Tiles
+from cases import law_over
 
 NONE = 0  # what stands where there is no item
 
@@ -68,18 +69,16 @@ def test_tiles_of_an_image():
     assert alone == places(tiles, 15)
 
 
-@pytest.mark.parametrize("length", [1, 6, 13, 15])
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda length: Blocks.over(length, 4),
-        lambda length: Strides.over(length, 4),
-        lambda length: Tiles.over(length, 3, 5, (2, 2)),
-    ],
-    ids=["blocks", "strides", "tiles"],
-)
-def test_what_is_cut_is_put_together_again(make, length):
-    groups, items = make(length), torch.randn(2, 3, length, 7)
+CUTS = {
+    "blocks": lambda length: Blocks.over(length, 4),
+    "strides": lambda length: Strides.over(length, 4),
+    "tiles": lambda length: Tiles.over(length, 3, 5, (2, 2)),
+}
+
+
+@law_over(cut=CUTS, length=[1, 6, 13, 15])
+def test_what_is_cut_is_put_together_again(cut, length):
+    groups, items = CUTS[cut](length), torch.randn(2, 3, length, 7)
     cut = groups.split(items, axes=2)
     assert cut.shape == (groups.groups, 2, 3, groups.size, 7)
     assert torch.equal(groups.merge(cut, axes=2), items)

@@ -5,6 +5,7 @@ import torch
 
 from atento.attention import BlockLocal, BlockLocal2d, Causal, Fixed, Strided
 from atento.errors import InputError
+from cases import law_over
 
 LENGTH = 23
 
@@ -57,8 +58,7 @@ def test_images_are_seen_tile_by_tile(block, around):
 
 
 @pytest.mark.spec("C02")
-@pytest.mark.parametrize("length", [16, 23, 64, 97])
-@pytest.mark.parametrize("pattern", [Strided, Fixed], ids=["strided", "fixed"])
+@law_over(pattern=[Strided, Fixed], length=[16, 23, 64, 97])
 def test_every_position_reaches_every_earlier_one_in_two_steps(pattern, length):
     """Each position sees about 2√n others, yet two steps lead from any position to all before it."""
     size = int(length**0.5)
@@ -68,10 +68,7 @@ def test_every_position_reaches_every_earlier_one_in_two_steps(pattern, length):
     assert one_step.sum(-1).max() <= 2 * size + 1 + length / size
 
 
-@pytest.mark.parametrize("before", [1, 3, 8])
-@pytest.mark.parametrize(
-    "extent", [BlockLocal(5), Fixed(5, 2), BlockLocal2d(8, 6, (2, 2))], ids=["blocks", "fixed", "tiles"]
-)
+@law_over(extent=[BlockLocal(5), Fixed(5, 2), BlockLocal2d(8, 6, (2, 2))], before=[1, 3, 8])
 def test_blocks_are_counted_from_the_first_real_key(extent, before):
     """Padding on the left moves no border; each row has its own."""
     valid = torch.ones(2, LENGTH + before, dtype=torch.bool)

@@ -1,7 +1,5 @@
 """The fused kernel is taken where it knows the composition, and nowhere else."""
 
-import itertools
-
 import pytest
 import torch
 from torch.nn import functional
@@ -21,9 +19,11 @@ from atento.attention import (
     View,
     Window,
 )
-from atento.errors import InputError
+from cases import law_over
+from compositions import has_meaning
 
 BATCH, QUERIES, KEYS, SIZE = 2, 5, 5, 7
+DOT_PRODUCTS = ("dot", "scaled-dot")
 
 
 @pytest.fixture
@@ -39,32 +39,30 @@ def calls(monkeypatch):
     return made
 
 
-def goes_together(names):
-    try:
-        return names.build(Sizes(query=SIZE, key=SIZE)) is not None
-    except InputError:
-        return False
-
-
-EXTENTS_OF_ALL = [Composition(*names) for names in itertools.product(SCORES, DISTRIBUTIONS, ("everything", "local"))]
-ALL_EXTENTS = [
-    Composition(*names) for names in itertools.product(("dot", "general"), ("softmax", "sparsemax"), EXTENTS)
-]
-COMPOSITIONS = list(filter(goes_together, dict.fromkeys([*EXTENTS_OF_ALL, *ALL_EXTENTS])))
-
-
-@pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
-@pytest.mark.parametrize("names", COMPOSITIONS, ids="+".join)
-def test_which_compositions_take_the_kernel(calls, names, padded):
-    attention = names.build(Sizes(query=SIZE, key=SIZE, reach=1)).eval()
-    items = torch.randn(BATCH, KEYS, SIZE)
+def assert_context_of_the_weights(names, padded):
+    attention, items = names.build(Sizes(query=SIZE, key=SIZE, reach=1)).eval(), torch.randn(BATCH, KEYS, SIZE)
     valid = torch.tensor([[True] * 4 + [False], [True] * 5]) if padded else None
-    context = attention(items, items, items, valid=valid)
-    known = names.score in ("dot", "scaled-dot") and names.distribution == "softmax"
-    assert len(calls) == (known and names.extent != "local-predictive")  # whose Gaussian multiplies the weights
     by_formula = attention.weights(items, items, valid=valid) @ items
-    assert len(calls) <= 1  # asking for weights calls no kernel again
-    torch.testing.assert_close(context, by_formula, rtol=0, atol=1e-13)
+    torch.testing.assert_close(attention(items, items, items, valid=valid), by_formula, rtol=0, atol=1e-13)
+
+
+@law_over(extent=EXTENTS, score=DOT_PRODUCTS, padded=[False, True])
+def test_a_softmax_of_dot_products_takes_the_kernel(calls, extent, score, padded):
+    """Once, for the context and not for the weights; not where a Gaussian multiplies the weights."""
+    calls.clear()
+    assert_context_of_the_weights(Composition(score, "softmax", extent), padded)
+    assert len(calls) == (extent != "local-predictive")
+
+
+def is_other(score, distribution, extent, padded):
+    known = score in DOT_PRODUCTS and distribution == "softmax"
+    return not known and has_meaning(score, distribution, extent)
+
+
+@law_over(score=SCORES, distribution=DISTRIBUTIONS, extent=EXTENTS, padded=[False, True], allowed=is_other)
+def test_nothing_else_takes_the_kernel(calls, score, distribution, extent, padded):
+    assert_context_of_the_weights(Composition(score, distribution, extent), padded)
+    assert calls == []
 
 
 def test_the_kernel_gets_no_mask_where_none_is_needed(calls):

@@ -17,10 +17,14 @@ from atento.attention import (
     Window,
 )
 from atento.attention.fast import dispatch
+from cases import law_over
 
 BATCH, HEADS, SIZE, VALUE_SIZE = 2, 3, 5, 7
 
-directions = pytest.mark.parametrize("extent", [Everything(), Causal()], ids=["both directions", "causal"])
+EXTENTS = {"both directions": Everything(), "causal": Causal()}
+FEATURES = {"random": lambda: RandomFeatures(SIZE, count=11), "elu": EluPlusOne, "relu": Rectified}
+
+directions = pytest.mark.parametrize("extent", EXTENTS.values(), ids=EXTENTS)
 
 
 @pytest.fixture
@@ -54,21 +58,18 @@ def by_matrix(score, query, key, value, *, causal, valid=None):
 
 
 @pytest.mark.spec("C04")
-@directions
-@pytest.mark.parametrize("length", [24, 31, 33])  # whole chunks of eight, and not
-@pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
-@pytest.mark.parametrize(
-    "features", [lambda: RandomFeatures(SIZE, count=11), EluPlusOne, Rectified], ids=["random", "elu", "relu"]
-)
+@law_over(features=FEATURES, extent=EXTENTS, length=[24, 31, 33], padded=[False, True])
 def test_the_linear_way_gives_what_the_matrix_gives(taken, features, extent, length, padded):
+    """In whole chunks of eight, and not."""
+    taken.clear()
     leaves = some_items(length)
     valid = torch.rand(BATCH, 1, length) < 0.7 if padded else None
     if padded:
         valid[0, :, :5] = False
         valid[1] = False
-    score, causal = Kernel(features()), isinstance(extent, Causal)
+    score, causal = Kernel(FEATURES[features]()), extent == "causal"
     expected = by_matrix(score, *leaves, causal=causal, valid=valid)
-    context = Attention(score, Proportional(), extent)(*leaves, valid=valid)
+    context = Attention(score, Proportional(), EXTENTS[extent])(*leaves, valid=valid)
     assert taken == [causal]
     torch.testing.assert_close(context, expected, rtol=0, atol=1e-13)
     upstream = torch.randn_like(context)

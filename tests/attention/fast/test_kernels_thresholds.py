@@ -6,13 +6,13 @@ import torch
 
 from atento.attention.fast import kernels
 from atento.attention.fast.kernels import entmax_weights
+from cases import law_over
 
 ORDERS = [1e-4, 1e-3, 0.1, 0.5, 0.77, 1.0]
 
 
 @pytest.mark.spec("A15")
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0, 1e5])
+@law_over(order=ORDERS, scale=[1e-3, 1.0, 30.0, 1e5])
 def test_exact_for_every_order_and_scale(order, scale):
     """Σ p = 1 and p = max((α − 1) s − τ, 0)^(1 / (α − 1)) for one τ: what defines the weights."""
     scores = scale * torch.randn(31, 53)

@@ -1,6 +1,5 @@
 """Sparse extents group by group: the same numbers as the masked matrix, without the matrix."""
 
-import itertools
 import math
 
 import pytest
@@ -8,17 +7,12 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from atento.attention import (
-    DISTRIBUTIONS,
-    SCORES,
     AdaptiveSpan,
-    Additive,
     Alibi,
     Attention,
     BlockLocal,
     BlockLocal2d,
     Causal,
-    Composition,
-    Dot,
     Everything,
     Extent,
     Fixed,
@@ -38,7 +32,7 @@ from atento.attention import (
     recorded_draws,
 )
 from atento.attention.fast import sparse
-from atento.errors import InputError
+from compositions import go_together, law_of_compositions
 
 BATCH, HEADS, LENGTH, SIZE, VALUE_SIZE = 2, 3, 35, 7, 11
 
@@ -157,27 +151,36 @@ def test_groups_give_what_the_masked_softmax_gives(always, make, tilt, padded):
         torch.testing.assert_close(gradients, torch.autograd.grad(expected, leaves, upstream), rtol=0, atol=1e-13)
 
 
-@every_pattern
-@pytest.mark.parametrize("distribution", [Softmax(), Sparsemax()], ids=["softmax", "sparsemax"])
-@pytest.mark.parametrize(
-    "make_score",
-    [Dot, lambda: General(SIZE, SIZE), lambda: Additive(SIZE, SIZE, hidden_size=5)],
-    ids=["dot", "general", "additive"],
-)
-@pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
-def test_any_score_and_distribution_on_groups(always, make_score, distribution, make, tilt, padded):
+BIASED = [name for name, (make, _) in PATTERNS.items() if make().biased]
+
+
+def is_comparable(score, distribution, extent, pattern, padded):
+    """Scores that ask what a key is and not where it stands, and no bias for proportions."""
+    biased = distribution == "proportional" and pattern in BIASED
+    return score != "location" and go_together(score, distribution) and not biased
+
+
+def build(names):
+    return names.build(Sizes(SIZE, SIZE, heads=HEADS)).eval()
+
+
+@pytest.mark.spec("C01", "C02", "C03")
+@pytest.mark.usefixtures("always")
+@law_of_compositions(build, extents=["everything"], pattern=PATTERNS, padded=[False, True], allowed=is_comparable)
+def test_any_score_and_distribution_on_groups(attention, pattern, padded):
     """The context is that of the weights, which are computed by the whole matrix; so are all gradients."""
+    attention = attention.with_extent(PATTERNS[pattern][0]())
     leaves, valid = some_items(), holes() if padded else None
-    attention = Attention(make_score(), distribution, make())
+    assert cover_of(attention, *leaves, valid)
     prepared = attention.prepare(*leaves[1:], valid=valid)
-    context, by_formula = (
-        attention.read(leaves[0], prepared),
-        attention.weights_from(leaves[0], prepared) @ prepared.value,
-    )
+    context = attention.read(leaves[0], prepared)
+    by_formula = attention.weights_from(leaves[0], prepared) @ prepared.value
     torch.testing.assert_close(context, by_formula, rtol=0, atol=1e-13)
     upstream, leaves = torch.randn_like(context), [*leaves, *attention.parameters()]
-    gradients = torch.autograd.grad(context, leaves, upstream, retain_graph=True)
-    expected = torch.autograd.grad(by_formula, leaves, upstream)
+    gradients, expected = (
+        torch.autograd.grad(side, leaves, upstream, retain_graph=True, allow_unused=True)
+        for side in (context, by_formula)
+    )
     torch.testing.assert_close(gradients, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -191,36 +194,6 @@ def test_hard_attention_records_its_draws_row_by_row(always, extent):
     expected = (Attention(ScaledDot(), Softmax(), extent).weights(query, key) * drawn).sum(-1).log()
     assert [part.shape for part in draws] == [(BATCH, HEADS, LENGTH)]
     torch.testing.assert_close(draws[0], expected, rtol=0, atol=1e-12)
-
-
-def every_composition():
-    """All scores with all distributions that go with them, if they ask what a key is and not where it stands."""
-    for score, distribution in itertools.product(SCORES, DISTRIBUTIONS):
-        try:
-            attention = Composition(score, distribution).build(Sizes(SIZE, SIZE))
-        except InputError:
-            continue
-        if not attention.score.by_position:
-            yield score, distribution
-
-
-@pytest.mark.parametrize("extent", [Window(3), Causal() & Fixed(5)], ids=["one pair", "two pairs"])
-@pytest.mark.parametrize("score, distribution", list(every_composition()))
-def test_every_composition_of_the_tables_on_groups(always, score, distribution, extent):
-    torch.manual_seed(0)
-    attention = Composition(score, distribution).build(Sizes(SIZE, SIZE, heads=HEADS)).eval().with_extent(extent)
-    leaves, valid = some_items(), holes()
-    prepared = attention.prepare(*leaves[1:], valid=valid)
-    context, by_formula = (
-        attention.read(leaves[0], prepared),
-        attention.weights_from(leaves[0], prepared) @ prepared.value,
-    )
-    assert cover_of(attention, *leaves, valid)
-    torch.testing.assert_close(context, by_formula, rtol=0, atol=1e-13)
-    upstream = torch.randn_like(context)
-    gradients = torch.autograd.grad(context, leaves, upstream, retain_graph=True, allow_unused=True)
-    expected = torch.autograd.grad(by_formula, leaves, upstream, allow_unused=True)
-    torch.testing.assert_close(gradients, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_learned_biases_in_a_pattern_of_two_pairs(always):

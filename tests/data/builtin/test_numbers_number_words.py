@@ -99,9 +99,9 @@ DIFFERENCES = {
 }
 
 
-@pytest.mark.parametrize(("code", "number"), [(code, number) for code, words in BY_HAND.items() for number in words])
-def test_words_written_by_hand(code, number):
-    assert LANGUAGES[code](number) == BY_HAND[code][number]
+@pytest.mark.parametrize("code", BY_HAND)
+def test_words_written_by_hand(code):
+    assert {number: LANGUAGES[code](number) for number in BY_HAND[code]} == BY_HAND[code]
 
 
 @pytest.mark.parametrize("code", DIFFERENCES)
@@ -125,7 +125,7 @@ def test_no_two_numbers_share_their_words(code):
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("number", [-1, 1_000_000])
-def test_a_number_out_of_range_is_refused(code, number):
-    with pytest.raises(InputError, match=f"found: {number}"):
-        LANGUAGES[code](number)
+def test_a_number_out_of_range_is_refused(code):
+    for number in (-1, 1_000_000):
+        with pytest.raises(InputError, match=f"found: {number}"):
+            LANGUAGES[code](number)

@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 import torch
+from torch import nn
 
 from atento.data.builtin import BUILTIN
-from atento.data.builtin.probes import COOK_SIZES, DAYS, DISHES, WEATHERS, by_day, by_rain, by_weather, week
+from atento.data.builtin.probes import COOK_SIZES, DAYS, DISHES, WEATHERS, by_rain, week
 from atento.errors import InputError
-from atento.layers.initialization import orthogonal
 from atento.recurrent import ElmanCell, OutputLayer, Stack
 from atento.spec import DataRecipe
 
@@ -22,9 +22,7 @@ def parts():
 
 
 @pytest.mark.spec("R15")
-def test_the_rules_by_hand():
-    assert by_weather(["rainy", "sunny"]) == ["burger", "pie"]
-    assert by_day("chicken", 4) == ["pie", "burger", "chicken", "pie"]
+def test_the_rule_by_hand():
     assert by_rain("burger", ["sunny", "rainy", "rainy", "sunny"]) == ["burger", "chicken", "pie", "pie"]
     assert week(random.Random(3), (4, 4)) == ("pie sunny rainy rainy sunny", "pie burger chicken chicken")
 
@@ -72,7 +70,7 @@ def as_tensors(pairs):
 def test_a_plain_network_learns_the_third_rule(parts):
     """From weeks of at most ten days, given the first dish alone, to every day of longer weeks it never saw."""
     torch.manual_seed(1)
-    stack, say = Stack(partial(ElmanCell, initializer=orthogonal), 5, 32), OutputLayer(32, 3)
+    stack, say = Stack(partial(ElmanCell, initializer=nn.init.orthogonal_), 5, 32), OutputLayer(32, 3)
     learner = torch.optim.Adam([*stack.parameters(), *say.parameters()], lr=1e-2, fused=True)
     inputs, truth = as_tensors(parts.train)
     for step in range(STEPS):

@@ -127,7 +127,7 @@ def test_labels_by_the_names_beside(tmp_path):
 def test_names(tmp_path, file, names, labels, expected):
     (tmp_path / file).write_text(names, encoding="utf-8")
     found = names_beside(DataRecipe(), str(tmp_path / "train.tsv"), labels)
-    assert (found.names if found else None) == expected
+    assert (found[0] if found else None) == expected
     if found:
-        assert file in found.note
+        assert file in found[1]
         assert names_beside(DataRecipe(siblings="no"), str(tmp_path / "train.tsv"), labels) is None

@@ -38,10 +38,10 @@ def test_split_is_the_same_on_every_machine():
     assert split_by_key(list("abcdefgh"), shares=SHARES, seed=0) == GOLDEN
 
 
-@pytest.mark.parametrize("count", [3, 4, 5, 7, 11])
 @pytest.mark.parametrize("shares", [SHARES, (0.01, 0.98, 0.01), (0.98, 0.01, 0.01), (0.34, 0.33, 0.33)])
-def test_no_part_is_empty(count, shares):
-    assert all(split_by_key([str(number) for number in range(count)], shares=shares, seed=5))
+def test_no_part_is_empty(shares):
+    for count in (3, 4, 5, 7, 11):
+        assert all(split_by_key([str(number) for number in range(count)], shares=shares, seed=5)), count
 
 
 def test_a_share_of_nothing_is_nothing():

@@ -116,7 +116,7 @@ def test_one_column(tmp_path):
     [
         ("p.tsv", "a\tb\nxy\t \n", "2:4", "2"),
         ("p.tsv", "a\tb\n\ty\n", "2:1", "1"),
-        ("p.csv", 'source,target\n"x\ny",""\n', "3:4", "target"),
+        ("p.csv", 'source,target\n"x\ny",""\na,b\n', "3:4", "target"),
         ("p.jsonl", '{"source": "a", "target": "b"}\n{"source": "a", "target": ""}\n', "2:27", "target"),
         ("p.jsonl", '{"source": "a", "target": "b"}\n{"target": "b", "source":null}\n', "2:26", "source"),
     ],

@@ -139,7 +139,7 @@ def run_planted(shape: Shape, fault: str, seed: str, folder: Path) -> None:
     path = folder / shape.name
     path.write_text(planted.text, encoding="utf-8")
     try:
-        read_series(DataRecipe(), str(path))
+        read_series(DataRecipe(bad_rows="stop"), str(path))
     except AtentoError as error:
         require(error.problem.startswith(f"{shape.name}:{planted.place}: "), f"{planted.place} expected, said: {error}")
         require(f"data.{planted.key}" in error.fix, f"data.{planted.key} expected, said: {error}")

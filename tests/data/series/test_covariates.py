@@ -24,9 +24,9 @@ def series_with(walk: np.ndarray, ahead: int, *, scale: float = 1.0, noise: floa
 
 @pytest.mark.spec("X04")
 @pytest.mark.parametrize("ahead", [1 - HORIZON, -3, -1, 0, 1, 5, HORIZON])
-@pytest.mark.parametrize("scale", [1.0, -2.5])
-def test_a_covariate_that_is_the_target_shifted_is_caught(walk, ahead, scale):
-    assert shifted_targets([series_with(walk, ahead, scale=scale)], HORIZON) == [ShiftedTarget(0, 0, ahead)]
+def test_a_covariate_that_is_the_target_shifted_is_caught(walk, ahead):
+    for scale in (1.0, -2.5):
+        assert shifted_targets([series_with(walk, ahead, scale=scale)], HORIZON) == [ShiftedTarget(0, 0, ahead)], scale
 
 
 @pytest.mark.spec("X04")

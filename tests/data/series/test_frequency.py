@@ -50,15 +50,9 @@ def test_the_step_of_a_range_is_found_and_walked(frequency):
     assert fits.all()
     np.testing.assert_array_equal(at, np.arange(COUNT))
     np.testing.assert_array_equal(date_range(times[49], step, COUNT - 49), times[49:])
-
-
-@pytest.mark.parametrize("frequency", FREQUENCIES)
-def test_gaps_change_neither_the_step_nor_the_places(frequency):
-    times = dates(frequency)
-    kept = np.delete(np.arange(COUNT), [3, 4, 5, 17, 40])
+    kept = np.delete(np.arange(COUNT), [3, 4, 5, 17, 40])  # gaps change neither the step nor the places
     whole = times[kept].astype(np.int64)
-    step = infer_frequency(whole, np.zeros(len(kept), np.int64))
-    assert step == FREQUENCIES[frequency]
+    assert infer_frequency(whole, np.zeros(len(kept), np.int64)) == step
     at, fits = time_steps(whole, np.full(len(kept), whole[0]), step)
     np.testing.assert_array_equal(at, kept)
     assert fits.all()

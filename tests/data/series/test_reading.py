@@ -40,7 +40,9 @@ WIDE = table("date,v,w", DAYS, WAVE, DRIFT)
 @pytest.mark.spec("K08")
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_every_shape_is_read_whole(shape, tmp_path):
-    found = read_series(DataRecipe(), shape.write(tmp_path))
+    """With no option, and again with the keys that were found."""
+    path = shape.write(tmp_path)
+    found = read_series(DataRecipe(), path)
     assert found.channels == shape.channels
     assert tuple(one.name for one in found.series) == shape.names
     assert str(found.frequency) == shape.step
@@ -53,18 +55,11 @@ def test_every_shape_is_read_whole(shape, tmp_path):
             assert len(one.times) == len(values)
             assert (np.diff(one.times.astype(np.int64)) > 0).all()
     assert found.refused == ()
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_the_keys_that_were_found_read_the_same(shape, tmp_path):
-    path = shape.write(tmp_path)
-    found = read_series(DataRecipe(), path)
-    if shape.name == "melted.csv":  # whose channels are cells, not columns
-        return
-    again = read_series(DataRecipe(**dict(found.keys)), path)
-    assert (again.channels, again.keys, again.frequency) == (found.channels, found.keys, found.frequency)
-    for one, other in zip(found.series, again.series, strict=True):
-        np.testing.assert_array_equal(one.values, other.values)
+    if shape.name != "melted.csv":  # whose channels are cells, not columns
+        again = read_series(DataRecipe(**dict(found.keys)), path)
+        assert (again.channels, again.keys, again.frequency) == (found.channels, found.keys, found.frequency)
+        for one, other in zip(found.series, again.series, strict=True):
+            np.testing.assert_array_equal(one.values, other.values)
 
 
 def test_columns_that_are_named_go_before_guesses(tmp_path):
@@ -112,7 +107,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_named_with_its_place_and_the_flag_that_mends_it(name, tmp_path):
     text, line, column, key = FAULTS[name]
-    error = refused(tmp_path, text)
+    error = refused(tmp_path, text, bad_rows="stop")
     assert error.problem.startswith(f"file.csv:{line}:{column}: "), error
     assert error.found
     assert f"--set data.{key}" in error.fix
@@ -121,10 +116,21 @@ def test_a_fault_is_named_with_its_place_and_the_flag_that_mends_it(name, tmp_pa
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault[3] == "bad_rows"])
 def test_a_bad_row_is_left_out_by_what_the_message_says_alone(name, tmp_path):
     text, *_ = FAULTS[name]
-    typed = dict(re.findall(r"--set data\.(\w+)=(\w+)", refused(tmp_path, text).fix))
+    typed = dict(re.findall(r"--set data\.(\w+)=(\w+)", refused(tmp_path, text, bad_rows="stop").fix))
     (series,) = read(tmp_path, text, **typed).series
     assert len(series) == len(text.splitlines()) - 1
-    assert refused(tmp_path, text, gaps="previous").fix.endswith("pass --set data.bad_rows=skip to leave such rows out")
+    error = refused(tmp_path, text, gaps="previous", bad_rows="stop")
+    assert error.fix.endswith("pass --set data.bad_rows=skip to leave such rows out")
+
+
+def test_a_bad_row_among_a_hundred_needs_the_key_of_gaps_alone(tmp_path):
+    text, line, column, _ = FAULTS["no number"]
+    error = refused(tmp_path, text)
+    assert error.problem.startswith(f"file.csv:{line}:{column}: ")
+    assert error.fix.endswith("or pass --set data.gaps=linear to leave such rows out")
+    found = read(tmp_path, text, gaps="linear")
+    assert [refusal.line for refusal in found.refused] == [line]
+    assert len(found.series[0]) == len(text.split("\n")) - 2
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ import lzma
 
 import pytest
 
+from atento.data.sources import reading
+from atento.data.sources.reading import is_large
 from atento.data.tables import chunks
-from atento.data.tables.chunks import chunks_of, first_chunk, is_large
+from atento.data.tables.chunks import chunks_of, first_chunk
 
 ROWS = [f"row {number},{'word ' * (number % 7)}".strip() for number in range(211)]
 
@@ -14,7 +16,7 @@ ROWS = [f"row {number},{'word ' * (number % 7)}".strip() for number in range(211
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 97)
-    monkeypatch.setattr(chunks, "LARGE_FILE", 1000)
+    monkeypatch.setattr(reading, "LARGE_FILE", 1000)
 
 
 def pieces(path, *, header=False):

@@ -40,7 +40,7 @@ REVIEWS = {
 
 @pytest.mark.parametrize("read, make", [(read_folder, write), (read_archive, zipped)])
 def test_sub_folders_are_labels(tmp_path, read, make):
-    table = read(make(tmp_path, REVIEWS), bad_rows="skip")
+    table = read(make(tmp_path, REVIEWS))
     assert (table.kind, table.columns) == ("folder", ("text", "label", "file"))
     assert table.rows == (
         ("café was bad", "neg", "set/neg/1.txt"),

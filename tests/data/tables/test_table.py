@@ -218,7 +218,7 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize("name, text, place, problem, found, fix", BAD_ROWS)
-def test_bad_rows_stop_with_place_found_and_fix(tmp_path, name, text, place, problem, found, fix):
+def test_bad_rows_stop_with_place_and_fix_or_are_listed(tmp_path, name, text, place, problem, found, fix):
     with pytest.raises(InputError) as caught:
         table(tmp_path, name, text)
     error = caught.value
@@ -227,10 +227,6 @@ def test_bad_rows_stop_with_place_found_and_fix(tmp_path, name, text, place, pro
     assert found in error.found
     assert fix in error.fix
     assert error.fix.endswith("or pass --set data.bad_rows=skip to leave such rows out")
-
-
-@pytest.mark.parametrize("name, text, place, problem, found, fix", BAD_ROWS)
-def test_bad_rows_are_listed_when_skipped(tmp_path, name, text, place, problem, found, fix):
     read = table(tmp_path, name, text, bad_rows="skip")
     assert places(read.refused) == [place]
     assert str(read.refused[0]).startswith(f"{name}:{place}: ")

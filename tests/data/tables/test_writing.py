@@ -30,16 +30,16 @@ def test_every_format_reads_back_equal(tmp_path, ending):
 
 
 @pytest.mark.parametrize("ending", WRITERS)
-@pytest.mark.parametrize("cell", BREAKS, ids=["line feed", "carriage return", "both", "tab"])
-def test_breaks_inside_a_cell(tmp_path, ending, cell):
+def test_breaks_inside_a_cell(tmp_path, ending):
     """Kept where the format can; JSON and Parquet keep every kind, CSV one kind, TSV none."""
-    expected = cell
-    if ending == ".csv":
-        expected = cell.replace("\r\n", "\n").replace("\r", "\n")
-    elif ending == ".tsv":
-        expected = " ".join(cell.split())
-    write_table(tmp_path / f"table{ending}", {"source": ["first", cell], "output": [cell, "last"]})
-    assert back(tmp_path / f"table{ending}") == {"source": ["first", expected], "output": [expected, "last"]}
+    for cell in BREAKS:
+        expected = cell
+        if ending == ".csv":
+            expected = cell.replace("\r\n", "\n").replace("\r", "\n")
+        elif ending == ".tsv":
+            expected = " ".join(cell.split())
+        write_table(tmp_path / f"table{ending}", {"source": ["first", cell], "output": [cell, "last"]})
+        assert back(tmp_path / f"table{ending}") == {"source": ["first", expected], "output": [expected, "last"]}
 
 
 def test_numbers_stay_numbers_where_the_format_has_them(tmp_path):

@@ -37,7 +37,7 @@ def test_a_round_trip_changes_no_digit(tmp_path, name, header):
     vectors = (chance.standard_normal((11, 7)) * 10.0 ** chance.integers(-30, 30, (11, 7))).astype(np.float32)
     words = ["the", "1", "-", "at name@domain.com", ". . .", "你好", "É", "\u0085", "a\u00a0b", "0.5", "x"]
     path = write_vectors(tmp_path / name, words, vectors, header=header)
-    found = read_vectors(path, dimensions=0 if header else 7)
+    found = read_vectors(path)
     assert found.words == tuple(words)
     np.testing.assert_array_equal(found.vectors, vectors)
     again = write_vectors(tmp_path / f"again-{name}", found.words, found.vectors, header=header)

@@ -5,7 +5,8 @@ import pytest
 from atento.errors import InputError
 from atento.models import LabelHead, ModelName, SeriesSizes
 from atento.models.builders import Vocabularies, build_classifier, build_forecaster, build_translator
-from atento.models.builders.forecaster import parse_quantiles, patch_of, require_forecaster
+from atento.models.builders.choices import patch_of
+from atento.models.builders.forecaster import parse_quantiles, require_forecaster
 from atento.models.forecast_networks import LastStateNetwork, ParallelRecurrentNetwork
 from atento.models.names import FORECASTERS, SUFFIXES
 from atento.spec import ModelRecipe
@@ -60,8 +61,8 @@ def test_tasks_of_text_name_what_is_not_theirs():
 
 
 def test_steps_that_are_read_together():
-    assert patch_of(ModelRecipe(patch=5), SIZES) == 5
-    assert patch_of(ModelRecipe(patch=50), SIZES) == 23
+    assert patch_of(ModelRecipe(patch=5), SIZES, patches=14) == 5
+    assert patch_of(ModelRecipe(patch=50), SIZES, patches=14) == 23
     single, patched = (
         build_forecaster(ModelRecipe(name="gru", linear_skip=False, patch=patch), SIZES) for patch in (1, 5)
     )

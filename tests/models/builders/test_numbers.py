@@ -18,12 +18,12 @@ def build(name, **choices):
     return build_estimator(recipe, CHANNELS).eval()
 
 
-@pytest.mark.parametrize("directions", [1, 2])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_keeps_every_contract(name, directions):
-    checked = check(build(name, directions=directions))
-    assert checked, checked
-    assert checked["padding side"].verdict == "held"
+def test_every_family_keeps_every_contract(name):
+    for directions in (1, 2):
+        checked = check(build(name, directions=directions))
+        assert checked, checked
+        assert checked["padding side"].verdict == "held"
 
 
 @pytest.mark.parametrize("directions", [1, 2])

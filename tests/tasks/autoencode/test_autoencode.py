@@ -14,9 +14,8 @@ from atento.errors import InputError, RunError
 from atento.metrics import next_step_r2, smooth_map_r2, smooth_map_r2_each
 from atento.models import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
-from atento.tasks.autoencode.autoencode import AUTOENCODE
+from atento.tasks.autoencode.autoencode import AUTOENCODE, latent_path
 from atento.tasks.autoencode.codec import WindowCodec
-from atento.tasks.autoencode.latents import latent_path
 from atento.tasks.autoencode.reading import open_windows, read_windows
 from atento.tasks.catalogue import TASKS
 
@@ -106,10 +105,10 @@ def test_the_state_of_a_forecasting_network_recreates_the_flow(series, states, t
     settings |= {"model.linear_skip": False, "train.batch_tokens": 128 * ROWS, "data.split": "70/15/15"}
     run = atento.fit(series, task="forecast", model="rnn", settings=settings, device="cpu", out=tmp_path / "run")
     recipe = run.recipe.data.model_copy(update={"horizon": 0})
-    pasts = open_windows(recipe, str(series), 0).sources[:-1]  # there is no next step after the last
-    pasts = [Past(past.series, past.until, past.values, np.zeros((ROWS + 1, 0)), past.origin) for past in pasts]
-    latents, seen = latent_path(run.module, run.predictor.bundle.codec, pasts), states[ROWS - 1 : -1]
-    assert latents.shape == (FRAMES - ROWS, 5)
+    pasts = open_windows(recipe, str(series), 0).sources
+    past, _, _ = run.predictor.bundle.codec.read(pasts, 1, next(run.module.parameters()))
+    latents, seen = run.module.network.stack(past).outputs[:, -1].detach().double().numpy(), states[ROWS - 1 :]
+    assert latents.shape == (FRAMES - ROWS + 1, 5)
     assert smooth_map_r2_each(latents, seen).min() > 0.95
     assert next_step_r2(latents) > 0.95
 

@@ -6,7 +6,7 @@ from atento.data.builtin import BUILTIN
 from atento.models import ModelName
 from atento.spec import Recipe
 from atento.tasks.catalogue import TRANSLATE
-from atento.tasks.defaults.written_text import TRANSLATE_MODELS, translate_defaults, translate_sizes
+from atento.tasks.defaults.written_text import TEXT_TO_TEXT, translate_defaults, translate_sizes
 from atento.tasks.filling import fill_defaults, fill_sizes
 
 
@@ -51,7 +51,7 @@ def test_a_short_run_warms_up_shortly():
 @pytest.mark.parametrize("data", [name for name, one in BUILTIN.items() if one.task == "translate"])
 def test_built_in_sets_keep_values_of_their_own(data):
     assert translate_sizes(recipe(data), pairs(1000), "cpu") == {}
-    for model in map(ModelName.parse, TRANSLATE_MODELS):
+    for model in map(ModelName.parse, TEXT_TO_TEXT.models):
         assert not {"train.ema", "train.label_smoothing", "decode.beam"} & set(translate_defaults(data, model))
 
 

@@ -13,7 +13,7 @@ from atento.models import SeriesSizes
 from atento.models.builders import build_forecaster
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.rollout import forecasts, rollout
+from atento.tasks.forecast.rollout import forecasts
 from atento.tasks.forecast.windows import WindowSpec
 
 STEP, LOOK_BACK = 0.3, 5
@@ -47,7 +47,7 @@ def test_a_sine_goes_on_by_its_own_law(horizon):
     model = sine_law(horizon)
     pasts = torch.stack([torch.from_numpy(SINE[at : at + LOOK_BACK]) for at in (0, 11, 31)]).unsqueeze(-1)
     for steps in (1, horizon, 100):
-        found = rollout(model, pasts, steps)
+        found = model.rollout(pasts, torch.zeros(3, LOOK_BACK + steps, 0), steps).detach()
         assert found.shape == (3, steps, 1, 1)
         expected = [SINE[at + LOOK_BACK : at + LOOK_BACK + steps] for at in (0, 11, 31)]
         np.testing.assert_allclose(found[..., 0, 0], expected, atol=1e-9)
@@ -75,9 +75,7 @@ def test_equal_to_a_loop_that_is_plain_to_see(steps, quantiles, levels):
             found += list(new.unbind(dim=1))
             path = torch.cat([path, new[..., levels // 2]], dim=1)
     expected = torch.stack(found[:steps], dim=1)
-    torch.testing.assert_close(rollout(model, past, steps, known=known), expected)
-    if steps >= 3:
-        torch.testing.assert_close(model.rollout(past, known, steps), expected)  # what training walks is the same
+    torch.testing.assert_close(model.rollout(past, known, steps), expected)
 
 
 def test_less_than_a_pass_needs_no_covariates_beyond():
@@ -86,8 +84,7 @@ def test_less_than_a_pass_needs_no_covariates_beyond():
     model = build_forecaster(ModelRecipe(name="linear"), codec.sizes)
     torch.nn.init.normal_(model.network.linear.weight)
     past, known = torch.randn(2, LOOK_BACK, 1), torch.randn(2, LOOK_BACK + 3, 1)
-    whole = rollout(model, past, 3, known=known)
-    assert torch.equal(rollout(model, past, 2, known=known[:, :-1])[:, :2], whole[:, :2])
+    assert torch.equal(model.rollout(past, known[:, :-1], 2), model.rollout(past, known, 3)[:, :2])
 
 
 def test_forecasts_come_in_the_units_of_each_series():

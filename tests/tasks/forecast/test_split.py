@@ -67,20 +67,20 @@ def test_a_short_series_is_named_with_the_key_that_mends_it():
         divide("f.csv", parts[:1], FRAME, DataRecipe(split="400/100/100"))
 
 
-@pytest.mark.parametrize("split", ["70/10/20", "90/10/0", "50%/10%/20%"])
 @pytest.mark.parametrize(
     "rows, look_back, horizon",
     [(600, 5000, 7), (600, 1, 5000), (600, 590, 7), (23, 40, 3), (23, 7, 30), (9, 8, 3), (5, 6, 3), (4, 9, 1)],
 )
-def test_what_the_refusal_proposes_works_when_it_is_typed(split, rows, look_back, horizon):
-    frame, recipe = FRAME._replace(look_back=look_back, horizon=horizon), DataRecipe(split=split)
-    with pytest.raises(InputError) as caught:
-        divide("f.csv", (series(range(rows)),), frame, recipe)
-    typed = dict(re.findall(r"--set data\.(\w+)=(\d+)", caught.value.fix))
-    assert typed and "bad_rows" not in caught.value.fix  # leaving the only series out would leave none
-    mended = frame._replace(**{key: int(value) for key, value in typed.items()})
-    (borders,) = divide("f.csv", (series(range(rows)),), mended, recipe).borders
-    assert borders.train >= mended.window
+def test_what_the_refusal_proposes_works_when_it_is_typed(rows, look_back, horizon):
+    frame = FRAME._replace(look_back=look_back, horizon=horizon)
+    for recipe in (DataRecipe(split=split) for split in ("70/10/20", "90/10/0", "50%/10%/20%")):
+        with pytest.raises(InputError) as caught:
+            divide("f.csv", (series(range(rows)),), frame, recipe)
+        typed = dict(re.findall(r"--set data\.(\w+)=(\d+)", caught.value.fix))
+        assert typed and "bad_rows" not in caught.value.fix  # leaving the only series out would leave none
+        mended = frame._replace(**{key: int(value) for key, value in typed.items()})
+        (borders,) = divide("f.csv", (series(range(rows)),), mended, recipe).borders
+        assert borders.train >= mended.window, recipe.split
 
 
 def test_a_series_of_too_few_rows_for_any_window_is_told_to_grow():

@@ -94,4 +94,4 @@ def test_an_epoch_is_a_permutation_in_arrays():
     assert [part.tolist() for part in order.epoch(0)] == [part.tolist() for part in first]
     assert [part.tolist() for part in order.epoch(1)] != [part.tolist() for part in first]
     assert [part.tolist() for part in first[4:]] == [part.tolist() for part in first][4:]  # a resumed run
-    assert first.order.dtype == np.int32
+    assert first[0].dtype == np.int32

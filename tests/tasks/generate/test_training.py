@@ -48,8 +48,8 @@ def test_documents_are_learned_whole_and_long_ones_in_parts():
 def test_the_loss_is_that_of_every_token_once(name):
     codec = codec_of([(TEXT, "")])
     model, row = model_of(codec, name), codec.row(TEXT)
-    whole = batch_rows(None, [row[:9], row[9:18]])
-    ragged = batch_rows(None, [row[:9], row[9:15]])
+    whole = batch_rows(codec, [row[:9], row[9:18]])
+    ragged = batch_rows(codec, [row[:9], row[9:15]])
     assert isinstance(whole, WindowBatch) and isinstance(ragged, TextBatch)
     for batch, parts in ((whole, [row[:9], row[9:18]]), (ragged, [row[:9], row[9:15]])):
         expected = 0.0
@@ -65,7 +65,7 @@ def test_stretches_add_up_to_the_whole():
     codec = codec_of(documents())
     model = model_of(codec)
     for rows in ([codec.row(TEXT[:9]), codec.row(TEXT[2:11])], [codec.row(TEXT[:9]), codec.row(TEXT[2:7])]):
-        batch = batch_rows(None, rows)
+        batch = batch_rows(codec, rows)
         state, total, items = TRUNCATED_BPTT.start(model, batch), 0.0, 0
         for stretch in TRUNCATED_BPTT.cut(batch, 4):
             loss, state = TRUNCATED_BPTT.loss(model, stretch, state, 0.0)
@@ -83,7 +83,7 @@ def test_no_mark_is_hidden_and_others_are_each_time(pairs):
     windows = cut_windows([codec.row(text) for text, _ in pairs], recipe, codec)
     assert not windows.carried
     chosen = [windows.examples[index] for index in windows.order.epoch(0)[0]]
-    first, second = batch_rows(None, chosen), batch_rows(None, chosen)
+    first, second = batch_rows(codec, chosen), batch_rows(codec, chosen)
     assert isinstance(first, MaskedBatch)
     assert torch.equal(first.target, second.target) and not torch.equal(first.selected, second.selected)
     assert not (first.selected & ((first.target == END) | (first.target == PAD))).any()

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from atento.baselines import Majority
-from atento.data.builtin.scenes import deciding_shape, labelled
+from atento.data.builtin.scenes import labelled
+from atento.data.images.drawing import shapes_in
 from atento.errors import InputError
 from atento.metrics import regions_in_box, weight_in_box
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
@@ -138,7 +139,7 @@ def test_the_label_is_learned_by_looking_at_the_shape_that_decides():
     chance_level = sum(one == other for one, other in zip(usual, truth, strict=True)) / len(truth)
     assert right > 0.8 > 0.4 > chance_level
     looks = [CLASSIFY_IMAGES.answering.look(module, codec, source, DecodeRecipe()) for source in sources[:40]]
-    boxes = [deciding_shape(source).box for source in sources[:40]]
+    boxes = [max(shapes_in(source), key=lambda shape: shape.size).box for source in sources[:40]]
     pairs_of = list(zip(looks, boxes, strict=True))
     on = sum(weight_in_box(look.weights[0, 0, 0].double().numpy(), box, look.grid, SIDE) for look, box in pairs_of) / 40
     by_chance = sum(regions_in_box(box, look.grid, SIDE).mean() for look, box in pairs_of) / 40

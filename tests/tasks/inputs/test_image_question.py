@@ -6,7 +6,8 @@ import pytest
 import torch
 from tests.tasks.inputs.test_image import taught
 
-from atento.data.builtin.scenes import asked_shapes, is_coloured
+from atento.data.builtin.scenes import is_coloured
+from atento.data.images.drawing import shapes_in
 from atento.data.records import join_items
 from atento.errors import InputError
 from atento.metrics import regions_in_box, weight_in_box
@@ -122,7 +123,8 @@ def test_questions_are_answered_from_the_picture():
         simple = make().fit(*zip(*pairs[:400], strict=True))
         assert share(simple.predict(sources), truth) < 0.65, simple.name
     looks = [MATCH_IMAGES.answering.look(module, codec, source, DecodeRecipe()) for source in sources[:40]]
-    boxes = [asked_shapes(source)[0].box for source in sources[:40]]
+    scenes = [source.split("\t") for source in sources[:40]]
+    boxes = [next(one.box for one in shapes_in(scene) if one.kind in question.split()) for scene, question in scenes]
     told = list(zip(looks, boxes, strict=True))
     on = sum(weight_in_box(look.weights[0, 0].sum(0).double().numpy(), box, look.grid, 32) for look, box in told) / 40
     assert on > 1.3 * sum(regions_in_box(box, look.grid, 32).mean() for look, box in told) / 40

@@ -6,7 +6,7 @@ import random
 import pytest
 import torch
 
-from atento.data.builtin.language import deciding_sentence, evidence
+from atento.data.builtin.language import evidence
 from atento.models import ModelName
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import MATCH, TASKS
@@ -159,6 +159,14 @@ def test_co_attention_learns_what_two_towers_do_not(questions, reader):
 
 
 @pytest.mark.spec("K10")
+def deciding_sentence(source):
+    """The sentence of a passage about the person and the thing of its question; empty where there is none."""
+    text, question = source.split("\t")
+    person, _, thing = question.removeprefix("Does ").rstrip("?").split(maxsplit=2)
+    about = [text[start:end] for start, end in sentence_spans(text)]
+    return next((line for line in about if line.startswith(f"{person} ") and line.endswith(f" {thing}.")), "")
+
+
 def test_yes_or_no_with_the_sentence_that_decides(questions, reader):
     module, codec, answers, _ = reader
     asked = [source for source, _ in questions.test]

@@ -28,7 +28,7 @@ QUICK = {
 
 def tunes(count, most, seed=0):
     generator = random.Random(seed)
-    return [tune(generator, lambda: generator.randint(1, most)) for _ in range(count)]
+    return [tune(generator, generator.randint(1, most)) for _ in range(count)]
 
 
 @pytest.fixture(scope="module")

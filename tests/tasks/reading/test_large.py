@@ -8,6 +8,7 @@ import pytest
 
 import atento
 from atento.data.examples.batches import StoredPairs
+from atento.data.sources import reading as sources
 from atento.data.tables import chunks
 from atento.errors import InputError
 from atento.spec import DataRecipe
@@ -18,7 +19,7 @@ from atento.tasks.reading.text import LABELLED, PAIRS
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 3000)
-    monkeypatch.setattr(chunks, "LARGE_FILE", 5000)
+    monkeypatch.setattr(sources, "LARGE_FILE", 5000)
 
 
 def rows_of(count=607):

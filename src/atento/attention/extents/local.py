@@ -15,6 +15,11 @@ from atento.errors import InputError
 SMALLEST_BLOCK = 32  # queries in a group; with fewer, matrix products are too thin to be fast
 
 
+def offsets(query_at: Tensor, key_at: Tensor) -> Tensor:
+    """key_at − query_at: (..., Q), (..., K) -> (..., Q, K)."""
+    return key_at.unsqueeze(-2) - query_at.unsqueeze(-1)
+
+
 class Window(Extent):
     """Keys at most `reach` positions away are visible, on either side (Luong et al., 2015, sec. 3.2, local-m)."""
 
@@ -27,7 +32,7 @@ class Window(Extent):
 
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
         """|key_at − query_at| ≤ reach."""
-        return View((key_at.unsqueeze(-2) - query_at.unsqueeze(-1)).abs() <= self.reach)
+        return View(offsets(query_at, key_at).abs() <= self.reach)
 
     def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
         """Blocks of queries, each with its neighbouring keys."""
@@ -114,7 +119,7 @@ class AdaptiveSpan(Extent):
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
         """m_z > 0, and log m_z."""
         require_heads("AdaptiveSpan", query, self.heads)
-        distance = (key_at.unsqueeze(-2) - query_at.unsqueeze(-1)).abs()
+        distance = offsets(query_at, key_at).abs()
         ramp = ((self.ramp + self.span - distance) / self.ramp).clamp(max=1.0)
         visible = ramp > 0
         return View(visible, bias=ramp.masked_fill(~visible, 1.0).log())
@@ -151,7 +156,7 @@ class Alibi(Extent):
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
         """−m_h |key_at − query_at|."""
         require_heads(type(self).__name__, query, self.heads)
-        offset = key_at.unsqueeze(-2) - query_at.unsqueeze(-1)
+        offset = offsets(query_at, key_at)
         return View(torch.ones_like(offset, dtype=torch.bool), bias=-self.slopes * offset.abs())
 
     def extra_repr(self) -> str:
@@ -178,7 +183,7 @@ class RelativeBias(Extent):
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
         """table[clip(key_at − query_at)]."""
         require_heads(type(self).__name__, query, self.heads)
-        offset = key_at.unsqueeze(-2) - query_at.unsqueeze(-1)
+        offset = offsets(query_at, key_at)
         place = offset.clamp(-self.reach, self.reach) + self.reach
         bias = nn.functional.embedding(place if place.dim() == 2 else place.squeeze(-3), self.table).movedim(-1, -3)
         return View(torch.ones_like(offset, dtype=torch.bool), bias=bias)

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from atento.attention.extents.extents import Extent, GroupPair, View
 from atento.attention.extents.groups import BlockEnds, Blocks, NearTiles, Neighbourhoods, Strides, Tiles
-from atento.attention.extents.local import Window
+from atento.attention.extents.local import Window, offsets
 from atento.attention.requirements import require_not_negative, require_positive
 from atento.errors import InputError
 
@@ -87,7 +87,7 @@ class BlockLocal2d(Extent):
 
 
 class EveryNth(Extent):
-    """A query sees every `stride`-th key, counts_real from itself."""
+    """A query sees every `stride`-th key, counted from itself."""
 
     crosses_sequences = False
     position_only = True
@@ -125,14 +125,27 @@ class LastOfBlock(Extent):
         return (GroupPair(Blocks.over(queries, queries), BlockEnds.over(keys, self.block, self.last), self),)
 
 
-class Strided(Extent):
+class SparsePattern(Extent):
+    """A named union of two extents, its `pattern`."""
+
+    crosses_sequences = False
+    position_only = True
+    pattern: Extent
+
+    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
+        """What either extent shows."""
+        return self.pattern(query, key, query_at=query_at, key_at=key_at, valid=valid)
+
+    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
+        """The cover of both extents."""
+        return self.pattern.cover(queries, keys, causal=causal)
+
+
+class Strided(SparsePattern):
     """Strided sparse attention: a query sees the `stride` nearest keys on either side, and every stride-th key.
 
     `Causal() & Strided(l)` is the strided pattern of Child et al. (2019, sec. 4.2), its two kinds of keys in one head.
     """
-
-    crosses_sequences = False
-    position_only = True
 
     def __init__(self, stride: int) -> None:
         super().__init__()
@@ -140,28 +153,17 @@ class Strided(Extent):
         self.pattern = Window(stride) | EveryNth(stride)
         self.stride = stride
 
-    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
-        """|key_at − query_at| ≤ stride, or (key_at − query_at) mod stride = 0."""
-        view: View = self.pattern(query, key, query_at=query_at, key_at=key_at, valid=valid)
-        return view
-
-    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
-        """The nearest keys, then every stride-th."""
-        return self.pattern.cover(queries, keys, causal=causal)
-
     def extra_repr(self) -> str:
         """The stride."""
         return str(self.stride)
 
 
-class Fixed(Extent):
+class Fixed(SparsePattern):
     """Fixed sparse attention: a query sees its own block, and the last `summary` keys of every block.
 
     `Causal() & Fixed(l, c)` is the fixed pattern of Child et al. (2019, sec. 4.2), its two kinds of keys in one head.
     """
 
-    crosses_sequences = False
-    position_only = True
     counts_real = True
 
     def __init__(self, block: int, summary: int = 1) -> None:
@@ -176,23 +178,9 @@ class Fixed(Extent):
         self.pattern = BlockLocal(block, before=0, after=0) | LastOfBlock(block, summary)
         self.block, self.summary = block, summary
 
-    def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
-        """The same block, or key_at mod block ≥ block − summary."""
-        view: View = self.pattern(query, key, query_at=query_at, key_at=key_at, valid=valid)
-        return view
-
-    def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
-        """The own block, then the last keys of all blocks."""
-        return self.pattern.cover(queries, keys, causal=causal)
-
     def extra_repr(self) -> str:
         """Its arguments."""
         return f"{self.block}, summary={self.summary}"
-
-
-def offsets(query_at: Tensor, key_at: Tensor) -> Tensor:
-    """key_at − query_at: (..., Q), (..., K) -> (..., Q, K)."""
-    return key_at.unsqueeze(-2) - query_at.unsqueeze(-1)
 
 
 def first_real(valid: Tensor | None) -> Tensor | int:

@@ -23,8 +23,7 @@ class FeatureMap(nn.Module, ABC):
 
     def of_query(self, query: Tensor) -> Tensor:
         """φ(q) up to a positive factor per query, which cancels when weights are divided by their sum."""
-        features: Tensor = self(query)
-        return features
+        return self(query)
 
 
 class EluPlusOne(FeatureMap):
@@ -59,8 +58,6 @@ class RandomFeatures(FeatureMap):
     depends on several keys is subtracted: padding, other rows and the future would leak in.
     """
 
-    directions: Tensor  # (F, D)
-
     def __init__(self, size: int, *, count: int = 256, seed: int = 0) -> None:
         super().__init__()
         if size < 1 or count < 1:
@@ -70,7 +67,7 @@ class RandomFeatures(FeatureMap):
                 fix="give 1 or more of each",
             )
         self.size, self.count = size, count
-        self.register_buffer("directions", torch.empty(count, size))
+        self.directions = nn.Buffer(torch.empty(count, size))  # (F, D)
         self.redraw(seed)
 
     def redraw(self, seed: int) -> None:
@@ -117,8 +114,7 @@ class Kernel(Score):
 
     def prepare(self, key: Tensor) -> Tensor:
         """φ(k)."""
-        features: Tensor = self.features(key)
-        return features
+        return self.features(key)
 
     def query_features(self, query: Tensor) -> Tensor:
         """φ(q), up to a positive factor per query."""

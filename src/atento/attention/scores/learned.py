@@ -86,8 +86,7 @@ class Deep(Score):
         mixed = self.activation(query.unsqueeze(-2) + key.unsqueeze(-3))  # (B, Q, K, H)
         for layer in self.deeper:
             mixed = self.activation(layer(mixed))
-        scores: Tensor = self.collapse(mixed).squeeze(-1)
-        return scores
+        return self.collapse(mixed).squeeze(-1)
 
 
 class Location(Score):
@@ -143,8 +142,7 @@ class FeatureBased(Score):
         """The scores themselves, (B, K, 1)."""
         first = checked_linear(self.project_first, "FeatureBased", "key", self.first(key))
         mixed = first + self.project_second(self.second(key))
-        scores: Tensor = self.collapse(self.activation(mixed))
-        return scores
+        return self.collapse(self.activation(mixed))
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """The same for every query."""

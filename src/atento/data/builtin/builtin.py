@@ -9,7 +9,8 @@ from atento.data.series.series import SeriesSet
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
-Pairs = tuple[tuple[str, str], ...]  # (source, target)
+Pair = tuple[str, str]  # (source, target)
+Pairs = tuple[Pair, ...]
 SHOWN = 1000  # rows of a series that are shown as pairs
 
 
@@ -19,7 +20,16 @@ class BuiltinParts(NamedTuple):
     train: Pairs
     valid: Pairs
     test: Pairs
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def counts(self, noun: str = "") -> str:
+        """The sizes of the parts in words: `8000 texts to train, 200 to validate, 400 to test`."""
+        train = f"{len(self.train)} {noun} to train" if noun else f"{len(self.train)} to train"
+        return f"{train}, {len(self.valid)} to validate, {len(self.test)} to test"
+
+    def with_note(self, note: str) -> "BuiltinParts":
+        """The same parts with a note on them."""
+        return self._replace(notes=(note,))
 
 
 class Lengths(NamedTuple):
@@ -77,17 +87,7 @@ def shown_rows(series: Callable[[DataRecipe, int], SeriesSet], recipe: DataRecip
         )
         for row, values in enumerate(first.values[:SHOWN])
     )
-    return BuiltinParts(rows, (), (), made.notes)
-
-
-def any_length(generator: random.Random, most: int) -> int:
-    """A length from 1 to `most`, all equally likely: for validation and test."""
-    return generator.randint(1, most)
-
-
-def short_first(generator: random.Random, most: int) -> int:
-    """A length from 1 to `most`, log-uniform: 1 is as likely as 2 or 3, or as 4 to 7. For training."""
-    return min(most, int((most + 1) ** generator.random()))
+    return BuiltinParts(rows, valid=(), test=(), notes=made.notes)
 
 
 def refuse_keys(recipe: DataRecipe, *keys: str) -> None:
@@ -102,28 +102,31 @@ def refuse_keys(recipe: DataRecipe, *keys: str) -> None:
             )
 
 
-def three_parts(
-    make: Callable[[Callable[[], int]], tuple[str, str]],
-    *,
-    most: int,
-    sizes: tuple[int, int, int],
-    generator: random.Random,
-) -> tuple[Pairs, Pairs, Pairs]:
-    """Training, validation and test pairs of 1 to `most` steps, no source twice; `make` draws a pair, its length from
-    the function it is given.
-    """
+def draw_parts(
+    draw: Callable[[], Pair], sizes: tuple[int, int, int], *, train: Callable[[], Pair] | None = None
+) -> BuiltinParts:
+    """Three parts, no source twice; `train` draws the pairs of training where they differ from the others."""
     known: set[str] = set()
-    lengths = (short_first, any_length, any_length)
-    test, valid, train = (
-        distinct(partial(make, partial(length, generator, most)), size, known)
-        for length, size in zip(reversed(lengths), reversed(sizes), strict=True)
+    test, valid = distinct(draw, sizes[2], known), distinct(draw, sizes[1], known)
+    return BuiltinParts(distinct(train or draw, sizes[0], known), valid, test)
+
+
+def draw_lengths(
+    make: Callable[[random.Random, int], Pair], most: int, sizes: tuple[int, int, int], generator: random.Random
+) -> BuiltinParts:
+    """Three parts of pairs of 1 to `most` steps: all lengths equally likely; in training log-uniform, where 1 is as
+    likely as 2 or 3, or as 4 to 7.
+    """
+    return draw_parts(
+        lambda: make(generator, generator.randint(1, most)),
+        sizes,
+        train=lambda: make(generator, min(most, int((most + 1) ** generator.random()))),
     )
-    return train, valid, test
 
 
-def distinct(draw: Callable[[], tuple[str, str]], count: int, known: set[str]) -> Pairs:
+def distinct(draw: Callable[[], Pair], count: int, known: set[str]) -> Pairs:
     """`count` pairs whose sources are not in `known`, fewer where there are no more; their sources are added to it."""
-    pairs: list[tuple[str, str]] = []
+    pairs: list[Pair] = []
     misses = 0
     while len(pairs) < count and misses < 20 * count:
         source, target = draw()

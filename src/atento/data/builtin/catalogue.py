@@ -161,10 +161,7 @@ BUILTIN: dict[str, Builtin] = {
         passes=("exact", 0.9),
     ),
     "adding": Builtin(
-        "estimate",
-        "the sum of the two marked numbers among 45 to 50; --set data.length=",
-        adding,
-        passes=("mse", 0.01),
+        "estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding, passes=("mse", 0.01)
     ),
 }
 

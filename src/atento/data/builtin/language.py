@@ -8,9 +8,8 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
-from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, refuse_keys
-from atento.data.records import join_items, split_items
-from atento.data.text.words import split_sentences
+from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, draw_parts, refuse_keys
+from atento.data.records import join_items
 from atento.spec import DataRecipe
 
 # Grammar. `watch` is a noun after `the` and a verb after `they`. Invented names, verbs and adverbs can be recognised by
@@ -82,11 +81,10 @@ def grammar(recipe: DataRecipe, seed: int) -> BuiltinParts:
     refuse_keys(recipe, "source", "target", "label", "length")
     generator, known = random.Random(seed), set[str]()
     train, valid, test = (distinct(lambda: grammar_sentence(generator), size, known) for size in GRAMMAR_SIZES)
-    note = (
-        f"sentences of a small grammar, {len(BOTH)} of whose words are nouns and verbs: {len(train)} to train, "
-        f"{len(valid)} to validate, {len(test)} to test"
+    parts = BuiltinParts(train, valid, test)
+    return parts.with_note(
+        f"sentences of a small grammar, {len(BOTH)} of whose words are nouns and verbs: {parts.counts()}"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Evidence. A passage answers its question with yes, with no, or not at all. One sentence decides: the one with both the
@@ -123,7 +121,8 @@ def passage(generator: random.Random, count: int) -> tuple[str, str]:
     denials = set(generator.sample([fact for fact in facts if fact != asked], denied - (label == "no")))
     denials |= {asked} if label == "no" else set()
     generator.shuffle(facts)
-    text = " ".join(sentence_of(fact, verb, true=fact not in denials) for fact in facts)
+    verbs = {False: FACT_VERBS[verb], True: f"does not {verb}"}  # whether denied -> `lives`, `does not live`
+    text = " ".join(f"{fact.person} {verbs[fact in denials]} {fact.thing}." for fact in facts)
     return join_items((text, f"Does {asked.person} {verb} {asked.thing}?")), label
 
 
@@ -137,32 +136,15 @@ def some_facts(generator: random.Random, count: int, things: tuple[str, ...]) ->
     return facts + generator.sample(free, count - len(facts))
 
 
-def sentence_of(fact: Fact, verb: str, *, true: bool) -> str:
-    """A fact as a sentence: `Ana lives in Lima.` or `Ana does not live in Lima.`"""
-    return f"{fact.person} {FACT_VERBS[verb] if true else f'does not {verb}'} {fact.thing}."
-
-
-def deciding_sentence(source: str) -> str:
-    """The sentence of a passage that answers its question; empty where none does."""
-    text, question = split_items(source)
-    person, _, thing = question.removeprefix("Does ").rstrip("?").split(maxsplit=2)
-    about = [line for line in split_sentences(text) if line.startswith(f"{person} ") and line.endswith(f" {thing}.")]
-    return about[0] if about else ""
-
-
 def evidence(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Passages of three to data.length facts, each with a question and its answer."""
     refuse_keys(recipe, "source", "target")
-    most, generator, known = max(FEWEST, EVIDENCE_LENGTHS.of(recipe)), random.Random(seed), set[str]()
-    test, valid, train = (
-        distinct(lambda: passage(generator, generator.randint(FEWEST, most)), size, known)
-        for size in reversed(EVIDENCE_SIZES)
-    )
-    note = (
+    most, generator = max(FEWEST, EVIDENCE_LENGTHS.of(recipe)), random.Random(seed)
+    parts = draw_parts(lambda: passage(generator, generator.randint(FEWEST, most)), EVIDENCE_SIZES)
+    return parts.with_note(
         f"passages of {FEWEST} to {most} facts (--set data.length=), each with a question: yes, no or not told; "
-        f"{len(train)} to train, {len(valid)} to validate, {len(test)} to test; one sentence decides"
+        f"{parts.counts()}; one sentence decides"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Meaning. Each trait has sentences of its own, so words that share traits share contexts: a king is `he` and `royal`, a
@@ -205,19 +187,9 @@ KINDS = {
         ("we flew to {} by night", "the streets of {} were full", "from {} to {} by train", "the mayor of {} spoke"),
     ),
 }  # fmt: skip
-DOUBLE = "apple"  # a fruit, and a maker of devices
 OPENINGS = (
-    "",
-    "today",
-    "once",
-    "they say",
-    "yesterday",
-    "on monday",
-    "last year",
-    "in the end",
-    "of course",
-    "perhaps",
-)
+    "", "today", "once", "they say", "yesterday", "on monday", "last year", "in the end", "of course", "perhaps",
+)  # fmt: skip
 CLOSINGS = ("", "again", "at last", "and smiled", "for a while", "in the rain", "before noon")
 
 
@@ -241,9 +213,8 @@ def meaning(recipe: DataRecipe, seed: int) -> BuiltinParts:
         made[meaning_sentence(generator)] = None
     pairs = [(text, "") for text in made]
     generator.shuffle(pairs)
-    train, valid, test = (
-        tuple(pairs[sum(MEANING_SIZES[:part]) : sum(MEANING_SIZES[: part + 1])]) for part in range(len(MEANING_SIZES))
+    train, valid, test = MEANING_SIZES
+    parts = BuiltinParts(tuple(pairs[:train]), tuple(pairs[train : train + valid]), tuple(pairs[train + valid :]))
+    return parts.with_note(
+        f"sentences about people, fruit, devices, animals and cities: {train} to train, {test} to test"
     )
-    sizes = f"{MEANING_SIZES[0]} to train, {MEANING_SIZES[2]} to test"
-    note = f"sentences about people, fruit, devices, animals and cities: {sizes}"
-    return BuiltinParts(train, valid, test, (note,))

@@ -16,13 +16,16 @@ MOST_DIGITS = len(str(LARGEST))
 LANGUAGE_NAMES = {"de": "German", "en": "English", "es": "Spanish", "eu": "Basque"}
 
 
-def split_thousands(number: int) -> tuple[int, int]:
-    """The thousands of a number and the rest; a number outside 0 to 999 999 is refused."""
+def join_groups(number: int, group: Callable[[int], str], thousands: Callable[[int], str], between: str = " ") -> str:
+    """The words of a number: so many thousands and the group after them; a number out of range is refused."""
     if not 0 <= number <= LARGEST:
         raise InputError(
             "there are no words for this number.", found=str(number), fix=f"use a whole number from 0 to {LARGEST}"
         )
-    return divmod(number, 1000)
+    first, rest = divmod(number, 1000)
+    if not first:
+        return group(rest)
+    return f"{thousands(first)}{between}{group(rest)}" if rest else thousands(first)
 
 
 # German: one word, the unit before the ten; "ein" inside the word, "eins" at its end.
@@ -48,11 +51,8 @@ def german_group(number: int) -> str:
 
 def german(number: int) -> str:
     """21 -> einundzwanzig, 1001 -> eintausendeins."""
-    thousands, rest = split_thousands(number)
-    head = f"{german_group(thousands)}tausend" if thousands else ""
-    tail = german_group(rest) if rest or not thousands else ""
-    ending = "s" if rest % 100 == 1 else ""
-    return head + tail + ending
+    words = join_groups(number, german_group, lambda count: f"{german_group(count)}tausend", "")
+    return f"{words}s" if number % 100 == 1 else words
 
 
 # English: American, without "and"; a hyphen in 21 to 99.
@@ -78,11 +78,7 @@ def english_group(number: int) -> str:
 
 def english(number: int) -> str:
     """21 -> twenty-one, 1001 -> one thousand one."""
-    thousands, rest = split_thousands(number)
-    if not thousands:
-        return english_group(rest)
-    head = f"{english_group(thousands)} thousand"
-    return f"{head} {english_group(rest)}" if rest else head
+    return join_groups(number, english_group, lambda count: f"{english_group(count)} thousand")
 
 
 # Spanish: one word up to 29, then "y"; "uno" loses its o before "mil".
@@ -129,11 +125,7 @@ def spanish_thousands(thousands: int) -> str:
 
 def spanish(number: int) -> str:
     """21 -> veintiuno, 1001 -> mil uno."""
-    thousands, rest = split_thousands(number)
-    if not thousands:
-        return spanish_group(rest)
-    head = spanish_thousands(thousands)
-    return f"{head} {spanish_group(rest)}" if rest else head
+    return join_groups(number, spanish_group, spanish_thousands)
 
 
 # Basque: counts in twenties; "eta" joins the last part only: mila eta ehun, mila ehun eta bat (Euskaltzaindia, rule 7).
@@ -162,14 +154,11 @@ def basque_group(number: int) -> str:
 
 def basque(number: int) -> str:
     """21 -> hogeita bat, 1001 -> mila eta bat, 1101 -> mila ehun eta bat."""
-    thousands, rest = split_thousands(number)
-    if not thousands:
-        return basque_group(rest)
-    head = "mila" if thousands == 1 else f"{basque_group(thousands)} mila"
-    if not rest:
-        return head
-    rest_has_eta = rest > 100 and rest % 100 != 0
-    return f"{head} {'' if rest_has_eta else 'eta '}{basque_group(rest)}"
+    rest = number % 1000
+    between = " " if rest > 100 and rest % 100 else " eta "  # in the first case the rest has its own eta
+    return join_groups(
+        number, basque_group, lambda count: "mila" if count == 1 else f"{basque_group(count)} mila", between
+    )
 
 
 LANGUAGES: dict[str, Callable[[int], str]] = {"de": german, "en": english, "es": spanish, "eu": basque}
@@ -179,28 +168,20 @@ def numbers(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Number words in the languages data.source and data.target; no number is in two parts."""
     refuse_keys(recipe, "length")
     source, target = recipe.source or "de", recipe.target or "en"
-    for key, language in (("data.source", source), ("data.target", target)):
-        if language not in LANGUAGES:
-            raise unknown_name("language", language, LANGUAGES, where=key)
     parts = number_pairs(source, target, seed=seed)
-    note = (
-        f"number words, {LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}, 0 to 999 999: "
-        f"{len(parts.train)} to train, {len(parts.valid)} to validate, {len(parts.test)} to test; no number is in two"
+    return parts.with_note(
+        f"number words, {LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}, 0 to 999 999: {parts.counts()}; "
+        "no number is in two"
     )
-    return parts._replace(notes=(note,))
 
 
 def number_pairs(
-    source: str = "de",
-    target: str = "en",
-    *,
-    sizes: tuple[int, int, int] = (20_000, 2_000, 2_000),
-    seed: int = 0,
+    source: str = "de", target: str = "en", *, sizes: tuple[int, int, int] = (20_000, 2_000, 2_000), seed: int = 0
 ) -> BuiltinParts:
     """Numbers written in two languages, in three parts; a seed gives the same numbers for all languages."""
-    for code in (source, target):
+    for key, code in (("data.source", source), ("data.target", target)):
         if code not in LANGUAGES:
-            raise unknown_name("language", code, LANGUAGES)
+            raise unknown_name("language", code, LANGUAGES, where=key)
     total = sum(sizes)
     if min(sizes) < 0 or total > LARGEST + 1:
         raise InputError(
@@ -212,7 +193,7 @@ def number_pairs(
     drawn = draw_numbers(total, random.Random(seed))
     pairs = tuple((source_words(number), target_words(number)) for number in drawn)
     train, valid, _ = sizes
-    return BuiltinParts(pairs[:train], pairs[train : train + valid], pairs[train + valid :], notes=())
+    return BuiltinParts(pairs[:train], pairs[train : train + valid], pairs[train + valid :])
 
 
 def draw_numbers(total: int, generator: random.Random) -> list[int]:

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from itertools import accumulate
 
-from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, refuse_keys, three_parts
+from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, draw_lengths, refuse_keys
 from atento.spec import DataRecipe
 
 # The adding problem (Hochreiter & Schmidhuber, 1997, sec. 5.4): two numbers are marked, one in each half, and the
@@ -39,11 +39,11 @@ def adding(recipe: DataRecipe, seed: int) -> BuiltinParts:
         tuple(marked_numbers(generator, generator.randint(fewest, most)) for _ in range(size))
         for size in reversed(ADDING_SIZES)
     )
-    note = (
-        f"the sum of two marked numbers among {fewest} to {most} (--set data.length=): {len(train)} sequences to "
-        f"train, {len(valid)} to validate, {len(test)} to test; always guessing 1 errs by 0.167 squared"
+    parts = BuiltinParts(train, valid, test)
+    return parts.with_note(
+        f"the sum of two marked numbers among {fewest} to {most} (--set data.length=): {parts.counts('sequences')}; "
+        "always guessing 1 errs by 0.167 squared"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Copy: the target is the source. One fixed vector has room for only so much of it.
@@ -62,15 +62,9 @@ def letters(generator: random.Random, count: int) -> tuple[str, str]:
 def copy(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Texts of one to data.length letters, each with itself as target; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target")
-    longest, generator = COPY_LENGTHS.of(recipe), random.Random(seed)
-    train, valid, test = three_parts(
-        lambda length: letters(generator, length()), most=longest, sizes=COPY_SIZES, generator=generator
-    )
-    note = (
-        f"copy 1 to {longest} letters (--set data.length=): {len(train)} texts to train, {len(valid)} to validate, "
-        f"{len(test)} to test"
-    )
-    return BuiltinParts(train, valid, test, (note,))
+    most = COPY_LENGTHS.of(recipe)
+    parts = draw_lengths(letters, most, COPY_SIZES, random.Random(seed))
+    return parts.with_note(f"copy 1 to {most} letters (--set data.length=): {parts.counts('texts')}")
 
 
 # Associative recall (after Graves et al., 2014, sec. 4.3): keys with values, then one of the keys; the target is that
@@ -95,15 +89,12 @@ def question(generator: random.Random, count: int) -> tuple[str, str]:
 def recall(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Questions about one to data.length pairs of key and value; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target")
-    most, generator = RECALL_LENGTHS.of(recipe), random.Random(seed)
-    train, valid, test = three_parts(
-        lambda length: question(generator, length()), most=most, sizes=RECALL_SIZES, generator=generator
+    most = RECALL_LENGTHS.of(recipe)
+    parts = draw_lengths(question, most, RECALL_SIZES, random.Random(seed))
+    return parts.with_note(
+        f"the value of one key among 1 to {most} pairs (--set data.length=, at most {len(KEYS)}): "
+        f"{parts.counts('questions')}; a guess is right once in {len(VALUES)}"
     )
-    note = (
-        f"the value of one key among 1 to {most} pairs (--set data.length=, at most {len(KEYS)}): {len(train)} "
-        f"questions to train, {len(valid)} to validate, {len(test)} to test; a guess is right once in {len(VALUES)}"
-    )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Known alignment: each word has one translation and each block of three words is reversed, so the position to attend to
@@ -115,11 +106,6 @@ ALIGNMENT_LENGTHS = Lengths(usual=12, most=300, unit="words")
 ALIGNMENT_SIZES = (10_000, 500, 500)
 
 
-def translated(word: str) -> str:
-    """The translation of a word: its letters reversed, in capitals."""
-    return word[::-1].upper()
-
-
 def true_positions(words: int) -> list[int]:
     """The source position of each target word: 2 1 0 5 4 3 ..."""
     positions: list[int] = []
@@ -129,35 +115,25 @@ def true_positions(words: int) -> list[int]:
 
 
 def sentence(generator: random.Random, count: int) -> tuple[str, str]:
-    """`ba ke lu fo`, `UL EK AB OF`."""
+    """`ba ke lu fo`, `UL EK AB OF`: a word is translated to its letters in reverse, in capitals."""
     words = generator.choices(WORDS, k=count)
-    return " ".join(words), " ".join(translated(words[position]) for position in true_positions(len(words)))
-
-
-def alignment_error(weights: Sequence[Sequence[float]], words: int) -> float:
-    """The share of target words whose largest attention weight is on a wrong source word; weights (target, source)."""
-    largest = [max(range(words), key=row.__getitem__) for row in weights[:words]]
-    wrong = sum(found != true for found, true in zip(largest, true_positions(words), strict=False))
-    return (wrong + words - len(largest)) / words
+    return " ".join(words), " ".join(words[position][::-1].upper() for position in true_positions(len(words)))
 
 
 def alignment(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Sentences of one to data.length words with their translation; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target")
-    longest, generator = ALIGNMENT_LENGTHS.of(recipe), random.Random(seed)
-    train, valid, test = three_parts(
-        lambda length: sentence(generator, length()), most=longest, sizes=ALIGNMENT_SIZES, generator=generator
+    most = ALIGNMENT_LENGTHS.of(recipe)
+    parts = draw_lengths(sentence, most, ALIGNMENT_SIZES, random.Random(seed))
+    return parts.with_note(
+        f"each word translated, each block of {BLOCK} words backwards, 1 to {most} words (--set data.length=): "
+        f"{parts.counts('sentences')}"
     )
-    note = (
-        f"each word translated, each block of {BLOCK} words backwards, 1 to {longest} words (--set data.length=): "
-        f"{len(train)} sentences to train, {len(valid)} to validate, {len(test)} to test"
-    )
-    return BuiltinParts(train, valid, test, (note,))
 
 
-# The cook makes one of three dishes a day. Three rules, each harder: the dish follows the weather; it rotates each day;
-# it rotates when it rains and stays the same when the sun shines, which needs a hidden state. The set has the third
-# rule: the source is the first dish and the weather of the days after it, the target the dishes of those days.
+# The cook makes one of three dishes a day. The dish rotates when it rains and stays the same when the sun shines, which
+# needs a hidden state: the source is the first dish and the weather of the days after it, the target the dishes of
+# those days.
 
 DISHES = ("pie", "burger", "chicken")
 WEATHERS = ("sunny", "rainy")
@@ -165,18 +141,8 @@ COOK_SIZES = (4000, 300, 500)
 DAYS = ((1, 10), (11, 14), (15, 20))  # minimum and maximum in training, validation and test: lengths extrapolate
 
 
-def by_weather(weathers: Sequence[str]) -> list[str]:
-    """The first rule: pie in the sun, a burger in the rain."""
-    return [DISHES[WEATHERS.index(weather)] for weather in weathers]
-
-
-def by_day(first: str, days: int) -> list[str]:
-    """The second rule: each day the dish after yesterday's."""
-    return [DISHES[(DISHES.index(first) + day) % len(DISHES)] for day in range(1, days + 1)]
-
-
 def by_rain(first: str, weathers: Sequence[str]) -> list[str]:
-    """The third rule: the next dish when it rains, the same one when the sun shines."""
+    """The dishes of the days after the first: the next one when it rains, the same one when the sun shines."""
     dishes = accumulate((weather == "rainy" for weather in weathers), initial=DISHES.index(first))
     return [DISHES[dish % len(DISHES)] for dish in dishes][1:]
 
@@ -189,7 +155,7 @@ def week(generator: random.Random, days: tuple[int, int]) -> tuple[str, str]:
 
 
 def cook(recipe: DataRecipe, seed: int) -> BuiltinParts:
-    """Weeks of the third rule; those of validation and test are longer than any in training."""
+    """Weeks of dishes; those of validation and test are longer than any in training."""
     refuse_keys(recipe, "source", "target", "length")
     generator, known = random.Random(seed), set[str]()
     train, valid, test = (

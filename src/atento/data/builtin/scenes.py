@@ -4,9 +4,9 @@ import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from atento.data.builtin.builtin import BuiltinParts, Lengths, distinct, refuse_keys
-from atento.data.images.drawing import COLOURS, KINDS, Scene, Shape, parse_scene, shapes_in
-from atento.data.records import join_items, split_items
+from atento.data.builtin.builtin import BuiltinParts, Lengths, draw_parts, refuse_keys
+from atento.data.images.drawing import COLOURS, KINDS, Scene, Shape
+from atento.data.records import join_items
 from atento.spec import DataRecipe
 
 # Scenes with captions. The caption follows from the image alone. One shape: `a red circle`; a shape of at most 3 pixels
@@ -96,11 +96,6 @@ def name_of(shape: Shape) -> str:
     return f"a {'small ' if shape.size <= SMALL else ''}{shape.colour} {shape.kind}"
 
 
-def named_in(source: str) -> list[Shape]:
-    """The shapes of a scene's description, in the order of its caption."""
-    return named_shapes(parse_scene(source))
-
-
 def captioned(generator: random.Random, count: int) -> tuple[str, str]:
     """A scene of `count` shapes and its caption."""
     scene = place(generator, [some_shape(generator) for _ in range(count)], fits=is_clear)
@@ -110,16 +105,12 @@ def captioned(generator: random.Random, count: int) -> tuple[str, str]:
 def scenes(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Scenes of one to data.length shapes, each with its caption."""
     refuse_keys(recipe, "source", "target")
-    most, generator, known = SCENES_LENGTHS.of(recipe), random.Random(seed), set[str]()
-    test, valid, train = (
-        distinct(lambda: captioned(generator, generator.randint(1, most)), size, known)
-        for size in reversed(SCENES_SIZES)
+    most, generator = SCENES_LENGTHS.of(recipe), random.Random(seed)
+    parts = draw_parts(lambda: captioned(generator, generator.randint(1, most)), SCENES_SIZES)
+    return parts.with_note(
+        f"drawn scenes of 1 to {most} shapes (--set data.length=), each with its caption: {parts.counts()}; no scene "
+        "is in two"
     )
-    note = (
-        f"drawn scenes of 1 to {most} shapes (--set data.length=), each with its caption: {len(train)} to train, "
-        f"{len(valid)} to validate, {len(test)} to test; no scene is in two"
-    )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Scenes with the kind of their largest shape as label: one shape decides, the others distract.
@@ -139,24 +130,15 @@ def labelled(generator: random.Random, count: int) -> tuple[str, str]:
     return str(mixed), shapes[0].kind
 
 
-def deciding_shape(source: str) -> Shape:
-    """The largest shape of a scene's description, which decides its label."""
-    return max(shapes_in(source), key=lambda shape: shape.size)
-
-
 def scene_kinds(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Scenes of one to data.length shapes, each with the kind of its largest."""
     refuse_keys(recipe, "source", "target")
-    most, generator, known = SCENE_KINDS_LENGTHS.of(recipe), random.Random(seed), set[str]()
-    test, valid, train = (
-        distinct(lambda: labelled(generator, generator.randint(1, most)), size, known)
-        for size in reversed(SCENE_KINDS_SIZES)
+    most, generator = SCENE_KINDS_LENGTHS.of(recipe), random.Random(seed)
+    parts = draw_parts(lambda: labelled(generator, generator.randint(1, most)), SCENE_KINDS_SIZES)
+    return parts.with_note(
+        f"drawn scenes of 1 to {most} shapes (--set data.length=), each with the kind of its largest: "
+        f"{parts.counts()}; one shape decides"
     )
-    note = (
-        f"drawn scenes of 1 to {most} shapes (--set data.length=), each with the kind of its largest: {len(train)} "
-        f"to train, {len(valid)} to validate, {len(test)} to test; one shape decides"
-    )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Scenes with a question each, answered by yes or no. The question is drawn first, then the answer, then a scene for
@@ -245,26 +227,16 @@ def questioned(generator: random.Random, most: int) -> tuple[str, str]:
     return join_items((str(mixed), question)), YES if true else NO
 
 
-def asked_shapes(source: str) -> list[Shape]:
-    """The shapes that a question is about: those of a colour and kind that it names, or of its kind."""
-    scene, question = split_items(source)
-    pairs = list(pairwise(question.rstrip("?").split()))
-    if any(pair[0] in KINDS and pair[1] in COLOURS for pair in pairs):  # is the circle red?
-        return [shape for shape in shapes_in(scene) if shape.kind in question.split()]
-    return [shape for shape in shapes_in(scene) if (shape.colour, shape.kind) in pairs]
-
-
 def scene_questions(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Scenes of one to data.length shapes, each with a question."""
     refuse_keys(recipe, "source", "target")
-    most, generator, known = SCENE_QUESTIONS_LENGTHS.of(recipe), random.Random(seed), set[str]()
-    test, valid = (
-        distinct(lambda: questioned(generator, most), size, known)
-        for size in (SCENE_QUESTIONS_SIZES[2], SCENE_QUESTIONS_SIZES[1])
+    most, generator = SCENE_QUESTIONS_LENGTHS.of(recipe), random.Random(seed)
+    parts = draw_parts(
+        lambda: questioned(generator, most),
+        SCENE_QUESTIONS_SIZES,
+        train=lambda: questioned(generator, generator.randint(1, most)),
     )
-    train = distinct(lambda: questioned(generator, generator.randint(1, most)), SCENE_QUESTIONS_SIZES[0], known)
-    note = (
-        f"drawn scenes of 1 to {most} shapes (--set data.length=), each with a question, yes or no: {len(train)} to "
-        f"train, {len(valid)} to validate, {len(test)} to test; the question alone does not give the answer"
+    return parts.with_note(
+        f"drawn scenes of 1 to {most} shapes (--set data.length=), each with a question, yes or no: {parts.counts()}; "
+        "the question alone does not give the answer"
     )
-    return BuiltinParts(train, valid, test, (note,))

@@ -2,10 +2,8 @@
 
 import math
 import random
-from collections.abc import Callable
-from functools import partial
 
-from atento.data.builtin.builtin import BuiltinParts, Lengths, refuse_keys, three_parts
+from atento.data.builtin.builtin import BuiltinParts, Lengths, draw_lengths, refuse_keys
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -24,18 +22,17 @@ OVERTONE = 0.4
 def tones(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Tunes of 1 to data.length notes as frames, with their notes; short ones are more frequent in training."""
     refuse_keys(recipe, "source", "target", "label")
-    most, generator = TONES_LENGTHS.of(recipe), random.Random(seed)
-    train, valid, test = three_parts(partial(tune, generator), most=most, sizes=TONES_SIZES, generator=generator)
-    note = (
+    most = TONES_LENGTHS.of(recipe)
+    parts = draw_lengths(tune, most, TONES_SIZES, random.Random(seed))
+    return parts.with_note(
         f"tunes of 1 to {most} notes (--set data.length=), {FRAMES_PER_NOTE[0]:g} to {FRAMES_PER_NOTE[1]:g} frames a "
-        f"note in {len(NOTES)} bands: {len(train)} to train, {len(valid)} to validate, {len(test)} to test"
+        f"note in {len(NOTES)} bands: {parts.counts()}"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
-def tune(generator: random.Random, notes: Callable[[], int]) -> tuple[str, str]:
+def tune(generator: random.Random, notes: int) -> tuple[str, str]:
     """A tune's frames `0.03,0.91,… 0.05,1.02,…` and its notes `dgga`."""
-    played = generator.choices(NOTES, k=notes())
+    played = generator.choices(NOTES, k=notes)
     frames = [frame for frame, _ in play(generator, played)]
     return " ".join(",".join(f"{energy:.2f}" for energy in frame) for frame in frames), "".join(played)
 
@@ -105,12 +102,11 @@ def heartbeats(recipe: DataRecipe, seed: int) -> BuiltinParts:
         tuple(recording(generator, generator.randint(fewest, most), leads) for _ in range(size))
         for size in reversed(HEARTBEATS_SIZES)
     )
-    note = (
+    parts = BuiltinParts(train, valid, test)
+    return parts.with_note(
         f"{leads} {'lead' if leads == 1 else 'leads'} (--set data.source=) of {fewest} to {most} steps "
-        f"(--set data.length=), {RATE} a second: {len(train)} recordings to train, {len(valid)} to validate, "
-        f"{len(test)} to test"
+        f"(--set data.length=), {RATE} a second: {parts.counts('recordings')}"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 def leads_of(recipe: DataRecipe) -> int:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from atento.data.builtin.builtin import BuiltinParts, Lengths, Pairs, distinct, refuse_keys
+from atento.data.builtin.builtin import BuiltinParts, Lengths, Pairs, distinct, draw_parts, refuse_keys
 from atento.errors import unknown_name
 from atento.spec import DataRecipe
 
@@ -84,11 +84,11 @@ def opinions(recipe: DataRecipe, seed: int) -> BuiltinParts:
         raise unknown_name("language", name, LANGUAGES, where="data.source")
     generator, known = random.Random(seed), set[str]()
     test, valid, train = (new_opinions(generator, LANGUAGES[name], size, known) for size in reversed(OPINIONS_SIZES))
-    note = (
-        f"opinions, half of them {LANGUAGES[name].labels[0]!r}: {len(train)} to train, {len(valid)} to validate, "
-        f"{len(test)} to test; for each there is one of the same words with the other label"
+    parts = BuiltinParts(train, valid, test)
+    return parts.with_note(
+        f"opinions, half of them {LANGUAGES[name].labels[0]!r}: {parts.counts()}; for each there is one of the same "
+        "words with the other label"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 def new_opinions(generator: random.Random, language: Language, size: int, known: set[str]) -> Pairs:
@@ -143,16 +143,12 @@ def dna(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """DNA strings of 50 to 100 % of data.length letters, labelled by whether they have the motif."""
     refuse_keys(recipe, "source", "target")
     most, generator = max(FEWEST, DNA_LENGTHS.of(recipe)), random.Random(seed)
-    fewest, known = max(FEWEST, most // 2), set[str]()
-    test, valid, train = (
-        distinct(lambda: strand(generator, generator.randint(fewest, most)), size, known)
-        for size in reversed(DNA_SIZES)
-    )
-    note = (
+    fewest = max(FEWEST, most // 2)
+    parts = draw_parts(lambda: strand(generator, generator.randint(fewest, most)), DNA_SIZES)
+    return parts.with_note(
         f"strings of {fewest} to {most} letters (--set data.length=), half of them with the motif TATA, 2 or 3 "
-        f"letters, GC on either strand: {len(train)} to train, {len(valid)} to validate, {len(test)} to test"
+        f"letters, GC on either strand: {parts.counts()}"
     )
-    return BuiltinParts(train, valid, test, (note,))
 
 
 # Stories. Each choice is uniform, so the entropy is known. What has one correct continuation needs memory: a verb
@@ -200,9 +196,9 @@ def stories(recipe: DataRecipe, seed: int) -> BuiltinParts:
     refuse_keys(recipe, "source", "target", "length")
     generator, known = random.Random(seed), set[str]()
     train, valid, test = (distinct(lambda: (story(generator.randrange), ""), size, known) for size in STORIES_SIZES)
-    characters = sum(len(source) for source, _ in test) / len(test)
-    note = (
-        f"stories of a small grammar: {len(train)} to train, {len(valid)} to validate, {len(test)} to test; choices "
-        f"are worth {entropy():.2f} nats a story, {entropy() / characters:.3f} a character: no model can do much better"
+    parts = BuiltinParts(train, valid, test)
+    characters = sum(len(source) for source, _ in parts.test) / len(parts.test)
+    return parts.with_note(
+        f"stories of a small grammar: {parts.counts()}; choices are worth {entropy():.2f} nats a story, "
+        f"{entropy() / characters:.3f} a character: no model can do much better"
     )
-    return BuiltinParts(train, valid, test, (note,))

@@ -74,11 +74,11 @@ def describe_column(name: str, cells: Sequence[str]) -> Column:
         share_empty=share(len(cells) - len(filled), len(cells)),
         examples=tuple(dict.fromkeys(filled[: 20 * EXAMPLES]))[:EXAMPLES],
         share_lists=share(sum(LIST_SEPARATOR in cell for cell in sample), len(sample)),
-        share_sequences=share(sum(map(is_sequence, sample)), len(sample)),
+        share_sequences=share(sum(len(cell.split()) > 1 and is_sequence(cell) for cell in sample), len(sample)),
         share_dates=share(sum(DATE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
         share_links=share(sum(LINK.match(cell.strip()) is not None for cell in sample), len(sample)),
         share_images=share(sum(map(is_image_name, sample)), len(sample)),
-        is_counter=len(sample) > 1 and all(cell.strip().isdigit() for cell in sample) and is_increasing(sample),
+        is_counter=len(sample) > 1 and are_increasing(sample),
         is_identifier=len(counts) == len(cells) and are_identifiers(sample),
     )
 
@@ -89,9 +89,10 @@ def are_identifiers(cells: Sequence[str]) -> bool:
     return one_length and sum(any(map(str.isdigit, cell)) for cell in cells) >= MIN_WITH_DIGITS * len(cells)
 
 
-def is_increasing(cells: Sequence[str]) -> bool:
-    """Whether each of these whole numbers is larger than the one before."""
-    return all(int(one) < int(other) for one, other in pairwise(cells))
+def are_increasing(cells: Sequence[str]) -> bool:
+    """Whether cells are whole numbers, each larger than the one before."""
+    whole = all(cell.strip().isdigit() for cell in cells)
+    return whole and all(int(one) < int(other) for one, other in pairwise(cells))
 
 
 def share(part: int, whole: int) -> float:

@@ -92,16 +92,13 @@ def find_roles(table: Table) -> Roles:
 def sample_columns(table: Table) -> list[ColumnSample]:
     """A sample of every column, from rows spaced evenly over the table."""
     rows = table.rows[:: max(1, -(-len(table.rows) // SAMPLE_ROWS))]
-    return [sample_column(at, name, [row[at].strip() for row in rows]) for at, name in enumerate(table.columns)]
-
-
-def sample_column(at: int, name: str, cells: Sequence[str]) -> ColumnSample:
-    """The statistics of one column."""
-    filled = [cell for cell in cells if cell]
-    count = max(1, len(filled))
-    characters = sum(map(len, filled)) / count
-    words = sum(len(cell.split()) for cell in filled) / count
-    return ColumnSample(at, name.lower(), len(cells), filled, len(set(filled)), characters, words)
+    samples = []
+    for at, name in enumerate(table.columns):
+        filled = [cell for row in rows if (cell := row[at].strip())]
+        count = max(1, len(filled))
+        characters, words = sum(map(len, filled)) / count, sum(len(cell.split()) for cell in filled) / count
+        samples.append(ColumnSample(at, name.lower(), len(rows), filled, len(set(filled)), characters, words))
+    return samples
 
 
 def text_column(samples: Iterable[ColumnSample], taken: Iterable[int] = ()) -> int:
@@ -192,9 +189,7 @@ def is_text(sample: ColumnSample) -> bool:
 
 def words_and_tags(samples: Iterable[ColumnSample], words: int = -1, tags: int = -1) -> tuple[int, int]:
     """Two columns with equally many items in each cell and few distinct tags; columns that are given stay."""
-    samples = [
-        sample for sample in samples if sample.words > 1
-    ]  # a wide table has thousands of columns with one item a cell
+    samples = [sample for sample in samples if sample.words > 1]  # a wide table has thousands with one item a cell
     lists = {sample.index: [split_cell(cell) for cell in sample.cells[:ALIGNED_ROWS]] for sample in samples}
     found: list[tuple[bool | int, ...]] = []
     for one in samples:

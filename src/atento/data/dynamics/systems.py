@@ -39,10 +39,8 @@ def trajectory(
     if not settle >= 0 or not np.isfinite(settle):
         raise InputError("settle is the time before the first row.", found=f"settle={settle}", fix="0 or more")
     times: Numbers = settle + step * np.arange(steps, dtype=np.float64)
-    if settle:
-        states = integrate(function, first, np.concatenate([np.zeros(1), times]), tolerance)[1:]
-    else:
-        states = integrate(function, first, times, tolerance)
+    before: Numbers = np.zeros(1 if settle else 0)
+    states = integrate(function, first, np.concatenate([before, times]), tolerance)[len(before) :]
     gone = ~np.isfinite(states).all(axis=1)
     if gone.any():
         raise InputError(

@@ -1,6 +1,7 @@
 """Facts about a table from which tasks are recognised: its columns, their roles, duplicates, sequences and time."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,14 +13,16 @@ from atento.data.evidence.series import SeriesEvidence, series_evidence
 from atento.data.examples.pairs import find_column
 from atento.data.examples.translations import Inflection, find_inflection, guess_columns
 from atento.data.records import Refusal
-from atento.data.sequences.long import LongColumns, find_cases
-from atento.data.sources.reading import read_source
+from atento.data.sequences.long import CASES, LongColumns, find_cases
+from atento.data.sources.reading import is_large, read_source
 from atento.data.tables.cells import label_format
-from atento.data.tables.chunks import first_chunk, is_large
+from atento.data.tables.chunks import first_chunk
+from atento.data.tables.column_names import is_named
 from atento.data.tables.headers import Header
 from atento.data.tables.table import Table
 
 SAMPLE_ROWS = 500  # whose two texts are compared
+NUMBER_START = re.compile(r"\s*[\d+\-.$€£¥₹iI]")  # a first look, which most tables of texts do not pass
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,14 @@ def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
         duplicates=len(table.rows) - len(set(table.rows)),
         sources_with_several_targets=count_ambiguous_sources(table),
         notes=table.notes,
-        long=find_cases(table) if table.header else None,
-        series=series_evidence(table),
+        long=find_cases(table) if table.header and any(is_named(name, CASES) for name in table.columns) else None,
+        series=series_evidence(table) if may_hold_numbers(table) else None,
     )
+
+
+def may_hold_numbers(table: Table) -> bool:
+    """Whether any cell begins as a number may, also one with a unit or an infinite one."""
+    return any(NUMBER_START.match(cell) for row in table.rows for cell in row)
 
 
 def named_columns(table: Table, names: str, key: str) -> tuple[int, ...]:

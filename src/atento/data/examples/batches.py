@@ -158,9 +158,7 @@ class StoredPairs(Sequence[Pair]):
         if not -len(self) <= at < len(self):
             raise IndexError(at)
         at %= len(self)
-        data = os.pread(
-            self.file.fileno(), self.ends[at + 1] - self.ends[at], self.ends[at]
-        )  # a map would stay resident
+        data = os.pread(self.file.fileno(), self.bytes_of(at), self.ends[at])  # a map would stay resident
         source, _, target = data.decode("utf-8", "surrogatepass").partition("\x1f")
         return source, target
 

@@ -81,7 +81,7 @@ def cut_text(text: str, recipe: DataRecipe, path: str, encoding: str, notes: Ite
         locate=lambda line, _: Place(file, line, 1),
         notes=(*notes, note),
     )
-    return table_of(records, file, "text", encoding, False, "stop")
+    return table_of(records, file, "text", encoding=encoding)
 
 
 SAID: dict[Cut, str] = {

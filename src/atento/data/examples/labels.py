@@ -6,13 +6,11 @@ Labels that a table gives as numbers get their names from a file beside it, such
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from atento.data.columns.roles import indicator_columns, label_column, label_format_of, labels_column, sample_columns
 from atento.data.examples.pairs import COMMA, ExampleTarget, Half, Pairs, one_column
-from atento.data.files.opening import read_text
+from atento.data.files.opening import read_text, split_paths
 from atento.data.records import Refusal, counted, in_words, join_items, split_items
-from atento.data.tables.parallel import split_paths
 from atento.data.tables.table import Table
 from atento.errors import AtentoError, InputError
 from atento.spec import DataRecipe
@@ -113,26 +111,18 @@ def no_label(table: Table) -> InputError:
     )
 
 
-class LabelNames(NamedTuple):
-    """The names of labels 0, 1, … or 1, 2, …, and a note on where they were found."""
-
-    names: dict[str, str]
-    note: str
-
-
 def with_names(pairs: Pairs, recipe: DataRecipe, file: str) -> Pairs:
     """Labels by their names, where a file beside gives them."""
     known = names_beside(recipe, file, (label for _, target in pairs.pairs for label in split_items(target)))
     if known is None:
         return pairs
-    renamed = tuple(
-        (source, join_items(known.names[label] for label in split_items(target))) for source, target in pairs.pairs
-    )
-    return pairs._replace(pairs=renamed, notes=(*pairs.notes, known.note))
+    names, note = known
+    renamed = ((source, join_items(names[label] for label in split_items(target))) for source, target in pairs.pairs)
+    return pairs._replace(pairs=tuple(renamed), notes=(*pairs.notes, note))
 
 
-def names_beside(recipe: DataRecipe, file: str, labels: Iterable[str]) -> LabelNames | None:
-    """The names of labels that are all numbers within a list that stands beside their file."""
+def names_beside(recipe: DataRecipe, file: str, labels: Iterable[str]) -> tuple[dict[str, str], str] | None:
+    """The names of labels that are all numbers within a list that stands beside their file, and a note on it."""
     used = set(labels)
     if recipe.siblings == "no" or not used or not all(label.isdecimal() for label in used):
         return None
@@ -151,7 +141,5 @@ def names_beside(recipe: DataRecipe, file: str, labels: Iterable[str]) -> LabelN
             continue
         names = {str(number): line for number, line in enumerate(lines, start=first)}
         known = {label: names[str(int(label))] for label in used}
-        return LabelNames(
-            known, f"labels are numbers from {first} on; {name} beside gives {counted(len(lines), 'name')}"
-        )
+        return known, f"labels are numbers from {first} on; {name} beside gives {counted(len(lines), 'name')}"
     return None

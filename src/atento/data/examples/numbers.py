@@ -3,15 +3,7 @@
 from collections.abc import Sequence
 
 from atento.data.columns.roles import sample_columns
-from atento.data.examples.pairs import (
-    ExampleSource,
-    ExampleTarget,
-    Half,
-    empty_cell,
-    no_column,
-    one_column,
-    text_cell,
-)
+from atento.data.examples.pairs import ExampleSource, ExampleTarget, Half, empty_cell, no_column, one_column, text_cell
 from atento.data.examples.translations import source_columns
 from atento.data.records import Refusal, excerpt
 from atento.data.tables.number_lists import ParseProblem, parse_number, read_steps
@@ -71,8 +63,5 @@ def number_cell(table: Table, row: int, column: int) -> str | Refusal:
 
 def refusal(table: Table, row: int, column: int, problem: ParseProblem) -> Refusal:
     """What is wrong in a cell, at its place in the file."""
-    file, line, begins = table.place(row, column)
-    cell, after = table.rows[row][column], table.place(row, column + 1)
-    quote = after.line == line and after.column - begins - len(cell) >= 2  # a delimiter alone takes one
-    begins += quote + len(cell) - len(cell.lstrip())
-    return Refusal(file, line, begins + problem.at, problem.problem, found=problem.found, fix=problem.fix)
+    cell = table.rows[row][column]
+    return problem.refusal(table.place_inside(row, column, len(cell) - len(cell.lstrip()) + problem.at))

@@ -53,11 +53,6 @@ class Guess(NamedTuple):
     key: str
 
 
-def no_notes() -> tuple[str, ...]:
-    """Nothing to say."""
-    return ()
-
-
 class Half(NamedTuple):
     """The sources or the targets of a table, as a half found them."""
 
@@ -68,7 +63,7 @@ class Half(NamedTuple):
     roles: dict[str, str]  # column -> what it holds
     guesses: tuple[Guess, ...] = ()
     notes: tuple[str, ...] = ()
-    closing_notes: Callable[[], tuple[str, ...]] = no_notes  # that are known only after all rows were read
+    closing_notes: Callable[[], tuple[str, ...]] = tuple  # that are known only after all rows were read
 
 
 class ExampleSource(ABC):
@@ -111,10 +106,10 @@ class ExampleTarget(ABC):
 def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: ExampleTarget) -> Pairs:
     """The source and the target of every row of a file that has both; the other rows are refused."""
     opened = source.open(recipe, file, names_in(recipe, (*source.keys, *target.keys)))
-    require_rows(opened, recipe)
+    require_rows(opened)
     inputs = source.find(opened, recipe, file, target.named(opened, recipe))
     table = inputs.table
-    require_rows(table, recipe)
+    require_rows(table)
     outputs = target.find(table, recipe, inputs)
     pairs, lines, refused = list[Pair](), list[int](), list(table.refused)
     for row, line in enumerate(table.lines):
@@ -128,9 +123,9 @@ def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: 
         else:
             pairs.append((before, after))
             lines.append(line)
-    ordered = stop_or_skip(refused, recipe.bad_rows)
     if not pairs:
-        raise nothing_left(table.file, ordered)
+        raise nothing_left(table.file, stop_or_skip(refused, "skip"))
+    ordered = stop_or_skip(refused, recipe.bad_rows, used=len(pairs))
     said = tell(table, (*inputs.guesses, *outputs.guesses))
     found = Pairs(
         file=table.file,
@@ -157,8 +152,9 @@ def read_sources(recipe: DataRecipe, file: str, source: ExampleSource) -> Unlabe
     )
     table = found.table
     sources = [found.value(row) for row in range(len(table.rows))]
-    refused = stop_or_skip([*table.refused, *(one for one in sources if isinstance(one, Refusal))], recipe.bad_rows)
     kept = [(cells, one) for cells, one in zip(table.rows, sources, strict=True) if isinstance(one, str)]
+    wrong = [*table.refused, *(one for one in sources if isinstance(one, Refusal))]
+    refused = stop_or_skip(wrong, recipe.bad_rows, used=len(kept))
     columns = {name: [cells[at] for cells, _ in kept] for at, name in enumerate(table.columns)}
     return UnlabelledFile(columns, [one for _, one in kept], refused)
 
@@ -175,10 +171,10 @@ def names_in(recipe: DataRecipe, keys: Iterable[str]) -> list[str]:
     return [name for value in values for name in dict.fromkeys([value, *map(str.strip, value.split(COMMA))]) if name]
 
 
-def require_rows(table: Table, recipe: DataRecipe) -> None:
+def require_rows(table: Table) -> None:
     """A table without rows is refused."""
     if not table.rows:
-        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
+        raise nothing_left(table.file, table.refused)
 
 
 def one_column(

@@ -104,14 +104,10 @@ def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
     free = [at for at in range(len(names)) if at not in (source, target)]
     likely = [at for at in free if names[at] in LANGUAGES]
     if len(likely) < (source, target).count(-1):
-        likely = sorted(free, key=lambda at: is_number_column(table, at))  # columns of text first
+        rows = table.rows[:SAMPLE_ROWS]
+        likely = sorted(free, key=lambda at: are_numbers([row[at] for row in rows]))  # columns of text first
     order = iter(likely)
     return source if source >= 0 else next(order), target if target >= 0 else next(order)
-
-
-def is_number_column(table: Table, column: int) -> bool:
-    """Whether a column holds numbers rather than text."""
-    return are_numbers([row[column] for row in table.rows[:SAMPLE_ROWS]])
 
 
 def guess_notes(columns: Sequence[str], source: Sequence[int], target: int) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from atento.data.records import Refusal, counted
-from atento.errors import AtentoError, InputError, nearest
+from atento.errors import InputError, nearest
 
 ARCHIVE_MARK = "!"  # between the path of an archive and the path inside it
 ARCHIVE_PATH = re.compile(r"\.zip!/", re.IGNORECASE)
@@ -32,16 +32,7 @@ MAX_RATIO = 1000  # of decompressed to compressed bytes of a large file
 LARGE_FILE = 2**20
 MAX_OPEN = 4  # archives kept open
 MAX_COMPARED_NAMES = 5000  # among which the one most like a wrong name is found
-UNPACK_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    ValueError,
-    NotImplementedError,
-    RuntimeError,
-)
+UNPACK_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError)
 
 
 class Member(NamedTuple):
@@ -53,16 +44,22 @@ class Member(NamedTuple):
 
 def read_zip(data: bytes, file: str) -> Iterator[Member]:
     """The files of an archive in the order of their names."""
+    archive, infos = open_zip(io.BytesIO(data), file, together=MAX_BYTES)
+    with archive:
+        for info in infos:
+            yield Member(info.filename, read_member(archive, info, file))
+
+
+def open_zip(source: str | io.BytesIO, file: str, *, together: int) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
+    """An archive of at most `together` decompressed bytes, and its files in the order of their names."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = sorted((info for info in archive.infolist() if is_user_file(info)), key=lambda info: info.filename)
-            require_limits(infos, file)
-            for info in infos:
-                yield Member(info.filename, read_member(archive, info, file))
-    except AtentoError:  # some of ours are ValueErrors, too
-        raise
+        archive = zipfile.ZipFile(source)
+        infos = sorted((info for info in archive.infolist() if is_user_file(info)), key=lambda info: info.filename)
     except UNPACK_ERRORS as error:
-        raise broken_archive(file, error) from None
+        fix = "copy or download the file again"
+        raise InputError(f"{file} cannot be unpacked.", found=str(error), fix=fix) from None
+    require_limits(infos, file, together=together)
+    return archive, infos
 
 
 def is_user_file(info: zipfile.ZipInfo) -> bool:
@@ -76,14 +73,14 @@ def is_user_file(info: zipfile.ZipInfo) -> bool:
     )
 
 
-def require_limits(infos: list[zipfile.ZipInfo], file: str, *, together: int = 0) -> None:
+def require_limits(infos: list[zipfile.ZipInfo], file: str, *, together: int) -> None:
     """Raise an error where an archive has too many files or decompresses to too many bytes, before any is read."""
-    size, most = sum(info.file_size for info in infos), together or MAX_BYTES
-    if len(infos) > MAX_FILES or size > most:
+    size = sum(info.file_size for info in infos)
+    if len(infos) > MAX_FILES or size > together:
         raise InputError(
             f"{file} holds more than is read from one archive.",
             found=f"{counted(len(infos), 'file')} of {size / 2**20:,.0f} MB together",
-            fix=f"unpack it and give the folder; at most {MAX_FILES:,} files of {most // 2**20:,} MB are read",
+            fix=f"unpack it and give the folder; at most {MAX_FILES:,} files of {together // 2**20:,} MB are read",
         )
     for info in infos:
         if info.file_size > max(LARGE_FILE, MAX_RATIO * info.compress_size):
@@ -109,24 +106,12 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str) -> b
         with archive.open(info) as opened:
             data = opened.read(info.file_size + 1)
     except UNPACK_ERRORS as error:
-        return Refusal(
-            where, 1, 1, "the file cannot be unpacked.", found=str(error), fix="copy or pack the archive again"
-        )
+        fix = "copy or pack the archive again"
+        return Refusal(where, 1, 1, "the file cannot be unpacked.", found=str(error), fix=fix)
     if len(data) > info.file_size:
-        return Refusal(
-            where,
-            1,
-            1,
-            "the file is larger than stated.",
-            found=info.filename,
-            fix="pack the archive again",
-        )
+        fix = "pack the archive again"
+        return Refusal(where, 1, 1, "the file is larger than stated.", found=info.filename, fix=fix)
     return data
-
-
-def broken_archive(file: str, error: BaseException) -> InputError:
-    """The error for an archive that cannot be opened."""
-    return InputError(f"{file} cannot be unpacked.", found=str(error), fix="copy or download the file again")
 
 
 def split_archive_path(path: str) -> tuple[str, str] | None:
@@ -216,17 +201,11 @@ class ArchiveContents:
 
     def __init__(self, path: str) -> None:
         self.file = Path(path).name
-        try:
-            self.archive = zipfile.ZipFile(path)
-            listed = [info for info in self.archive.infolist() if is_user_file(info)]
-            require_limits(listed, self.file, together=MAX_BYTES_ON_DISK)
-        except AtentoError:  # some of ours are ValueErrors, too
-            raise
-        except UNPACK_ERRORS as error:
-            raise broken_archive(self.file, error) from None
+        self.archive, listed = open_zip(path, self.file, together=MAX_BYTES_ON_DISK)
         self.infos: dict[str, list[zipfile.ZipInfo]] = {}
-        for info in sorted(listed, key=lambda info: info.filename):
-            self.infos.setdefault(normalise_path(info.filename), []).append(info)
+        for info in listed:
+            inside = str(PurePosixPath(info.filename.replace("\\", "/")))  # with forward slashes
+            self.infos.setdefault(inside, []).append(info)
 
     def find(self, name: str) -> str | None:
         """The path as it is written in the archive, in NFC or NFD; None where there is none."""
@@ -246,8 +225,3 @@ class ArchiveContents:
             found = f"{infos[0].file_size:,} bytes unpacked; at most {MAX_MEMBER_BYTES:,} are read"
             return Refusal(where, 1, 1, "the file is too large.", found=found, fix="pack it in smaller files")
         return read_member(self.archive, infos[0], self.file)
-
-
-def normalise_path(name: str) -> str:
-    """A path inside an archive with forward slashes."""
-    return str(PurePosixPath(name.replace("\\", "/")))

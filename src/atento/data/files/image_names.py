@@ -5,15 +5,9 @@ from pathlib import PurePath
 
 DRAWN_PREFIX = "drawn:"
 IMAGE_FORMATS = {
-    ".png": "PNG",
-    ".jpg": "JPEG",
-    ".jpeg": "JPEG",
-    ".bmp": "BMP",
-    ".gif": "GIF",
-    ".tif": "TIFF",
-    ".tiff": "TIFF",
+    ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".bmp": "BMP", ".gif": "GIF", ".tif": "TIFF", ".tiff": "TIFF",
     ".webp": "WEBP",
-}
+}  # fmt: skip
 CAPTION_NUMBER = re.compile(r"#\d+$")  # as in `1000268201.jpg#3`, the fourth caption of an image
 MAX_PATH_LENGTH = 1000  # characters of a path
 
@@ -26,13 +20,8 @@ def is_drawn(source: str) -> bool:
 def is_image_name(text: str) -> bool:
     """Whether a text is the path of an image, or a drawn scene."""
     text = text.strip()
-    if is_drawn(text):
-        return True
-    return (
-        len(text) <= MAX_PATH_LENGTH
-        and "\n" not in text
-        and PurePath(without_caption_number(text)).suffix.lower() in IMAGE_FORMATS
-    )
+    is_path = len(text) <= MAX_PATH_LENGTH and "\n" not in text
+    return is_drawn(text) or (is_path and PurePath(without_caption_number(text)).suffix.lower() in IMAGE_FORMATS)
 
 
 def without_caption_number(cell: str) -> str:

@@ -1,4 +1,4 @@
-"""Opening files: a path to bytes or text, decompressed and decoded, or an error that says what is wrong."""
+"""Opening files: paths to bytes or text, decompressed and decoded, or an error that says what is wrong."""
 
 import gzip
 import io
@@ -6,10 +6,11 @@ import lzma
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 
 from atento.data.files.archives import file_on_disk, read_inside, split_archive_path
-from atento.data.files.encodings import DecodedText, decode
+from atento.data.files.encodings import DecodedText, NotText, decode
 from atento.data.records import excerpt
 from atento.errors import InputError, nearest
 
@@ -20,13 +21,13 @@ HEAD_BYTES = 2**18
 MAX_BYTES = 2**32  # decompressed; more is a mistake or an attack
 
 
-def decompress_gz(data: bytes, most: int = MAX_BYTES) -> bytes:
+def decompress_gz(data: bytes, most: int) -> bytes:
     """The first `most` bytes of gzip-compressed data."""
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as opened:
         return opened.read(most)
 
 
-def decompress_xz(data: bytes, most: int = MAX_BYTES) -> bytes:
+def decompress_xz(data: bytes, most: int) -> bytes:
     """The first `most` bytes of xz-compressed data."""
     blocks, left = [], most
     while data and left > 0:
@@ -40,6 +41,7 @@ def decompress_xz(data: bytes, most: int = MAX_BYTES) -> bytes:
 
 
 DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {".gz": decompress_gz, ".xz": decompress_xz}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}  # to read or write a part at a time
 
 
 def read_text(path: str) -> DecodedText:
@@ -50,20 +52,19 @@ def read_text(path: str) -> DecodedText:
 
 def read_exact(path: str) -> DecodedText:
     """The text of a file without NFC, which would move the columns that readers count."""
-    file = Path(path).name
-    text, encoding, notes = decode(read_bytes(path), file)
-    require_text(text, file)
-    return DecodedText(normalise_newlines(text), encoding, notes)
+    return decode_filled(read_bytes(path), Path(path).name)
 
 
-def require_text(text: str, file: str) -> None:
-    """Raise an error where a file holds nothing but white space."""
+def decode_filled(data: bytes, file: str) -> DecodedText:
+    """The decoded text with `\\n` line breaks; nothing but white space is an error."""
+    text, encoding, notes = decode(data, file)
     if not text.strip():
         raise InputError(
             f"{file}:1:1: the file is empty.",
             found=f"{len(text)} characters, all of them white space" if text else "0 bytes",
             fix="give a file with at least one row",
         )
+    return DecodedText(normalise_newlines(text), encoding, notes)
 
 
 def normalise_newlines(text: str) -> str:
@@ -71,17 +72,15 @@ def normalise_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_head(path: str, most: int = HEAD_BYTES) -> DecodedText:
+def read_head(path: str) -> DecodedText:
     """The first lines of a file, to find its format and columns; the whole text where they cannot be decoded alone."""
-    data = read_bytes(path, most)
-    if len(data) < most:
+    data = read_bytes(path, HEAD_BYTES)
+    if len(data) < HEAD_BYTES:
         return read_exact(path)
     try:
-        text, encoding, notes = decode(data[: data.rfind(b"\n") + 1] or data, Path(path).name)
-    except InputError:
+        return decode_filled(data[: data.rfind(b"\n") + 1] or data, Path(path).name)
+    except NotText:
         return read_exact(path)
-    require_text(text, Path(path).name)
-    return DecodedText(normalise_newlines(text), encoding, notes)
 
 
 def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
@@ -103,11 +102,7 @@ def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
     except IsADirectoryError:
         raise not_a_file(Path(path)) from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-        raise InputError(
-            f"{path} cannot be unpacked.",
-            found=str(error),
-            fix="copy or download the file again, or give it unpacked",
-        ) from None
+        raise cannot_unpack(path, error) from None
     except (OSError, ValueError) as error:
         raise InputError(
             f"{excerpt(path)} cannot be read.",
@@ -123,10 +118,30 @@ def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
     return unpacked
 
 
+def split_paths(source: str) -> list[str]:
+    """The paths in `a.de,a.en`; a single path where a file has that whole name."""
+    if "," not in source or Path(source).is_file():
+        return [source]
+    paths = [path.strip() for path in source.split(",")]
+    if not all(paths):
+        raise InputError(
+            f"a file name is missing in {source!r}.",
+            found=", ".join(path or "nothing" for path in paths),
+            fix="write two file names with a comma between them, e.g. train.de,train.en",
+        )
+    return paths
+
+
 def inner_name(path: str) -> str:
     """The file's name without a suffix of compression."""
     name = Path(path)
     return name.stem if name.suffix.lower() in DECOMPRESS else name.name
+
+
+def cannot_unpack(path: str | Path, error: BaseException) -> InputError:
+    """The error for a compressed file that is damaged."""
+    fix = "copy or download the file again, or give it unpacked"
+    return InputError(f"{path} cannot be unpacked.", found=str(error), fix=fix)
 
 
 def not_a_file(folder: Path) -> InputError:

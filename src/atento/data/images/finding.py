@@ -174,8 +174,9 @@ class ImageFinder:
         """The images below the folder by name, searched once."""
         if self.by_name is None:
             self.by_name = {}
-            for path in images_below(self.folder):
-                self.by_name.setdefault(normalize("NFC", PurePath(path).name), []).append(path)
+            for path in files_below(self.folder):
+                if PurePath(path).suffix.lower() in IMAGE_FORMATS:
+                    self.by_name.setdefault(normalize("NFC", PurePath(path).name), []).append(path)
         return self.by_name
 
     def infos(self) -> list[ImageInfo]:
@@ -190,8 +191,3 @@ class ImageFinder:
         known = {Path(source) for source in self.named}
         there = [path_below(self.folder, path) for paths in self.paths_by_name().values() for path in paths]
         return sorted(path.name for path in there if path.parent in places and path not in known)
-
-
-def images_below(folder: Path) -> list[str]:
-    """The images of a folder or an archive and of its sub-folders, as paths from it."""
-    return [name for name in files_below(folder) if PurePath(name).suffix.lower() in IMAGE_FORMATS]

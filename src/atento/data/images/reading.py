@@ -24,6 +24,7 @@ CAPTION = frozenset(CAPTION_NAMES.split())
 QUESTION = frozenset(QUESTION_NAMES.split())
 QUESTION_MARKS = ("?", "؟", "？")
 WORDY = 1.5  # words of a cell on average
+SHOWN = 5  # names that a note holds
 
 
 def caption_column(table: Table, taken: Iterable[int]) -> int:
@@ -39,19 +40,14 @@ def question_column(table: Table, taken: Iterable[int]) -> int:
     """The column whose cells end with a question mark, else one named as questions are; -1: none."""
     free = free_columns(table, taken)
     asking = [column for column in free if 2 * sum(map(is_asked, column.cells)) > len(column.cells)]
-    named = [column for column in free if is_named(column.name, QUESTION)]
-    best = asking or named
+    best = asking or [column for column in free if is_named(column.name, QUESTION)]
     return best[0].index if best else -1
 
 
 def free_columns(table: Table, taken: Iterable[int]) -> list[ColumnSample]:
     """The columns of text that are not taken."""
-    known = set(taken)
-    return [
-        column
-        for column in sample_columns(table)
-        if column.index not in known and column.cells and not column.is_numeric
-    ]
+    free = [column for column in sample_columns(table) if column.index not in set(taken)]
+    return [column for column in free if column.cells and not column.is_numeric]
 
 
 def is_asked(cell: str) -> bool:
@@ -59,15 +55,15 @@ def is_asked(cell: str) -> bool:
     return cell.rstrip().endswith(QUESTION_MARKS)
 
 
-SHOWN = 5  # names that a note holds
-
-
 class ImageSource(ExampleSource):
     """An image of each row, by its path."""
 
     def find(self, table: Table, recipe: DataRecipe, file: str, taken: Sequence[int]) -> Half:
-        """By name, else the first column most cells of which name images."""
-        at, finder = image_at(table, recipe), finder_of(recipe, file)
+        """By name, else the first column most cells of which name images; a folder of images has one."""
+        named = -1 if table.kind == "images" else find_column(table, recipe.source, "data.source")
+        at, finder = named if named >= 0 else image_column(table), finder_of(recipe, file)
+        if at < 0:
+            raise no_column(table, "images", "source")
 
         def value(table: Table, row: int, column: int) -> str | Refusal:
             return image_of(table, row, column, finder)
@@ -106,15 +102,6 @@ class ImageQuestionSource(ExampleSource):
             (*image.guesses, *question.guesses),
             closing_notes=image.closing_notes,
         )
-
-
-def image_at(table: Table, recipe: DataRecipe) -> int:
-    """The column of the images, as named or as found; a folder of images has one, whatever it is called."""
-    named = -1 if table.kind == "images" else find_column(table, recipe.source, "data.source")
-    found = named if named >= 0 else image_column(table)
-    if found < 0:
-        raise no_column(table, "images", "source")
-    return found
 
 
 def finder_of(recipe: DataRecipe, file: str) -> ImageFinder:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from atento.data.columns.roles import label_column, sample_columns
 from atento.data.examples.pairs import COMMA, ExampleSource, Half, empty_cell, find_column
 from atento.data.files.opening import read_bytes
-from atento.data.records import LIST_SEPARATOR, Records, Refusal, counted, in_words
+from atento.data.records import LIST_SEPARATOR, Refusal, counted, in_words
 from atento.data.sequences.long import LongColumns, SequenceProblem, fill_missing, find_cases, fold_cases
 from atento.data.tables.arrays import read_case_arrays
 from atento.data.tables.number_lists import is_sequence
@@ -52,14 +53,8 @@ class Sequences:
 
     def half(self, recipe: DataRecipe, roles: dict[str, str]) -> Half:
         """The sources of examples."""
-        return Half(
-            self.table,
-            tuple(self.columns),
-            lambda row: self.text(row, recipe),
-            {},
-            roles,
-            closing_notes=lambda: self.notes(recipe),
-        )
+        value, notes = partial(self.text, recipe=recipe), partial(self.notes, recipe)
+        return Half(self.table, tuple(self.columns), value, {}, roles, closing_notes=notes)
 
     def uneven(self, row: int, lengths: Sequence[int]) -> Refusal:
         """The refusal of a row whose channels are of unlike length."""
@@ -70,16 +65,14 @@ class Sequences:
     def refusal(self, row: int, fault: SequenceProblem) -> Refusal:
         """What is wrong, at its place in the file; of a list in a cell, where the list begins."""
         table, column = self.table, self.columns[min(fault.channel, len(self.columns) - 1)]
-        cell = table.rows[row][column]
+        is_list = LIST_SEPARATOR in table.rows[row][column] or table.kind in ("parquet", "jsonl")
         if table.locate_number is not None:
-            file, line, at = table.locate_number(table.lines[row], fault.step, fault.channel)
+            place = table.locate_number(table.lines[row], fault.step, fault.channel)
+        elif is_list or len(self.columns) > 1:
+            place = table.place(row, column)
         else:
-            file, line, at = table.place(row, column)
-            after = table.place(row, column + 1)
-            if LIST_SEPARATOR not in cell and table.kind not in ("parquet", "jsonl") and len(self.columns) == 1:
-                quote = after.line == line and after.column - at - len(cell) >= 2  # a delimiter alone takes one
-                at += quote + fault.problem.at
-        return Refusal(file, line, at, *fault.problem[1:])
+            place = table.place_inside(row, column, fault.problem.at)
+        return fault.problem.refusal(place)
 
     def notes(self, recipe: DataRecipe) -> tuple[str, ...]:
         """What was filled."""
@@ -95,7 +88,7 @@ class SequenceSource(ExampleSource):
         """The table of a file; of arrays, with time on the axis that the recipe names."""
         if kind_by_name(file) == "npz" and recipe.time:
             name = Path(file).name
-            return table_of(read_case_arrays(read_bytes(file), name, time=recipe.time), name, "npz", "", False, "skip")
+            return table_of(read_case_arrays(read_bytes(file), name, time=recipe.time), name, "npz")
         named = [name for name in (*names, recipe.label, recipe.target, recipe.series, recipe.time) if name]
         return super().open(recipe, file, named)
 
@@ -120,7 +113,9 @@ class SequenceSource(ExampleSource):
                 found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
                 fix="name it: --set data.source=..., or the column that tells cases apart: --set data.series=...",
             )
-        return Sequences(folded(table, fold_columns(table_records(table), wide)), [0]).half(recipe, {})
+        folded = fold_columns(table.columns, table.rows, wide, table.locate)
+        parts = {**folded._asdict(), "rows": tuple(folded.rows), "notes": table.notes + folded.notes}
+        return Sequences(replace(table, kind="sequences", **parts), [0]).half(recipe, {})
 
 
 def of_cases(table: Table, long: LongColumns, recipe: DataRecipe) -> Half:
@@ -182,29 +177,3 @@ def unlisted(cell: str, *, channels_first: bool = False) -> str:
     if channels_first and len({len(item) for item in items}) == 1:
         return " ".join(map(",".join, zip(*items, strict=True)))
     return " ".join(map(",".join, items))
-
-
-def table_records(table: Table) -> Records:
-    """The rows of a table as its reader found them."""
-    return Records(
-        table.columns,
-        list(table.rows),
-        list(table.lines),
-        list(table.refused),
-        table.locate,
-        table.notes,
-        table.locate_number,
-    )
-
-
-def folded(table: Table, records: Records) -> Table:
-    """The same table with the rows that were made of its own."""
-    return replace(
-        table,
-        columns=records.columns,
-        rows=tuple(records.rows),
-        notes=records.notes,
-        kind="sequences",
-        locate=records.locate,
-        locate_number=records.locate_number,
-    )

@@ -50,7 +50,8 @@ def find_cases(table: Table, *, case: int = -1, time: int = -1, label: int = -1)
     """The columns of a table in long form, as given or as guessed; None where the table has another form."""
     table = with_decimal_points(table)
     if case < 0:
-        case = next((at for at in columns_named(table, CASES) if identifies_cases(table, at)), -1)
+        distinct = {at: len({row[at] for row in table.rows}) for at in columns_named(table, CASES)}
+        case = next((at for at, count in distinct.items() if 2 <= count <= len(table.rows) / STEPS), -1)
     if case < 0:
         return None
     if time < 0:
@@ -66,12 +67,6 @@ def find_cases(table: Table, *, case: int = -1, time: int = -1, label: int = -1)
 def columns_named(table: Table, names: frozenset[str]) -> list[int]:
     """The columns with one of these names, also as in `case_id`."""
     return [at for at, name in enumerate(table.columns) if is_named(name, names)]
-
-
-def identifies_cases(table: Table, column: int) -> bool:
-    """Whether a column has several distinct cells, each in several rows."""
-    distinct = len({row[column] for row in table.rows})
-    return distinct >= 2 and STEPS * distinct <= len(table.rows)
 
 
 def is_constant_per_case(table: Table, case: int, column: int) -> bool:
@@ -233,10 +228,8 @@ def fill_missing(text: str, gaps: Gaps, *, channels: int = 0) -> FilledSequence 
     there = np.array([[not is_missing(cell) for cell in step] for step in steps])
     empty = np.flatnonzero(~there.any(axis=0))
     if len(empty):
-        problem = ParseProblem(
-            0, f"channel {empty[0] + 1} has no number at all.", excerpt(text), "leave the sequence out"
-        )
-        return SequenceProblem(problem, 0, int(empty[0]))
+        problem = f"channel {empty[0] + 1} has no number at all."
+        return SequenceProblem(ParseProblem(0, problem, excerpt(text), "leave the sequence out"), 0, int(empty[0]))
     numbers = np.where(there, np.array(whole, dtype=np.float64), np.nan)  # (T, C)
     filled = numbers if not missing else np.stack([FILLS[gaps](channel) for channel in numbers.T], axis=1)
     cells = [

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from atento.data.records import SKIP_BAD_ROWS, Place, Refusal, counted, excerpt, in_words, stop_or_skip
+from atento.data.records import SKIP_BAD_ROWS, Place, Refusal, counted, excerpt, in_words, may_skip, stop_or_skip
 from atento.data.series.columns import SeriesColumns
 from atento.data.series.covariates import Covariates
 from atento.data.series.grid import Grid, and_more, error_at
@@ -23,11 +23,7 @@ TIME_FIX = "write it as 2016-07-31 or 2016-07-31 14:00"
 
 
 def usable_rows(
-    typed: TypedTable,
-    columns: SeriesColumns,
-    timestamps: Timestamps | None,
-    covariates: Covariates,
-    recipe: DataRecipe,
+    typed: TypedTable, columns: SeriesColumns, timestamps: Timestamps | None, covariates: Covariates, recipe: DataRecipe
 ) -> tuple[Integers, tuple[Refusal, ...]]:
     """The rows whose cells can all be read, and a refusal for each of the others; the first one stops."""
     wrong: dict[int, int] = {}  # row -> its first wrong column
@@ -44,13 +40,18 @@ def usable_rows(
         add(typed.numbers(at).invalid, at)
     fills = recipe.gaps == "stop"  # a row that is left out leaves a gap, which would stop next
     skip_option = f"{SKIP_BAD_ROWS} --set data.gaps=linear" if fills else SKIP_BAD_ROWS
-    stopping = recipe.bad_rows == "stop" and len(wrong) > 1
+    all_wrong = len(typed.table.refused) + len(wrong)
+    few = may_skip(all_wrong, len(typed) - len(wrong), recipe.bad_rows)
+    if few and fills and recipe.bad_rows < 1:  # where gaps are filled, the few rows need no further key
+        skip_option = "--set data.gaps=linear"
+    bad_rows = 0.0 if fills and recipe.bad_rows < 1 else recipe.bad_rows
+    stopping = len(wrong) > 1 and not may_skip(all_wrong, len(typed) - len(wrong), bad_rows)
     listed = sorted(wrong)[:1] if stopping else sorted(wrong)
     refused = [*typed.table.refused, *(cell_refusal(typed, row, wrong[row], columns) for row in listed)]
     if refused and stopping:
         first = min(refused, key=lambda each: (each.line, each.column))
-        raise first.error(others=len(typed.table.refused) + len(wrong) - 1, skip_option=skip_option)
-    ordered = stop_or_skip(refused, recipe.bad_rows, skip_option=skip_option)
+        raise first.error(others=all_wrong - 1, skip_option=skip_option)
+    ordered = stop_or_skip(refused, bad_rows, used=len(typed) - len(wrong), skip_option=skip_option)
     usable = np.ones(len(typed), bool)
     usable[list(wrong)] = False
     if not usable.any():

@@ -202,20 +202,12 @@ def duplicate(rows: SeriesRows, at: int, count: int, locator: RowLocator) -> Inp
     here, before = int(rows.row[at]), int(rows.row[at - 1])
     found = f"{locator.time_text(here)} in line {locator.place(before).line} too{and_more(count)}"
     if locator.repeated_hour(here):
-        return error_at(
-            locator.place(here),
-            "this hour is there twice, as when clocks are set back.",
-            found=found,
-            fix="write times with their zone, as 2016-10-30 02:00+01:00, or pass --set data.duplicates=mean",
-            settings={"data.duplicates": "mean"},
-        )
-    return error_at(
-        locator.place(here),
-        "an earlier row has the same timestamp.",
-        found=found,
-        fix="delete one, or pass --set data.duplicates=first, last or mean; --set data.series=... tells series apart",
-        settings={"data.duplicates": "first"},
-    )
+        problem, setting = "this hour is there twice, as when clocks are set back.", "mean"
+        fix = "write times with their zone, as 2016-10-30 02:00+01:00, or pass --set data.duplicates=mean"
+    else:
+        problem, setting = "an earlier row has the same timestamp.", "first"
+        fix = "delete one, or pass --set data.duplicates=first, last or mean; --set data.series=... tells series apart"
+    return error_at(locator.place(here), problem, found=found, fix=fix, settings={"data.duplicates": setting})
 
 
 def group_means(values: Numbers, starts: Integers) -> Numbers:

@@ -11,7 +11,7 @@ import numpy as np
 
 from atento.data.examples.pairs import nothing_left
 from atento.data.files.opening import inner_name, read_bytes
-from atento.data.records import Place, Refusal, counted, in_words, stop_or_skip
+from atento.data.records import Place, Refusal, counted, in_words
 from atento.data.series.cleaning import (
     CellLocator,
     fill_gaps,
@@ -22,12 +22,7 @@ from atento.data.series.cleaning import (
     usable_rows,
 )
 from atento.data.series.columns import COLUMN_KEYS, SeriesColumns, describe_guesses, find_columns, number_series
-from atento.data.series.covariates import (
-    CATEGORY_MARK,
-    Covariates,
-    pivot_variables,
-    read_covariates,
-)
+from atento.data.series.covariates import CATEGORY_MARK, Covariates, pivot_variables, read_covariates
 from atento.data.series.frequency import date_range, frequency_text
 from atento.data.series.grid import (
     Grid,
@@ -84,7 +79,7 @@ def read_series(recipe: DataRecipe, file: str) -> SeriesSet:
     names = [name.partition(CATEGORY_MARK)[0].strip() for name in named]
     table = read_source(file, header=recipe.header, names=[name for name in names if name])
     if not table.rows:
-        raise nothing_left(table.file, stop_or_skip(table.refused, recipe.bad_rows))
+        raise nothing_left(table.file, table.refused)
     return series_of(table, recipe)
 
 

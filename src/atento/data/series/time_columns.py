@@ -177,13 +177,9 @@ def timestamps_from_text(cells: Sequence[str], *, to_utc: bool) -> Timestamps:
         notes += ("all times are midnight in their zone: they are days",)
         return Timestamps(local, valid, True, notes, ambiguous=ambiguous)
     shift = np.where(parsed.offset == NO_ZONE, 0, parsed.offset) * 60_000_000
-    zones = "of several zones" if len(offsets) > 1 else f"at {offset_text(int(offsets[0]))}"
+    sign, minutes = "-" if offsets[0] < 0 else "+", abs(int(offsets[0]))
+    zones = "of several zones" if len(offsets) > 1 else f"at {sign}{minutes // 60:02}:{minutes % 60:02}"
     return Timestamps(local - shift, valid, True, (*notes, f"times {zones} are converted to UTC"), ambiguous=ambiguous)
-
-
-def offset_text(minutes: int) -> str:
-    """A UTC offset as `+02:00`."""
-    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 def resolve_day_or_month(parsed: TimestampCells) -> tuple[Integers, Mask, tuple[str, ...], bool]:

@@ -78,11 +78,6 @@ class TimestampCells(NamedTuple):
     two_digit_years: bool  # whether years have two digits
 
 
-def shape_of(cell: str) -> str:
-    """The shape of a cell: the cell with zeros for its digits."""
-    return cell.strip().translate(DIGITS)
-
-
 def are_timestamps(cells: Sequence[str], share: float) -> bool:
     """Whether at least this share of the cells are valid dates, with or without a time of day."""
     found = parse_timestamps(cells)
@@ -127,7 +122,7 @@ def by_shape(cells: Sequence[str]) -> Iterator[tuple[str, Characters, Integers]]
         if len(rows) == 1 and len(left):  # hardly a column of timestamps: the other cells one by one
             seen: dict[str, list[int]] = {}
             for row in left:
-                seen.setdefault(shape_of(stripped[row]), []).append(row)
+                seen.setdefault(stripped[row].translate(DIGITS), []).append(row)
             yield from ((shape, characters[several], np.array(several)) for shape, several in seen.items())
             return
 

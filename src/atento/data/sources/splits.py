@@ -1,39 +1,36 @@
-"""Which files of a folder are the training, validation and test data of one set, by their names."""
+"""The training, validation and test files of one set, by their names: in a folder, or beside a training file.
+
+A file beside is taken where its format and columns are those of the training file.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from atento.data.files.archives import is_zip
 from atento.data.files.image_names import is_image_name
-from atento.data.files.opening import file_names, inner_name
+from atento.data.files.opening import file_names, inner_name, read_head, split_paths
 from atento.data.records import in_words
-from atento.data.tables.parallel import split_paths
+from atento.data.tables.parallel import read_parallel
+from atento.data.tables.sniffing import kind_by_name
+from atento.data.tables.table import Table, table_from_text
+from atento.errors import AtentoError
+from atento.spec import DataRecipe
 
 Split = Literal["train", "valid", "test"]
 
-SPLIT_NAMES: dict[str, Split] = {
-    "train": "train",
-    "training": "train",
-    "trn": "train",
-    "valid": "valid",
-    "validation": "valid",
-    "val": "valid",
-    "dev": "valid",
-    "devel": "valid",
-    "development": "valid",
-    "trial": "valid",
-    "test": "test",
-    "tst": "test",
-    "testing": "test",
+NAMES: dict[Split, str] = {
+    "train": "train training trn",
+    "valid": "valid validation val dev devel development trial",
+    "test": "test tst testing",
 }
+SPLIT_NAMES = {name: split for split, names in NAMES.items() for name in names.split()}
 SPLIT_IN_NAME = re.compile(rf"(?:^|[a-z]\d+|[^a-z])({'|'.join(sorted(SPLIT_NAMES, key=len, reverse=True))})(?![a-z])")
 NOT_DATA = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|changelog|labels?|classes|label_names|class_names|emotions|categories)\b.*|.*\.(?:md|toml|py|sh)"
 )
 SHORT_FORMATS = frozenset({"csv", "tsv", "txt", "tab", "bio", "iob", "zip", "pq", "ner", "pos", "ts", "npz"})
-
-
 SIBLINGS: tuple[Split, Split] = ("valid", "test")
 
 
@@ -41,9 +38,61 @@ class SplitFiles(NamedTuple):
     """Training, validation and test files, written as for `data.train`; empty where there are none."""
 
     train: str
-    valid: str
-    test: str
+    valid: str = ""
+    test: str = ""
     notes: tuple[str, ...] = ()
+
+
+def find_splits(data: DataRecipe) -> tuple[dict[str, str], list[str]]:
+    """Recipe keys for the splits of a folder or the siblings of a file that the user did not name, and notes."""
+    found: dict[str, str] = {}
+    notes: list[str] = []
+    valid, test = "", ""
+    if Path(data.train).is_dir():
+        splits = splits_in(data.train)
+        if splits is None:
+            return {}, []
+        found["data.train"], valid, test = splits.train, splits.valid, splits.test
+        notes += splits.notes
+    elif data.siblings == "auto":
+        valid, test = siblings_of(data.train)
+    if data.siblings == "no":
+        return found, notes
+    train = found.get("data.train", data.train)
+    wanted: dict[Split, tuple[str, str]] = {"valid": (data.valid, valid), "test": (data.test, test)}
+    for split, (given, sibling) in wanted.items():
+        if given or not sibling:
+            continue
+        names = ",".join(Path(path).name for path in split_paths(sibling))
+        reason = difference(train, sibling)
+        if reason:
+            notes.append(f"{names} beside it is not taken as data.{split}: {reason}")
+        else:
+            found[f"data.{split}"] = sibling
+            notes.append(f"{names} beside it is data.{split}; --set data.siblings=no leaves it aside")
+    return found, notes
+
+
+def difference(train: str, other: str) -> str:
+    """Why two files cannot be splits of one set: another format or other columns; empty where they can."""
+    if any(is_zip(path) or Path(path).is_dir() or kind_by_name(path) in ("parquet", "npz") for path in (train, other)):
+        return ""
+    try:
+        first, second = read_first_rows(train), read_first_rows(other)
+    except AtentoError as error:
+        return error.problem
+    if first.kind != second.kind:
+        return f"it is {second.kind}, not {first.kind}"
+    named = first.header and second.header
+    if len(first.columns) != len(second.columns) or (named and first.columns != second.columns):
+        return f"its columns are {', '.join(second.columns)}, not {', '.join(first.columns)}"
+    return ""
+
+
+def read_first_rows(source: str) -> Table:
+    """The table of the first rows of a file; of parallel files, all rows."""
+    paths = split_paths(source)
+    return read_parallel(paths) if len(paths) > 1 else table_from_text(read_head(source), source)
 
 
 def split_of(name: str) -> Split | None:
@@ -58,8 +107,7 @@ def splits_in(folder: str) -> SplitFiles | None:
     inner = splits_in_subfolders(place)
     if inner is not None:
         return inner
-    names = data_names(place)
-    groups = group_parallel(names)
+    groups = group_parallel(data_names(place))
     training = [group for group in groups if split_of(group[0]) == "train"]
     if training:
         main = max(training, key=lambda group: sum((place / name).stat().st_size for name in group))
@@ -67,13 +115,18 @@ def splits_in(folder: str) -> SplitFiles | None:
         if len(training) > 1:
             others = [",".join(group) for group in training if group != main]
             notes.append(f"{in_words(others)} left aside: the largest training file is taken")
-        valid, test = (",".join(matching_files(main, groups, split)) for split in SIBLINGS)
-        return in_folder(place, ",".join(main), valid, test, notes)
+        valid, test = (paths_in(place, matching_files(main, groups, split)) for split in SIBLINGS)
+        return SplitFiles(paths_in(place, main), valid, test, tuple(notes))
     folders = [path for path in place.iterdir() if path.is_dir() and not path.name.startswith(".")]
     if len(groups) == 1 and not folders:
-        main = groups[0]
-        return in_folder(place, ",".join(main), "", "", [f"{place.name or place}: {in_words(main)} is the data"])
+        note = f"{place.name or place}: {in_words(groups[0])} is the data"
+        return SplitFiles(paths_in(place, groups[0]), notes=(note,))
     return None
+
+
+def paths_in(place: Path, names: Iterable[str]) -> str:
+    """The paths of files in a folder, written as for `data.train`."""
+    return ",".join(str(place / name) for name in names)
 
 
 def data_names(place: Path) -> list[str]:
@@ -83,15 +136,15 @@ def data_names(place: Path) -> list[str]:
 
 def splits_in_subfolders(place: Path) -> SplitFiles | None:
     """The splits in sub-folders such as `train` and `test`, each with one text a file."""
-    found: dict[Split, str] = {}
+    found: dict[Split | None, Path] = {}
     for path in sorted(place.iterdir()):
-        split = split_of(path.name)
-        if path.is_dir() and split is not None:
-            found.setdefault(split, path.name)
+        if path.is_dir():
+            found.setdefault(split_of(path.name), path)
     if "train" not in found:
         return None
-    note = f"{place.name or place}: {found['train']} is the training part"
-    return in_folder(place, found["train"], found.get("valid", ""), found.get("test", ""), [note])
+    note = f"{place.name or place}: {found['train'].name} is the training part"
+    valid, test = (str(found.get(split, "")) for split in SIBLINGS)
+    return SplitFiles(str(found["train"]), valid, test, (note,))
 
 
 def siblings_of(source: str) -> tuple[str, str]:
@@ -103,9 +156,8 @@ def siblings_of(source: str) -> tuple[str, str]:
     names = data_names(place)
     main = [path.name for path in paths]
     groups = group_parallel(names) if len(main) > 1 else [[name] for name in names]
-    valid, test = (",".join(matching_files(main, groups, split)) for split in SIBLINGS)
-    found = in_folder(place, "", valid, test, [])
-    return found.valid, found.test
+    valid, test = (paths_in(place, matching_files(main, groups, split)) for split in SIBLINGS)
+    return valid, test
 
 
 def group_parallel(names: Iterable[str]) -> list[list[str]]:
@@ -144,12 +196,3 @@ def without_split_name(name: str) -> str:
         return stem
     cut = stem[: found[-1].start(1)] + stem[found[-1].end(1) :]
     return re.sub(r"[\W_]+", "-", cut).strip("-")
-
-
-def in_folder(place: Path, train: str, valid: str, test: str, notes: Sequence[str]) -> SplitFiles:
-    """The splits with the folder before their names."""
-
-    def within(names: str) -> str:
-        return ",".join(str(place / name) for name in names.split(",")) if names else ""
-
-    return SplitFiles(within(train), within(valid), within(test), tuple(notes))

@@ -6,6 +6,7 @@ Time series are arrays (T,), (T, C) or (N, T, C): a row for each time step. Labe
 
 import io
 import zipfile
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +109,8 @@ def read_case_arrays(data: bytes, file: str, *, time: str = "") -> Records:
     named = [one for one in LABEL_NAMES if not suffix or one.removeprefix("y") == suffix or not one.startswith("y")]
     if any(array.ndim == 1 and len(array) == len(values) for array in arrays.values()):
         label_name, labels = find_array(arrays, named, file, sides=(1,), what="labels", rows=len(values))
-        columns.append(tuple(map(label_text, labels.tolist())))
+        whole = (int(one) if isinstance(one, float) and one.is_integer() else one for one in labels.tolist())
+        columns.append(tuple(map(str, whole)))
         notes.append(f"{label_name} holds the labels")
         name = f"{name} and {label_name}"
     unread = [other for other in arrays if other not in name.split(" and ")]
@@ -128,13 +130,7 @@ def read_case_arrays(data: bytes, file: str, *, time: str = "") -> Records:
 
 
 def find_array(
-    arrays: Arrays,
-    names: tuple[str, ...] | list[str],
-    file: str,
-    *,
-    sides: tuple[int, ...],
-    what: str,
-    rows: int = 0,
+    arrays: Arrays, names: Sequence[str], file: str, *, sides: tuple[int, ...], what: str, rows: int = 0
 ) -> tuple[str, NDArray[np.generic]]:
     """The array with one of these names, else the only one with so many axes."""
     fits = {
@@ -184,11 +180,4 @@ def real_steps(case: NDArray[np.generic]) -> int:
 def write_case(case: NDArray[np.generic]) -> str:
     """A case (T, C) as one text, all digits of a number written."""
     steps = (case.astype(np.int64) if case.dtype.kind == "b" else case).tolist()
-    if case.shape[1] == 1:
-        return " ".join(repr(step[0]) if step[0] == step[0] else MISSING_NUMBER for step in steps)
     return " ".join(",".join(repr(number) if number == number else MISSING_NUMBER for number in step) for step in steps)
-
-
-def label_text(label: object) -> str:
-    """A label as text; a whole number without decimals."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -6,7 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from atento.data.records import LIST_SEPARATOR, Records, Refusal, counted, excerpt, join_items, split_items
+from atento.data.records import (
+    LIST_SEPARATOR,
+    Records,
+    Refusal,
+    Row,
+    collect,
+    counted,
+    excerpt,
+    join_items,
+    split_items,
+)
 
 LIST = re.compile(r"\[.*\]", re.DOTALL)
 QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|\s|$)""", re.DOTALL)
@@ -39,20 +49,20 @@ def holds_lists(cells: list[str]) -> bool:
 
 def parse_list_column(records: Records, column: int) -> Records:
     """The rows with the lists of one column parsed."""
-    rows: list[tuple[str, ...]] = []
-    lines: list[int] = []
-    refused = list(records.refused)
-    for row, line in zip(records.rows, records.lines, strict=True):
+    name = repr(records.columns[column])
+
+    def parsed(row: Row, line: int) -> Row | Refusal:
         items = read_list(row[column].strip())
-        if items is None:
-            fix = "write it as a list, e.g. ['a', 'b']"
-            problem = f"the column {records.columns[column]!r} holds lists, and this is none."
-            refused.append(Refusal(*records.locate(line, column), problem, found=excerpt(row[column]), fix=fix))
-        else:
-            rows.append((*row[:column], join_items(items), *row[column + 1 :]))
-            lines.append(line)
-    note = f"column {records.columns[column]!r} holds lists ({counted(len(rows), 'row')})"
-    return records._replace(rows=rows, lines=lines, refused=refused, notes=(*records.notes, note))
+        if items is not None:
+            return (*row[:column], join_items(items), *row[column + 1 :])
+        problem, fix = f"the column {name} holds lists, and this is none.", "write it as a list, e.g. ['a', 'b']"
+        return Refusal(*records.locate(line, column), problem, found=excerpt(row[column]), fix=fix)
+
+    rows, lines, refused = collect(
+        (line, parsed(row, line)) for row, line in zip(records.rows, records.lines, strict=True)
+    )
+    notes = (*records.notes, f"column {name} holds lists ({counted(len(rows), 'row')})")
+    return records._replace(rows=rows, lines=lines, refused=records.refused + refused, notes=notes)
 
 
 def read_list(cell: str) -> list[str] | None:

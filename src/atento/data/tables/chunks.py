@@ -1,21 +1,16 @@
 """A file larger than memory as a sequence of chunks: small files of the same format, one at a time."""
 
-import gzip
-import lzma
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
-from atento.data.files.opening import inner_name
+from atento.data.files.opening import OPENERS, inner_name
 from atento.data.tables.sniffing import kind_by_name
 
-LARGE_FILE = 200 * 2**20  # bytes; smaller files are read whole
-COMPRESSION_RATIO = 8  # of text, about
 CHUNK_BYTES = 4 * 2**20
 CHUNK_ROWS = 20_000  # of a Parquet file at a time
-UNSPLITTABLE = ("conll", "ts", "arff", "npz", "npy")  # rows of many lines, or a header that all rows need
 
 
 class FileChunk(NamedTuple):
@@ -26,30 +21,13 @@ class FileChunk(NamedTuple):
     share: float  # of the whole file that was read so far
 
 
-def is_large(source: str) -> bool:
-    """Whether a file is too large to be read whole."""
-    path = Path(source)
-    if not path.is_file() or path.suffix.lower() == ".zip" or kind_by_name(source) in UNSPLITTABLE:
-        return False
-    size = path.stat().st_size
-    return size > (LARGE_FILE // COMPRESSION_RATIO if path.suffix.lower() in (".gz", ".xz") else LARGE_FILE)
-
-
-def open_decompressed(path: str) -> IO[bytes] | gzip.GzipFile | lzma.LZMAFile:
-    """A file opened for reading bytes, decompressed as they are read."""
-    suffix = Path(path).suffix.lower()
-    if suffix == ".gz":
-        return gzip.open(path)
-    return lzma.open(path) if suffix == ".xz" else Path(path).open("rb")
-
-
 def chunks_of(path: str, *, header: bool) -> Generator[FileChunk, None, None]:
     """The chunks in order; each ends where a row ends. With `header`, every chunk begins with the first line."""
     kind = kind_by_name(path)
     if kind == "parquet":
         yield from parquet_chunks(path)
         return
-    with open_decompressed(path) as file, tempfile.TemporaryDirectory() as folder:
+    with OPENERS.get(Path(path).suffix.lower(), open)(path, "rb") as file, tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / inner_name(path)
         whole = max(1, Path(path).stat().st_size)
         before, first, rest = 0, b"", b""

@@ -34,6 +34,8 @@ METADATA_NAMES = """
 WORD_NAMES = "words word tokens token forms form palabras wörter mots parole слова text sentence"
 TAG_NAMES = "tags tag labels label pos upos xpos ner ner_tags pos_tags bio iob slots entities etiquetas chunk"
 ENTITY_NAMES = "ner entities entity slots slot bio iob iob2"
+WORD_OF_ROW_NAMES = "word token form palabra wort mot parola слово 词"  # in tables with one word a row
+SENTENCE_NAMES = "sentence sent satz frase oración oracion phrase zin предложение 句子"
 
 TEXT = frozenset(TEXT_NAMES.split())
 LABEL = frozenset(LABEL_NAMES.split())
@@ -42,27 +44,16 @@ METADATA = frozenset(METADATA_NAMES.split())
 WORDS = frozenset(WORD_NAMES.split())
 TAGS = frozenset(TAG_NAMES.split())
 ENTITIES = frozenset(ENTITY_NAMES.split())
+WORD_OF_ROW = frozenset(WORD_OF_ROW_NAMES.split())
+SENTENCE = frozenset(SENTENCE_NAMES.split())
 
 # Names of two columns of texts that are compared, the surest first; in lower case without punctuation.
 TWO_TEXTS = (
-    ("premise", "hypothesis"),
-    ("sentence1", "sentence2"),
-    ("sentencea", "sentenceb"),
-    ("question1", "question2"),
-    ("texta", "textb"),
-    ("text1", "text2"),
-    ("s1", "s2"),
-    ("q1", "q2"),
-    ("question", "passage"),
-    ("question", "sentence"),
-    ("question", "context"),
-    ("query", "passage"),
-    ("query", "document"),
-    ("claim", "evidence"),
-    ("frase1", "frase2"),
-    ("satz1", "satz2"),
-    ("premisa", "hipótesis"),
-)
+    ("premise", "hypothesis"), ("sentence1", "sentence2"), ("sentencea", "sentenceb"), ("question1", "question2"),
+    ("texta", "textb"), ("text1", "text2"), ("s1", "s2"), ("q1", "q2"), ("question", "passage"),
+    ("question", "sentence"), ("question", "context"), ("query", "passage"), ("query", "document"),
+    ("claim", "evidence"), ("frase1", "frase2"), ("satz1", "satz2"), ("premisa", "hipótesis"),
+)  # fmt: skip
 
 
 def is_named(name: str, known: frozenset[str]) -> bool:

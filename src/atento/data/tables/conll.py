@@ -5,22 +5,18 @@ Each cell is a list. A sentence with a line that cannot be read is refused at th
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from atento.data.records import LIST_SEPARATOR, Place, Records, Refusal, counted, excerpt, in_words, join_items
-from atento.data.tables.column_names import is_named
+from atento.data.tables.column_names import SENTENCE, WORD_OF_ROW, is_named
 from atento.data.tables.sniffing import DOCUMENT_START, WORD_ID, is_blank
 
 CONLLU_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
 CONLLU_FIELDS = (1, 2, 3, 4, 5, 7)  # their indices among the ten fields
 CONLLU_WIDTH = 10
 COMMENT = re.compile(r"#\s+[\w.:-]+(?:\s*=|\s+\S+\s*$)|#\s*$")
-SENTENCE = frozenset(
-    {"sentence", "sent", "satz", "frase", "oración", "oracion", "phrase", "zin", "предложение", "句子"}
-)
-WORD = frozenset({"word", "token", "form", "palabra", "wort", "mot", "parola", "слово", "词"})
 SAMPLE = 1000
 
 
@@ -42,8 +38,9 @@ def read_conll(text: str, file: str) -> Records:
     refused = [problem for block in blocks if (problem := first_problem(block, width, file, tabbed)) is not None]
     broken = {refusal.line for refusal in refused}
     whole = [block for block in blocks if not broken & {line.number for line in block}]
-    skip = int(width > 2 and counts_words(whole))
-    names = column_names(width - skip)
+    numbered = whole and all(line.fields[0] == str(at) for block in whole for at, line in enumerate(block, start=1))
+    skip = int(width > 2 and bool(numbered))
+    names = ("words", *map(str, range(2, width - skip)), "tags") if width - skip > 1 else ("words",)
     rows = [
         tuple(map(LIST_SEPARATOR.join, zip(*(line.fields[skip:] for line in block), strict=True))) for block in whole
     ]
@@ -54,13 +51,6 @@ def read_conll(text: str, file: str) -> Records:
         return Place(file, line, field_column(lines[line - 1], number + skip, tabbed))
 
     return Records(names, rows, starts, refused, locate, notes)
-
-
-def column_names(width: int) -> tuple[str, ...]:
-    """The names `words`, numbers, `tags`."""
-    if width == 1:
-        return ("words",)
-    return ("words", *(str(number) for number in range(2, width)), "tags")
 
 
 def sentence_blocks(lines: Sequence[str], tabbed: bool) -> Iterator[list[ConllLine]]:
@@ -85,21 +75,20 @@ def without_comments(block: list[ConllLine], width: int) -> list[ConllLine]:
     return []
 
 
-def counts_words(blocks: Sequence[list[ConllLine]]) -> bool:
-    """Whether the first column is the number of the word in its sentence."""
-    return bool(blocks) and all(line.fields[0] == str(at) for block in blocks for at, line in enumerate(block, start=1))
-
-
 def first_problem(block: list[ConllLine], width: int, file: str, tabbed: bool) -> Refusal | None:
     """The refusal of a sentence at its first line with too many, too few or empty fields."""
     for line in block:
         if len(line.fields) != width:
             return wrong_width(line, width, file, tabbed)
         if not all(map(str.strip, line.fields)):
-            at = next(at for at, field in enumerate(line.fields) if not field.strip())
-            column = field_column(line.text, at, tabbed)
-            return problem_at(file, line, column, f"field {at + 1} is empty.", "write what is missing between the tabs")
+            return empty_field(line, file, tabbed, "write what is missing between the tabs")
     return None
+
+
+def empty_field(line: ConllLine, file: str, tabbed: bool, fix: str) -> Refusal:
+    """The refusal of a line at its first empty field."""
+    at = next(at for at, field in enumerate(line.fields) if not field.strip())
+    return problem_at(file, line, field_column(line.text, at, tabbed), f"field {at + 1} is empty.", fix)
 
 
 def wrong_width(line: ConllLine, width: int, file: str, tabbed: bool) -> Refusal:
@@ -120,13 +109,8 @@ def problem_at(file: str, line: ConllLine, column: int, problem: str, fix: str) 
 
 def field_column(line: str, at: int, tabbed: bool) -> int:
     """The column, from 1, of a field; one past the end of the line where there is no such field."""
-    starts = [0, *(found.end() for found in re.finditer("\t", line))] if tabbed else word_starts(line)
+    starts = [found.start() for found in re.finditer(r"(?:^|(?<=\t))" if tabbed else r"\S+", line)]
     return starts[at] + 1 if at < len(starts) else len(line) + 1
-
-
-def word_starts(line: str) -> list[int]:
-    """The index of the first letter of each word of a line."""
-    return [found.start() for found in re.finditer(r"\S+", line)]
 
 
 def read_conllu(text: str, file: str) -> Records:
@@ -177,9 +161,7 @@ def first_conllu_problem(words: list[ConllLine], file: str) -> Refusal | None:
                 return problem_at(file, line, 1, f"word {expected} is expected here.", fix)
             expected += 1
         if not all(map(str.strip, line.fields)):
-            empty = next(at for at, field in enumerate(line.fields) if not field.strip())
-            column = field_column(line.text, empty, True)
-            return problem_at(file, line, column, f"field {empty + 1} is empty.", "write _ for nothing")
+            return empty_field(line, file, True, "write _ for nothing")
     if expected == 1:
         return problem_at(file, words[0], 1, "the sentence has no words.", "give it words, or delete it")
     return None
@@ -187,7 +169,8 @@ def first_conllu_problem(words: list[ConllLine], file: str) -> Refusal | None:
 
 def fold_words(records: Records) -> Records | None:
     """A table with one word a row as one row a sentence; None for any other table."""
-    words, sentences = word_column(records), sentence_column(records)
+    words = column_of(records, WORD_OF_ROW, lambda cells: sum(" " in cell for cell in cells) <= 0.02 * len(cells))
+    sentences = column_of(records, SENTENCE, names_sentences)
     if words < 0 or sentences < 0 or words == sentences:
         return None
     kept = [words, *(at for at in range(len(records.columns)) if at not in (words, sentences))]
@@ -211,28 +194,18 @@ def fold_words(records: Records) -> Records | None:
     return Records(names, rows, starts, refused, locate, (*records.notes, note))
 
 
-def word_column(records: Records) -> int:
-    """The index of a column of single words with a usual name for words; -1 where there is none."""
+def column_of(records: Records, names: frozenset[str], fits: Callable[[list[str]], bool]) -> int:
+    """The index of the first column with such a name whose cells fit; -1 where there is none."""
     for at, name in enumerate(records.columns):
-        cells = [row[at].strip() for row in records.rows[:SAMPLE]]
-        if is_named(name, WORD) and sum(" " in cell for cell in cells) <= 0.02 * len(cells):
-            return at
-    return -1
-
-
-def sentence_column(records: Records) -> int:
-    """The index of a column that names the sentence of each word, or of its first word; -1 where there is none."""
-    for at, name in enumerate(records.columns):
-        cells = [row[at].strip() for row in records.rows[:SAMPLE]]
-        if is_named(name, SENTENCE) and cells and cells[0] and names_sentences(cells):
+        if is_named(name, names) and fits([row[at].strip() for row in records.rows[:SAMPLE]]):
             return at
     return -1
 
 
 def names_sentences(cells: Sequence[str]) -> bool:
-    """Whether most cells are empty or equal to the one before."""
+    """Whether cells name the sentence of each word, or of its first word: most are empty or equal to the one before."""
     same = sum(not after or after == before for before, after in pairwise(cells))
-    return len(cells) > 1 and 2 * same >= len(cells) - 1
+    return len(cells) > 1 and bool(cells[0]) and 2 * same >= len(cells) - 1
 
 
 def sentence_rows(records: Records, column: int) -> list[list[int]]:

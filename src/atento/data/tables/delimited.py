@@ -1,10 +1,9 @@
 """CSV, TSV and plain lines to rows, with the line and column of every field."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from atento.data.records import Place, Records, Refusal, blank, counted, excerpt, without_blank_end
+from atento.data.records import Place, Records, Refusal, blank, collect, counted, excerpt, without_blank_end
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "|": "bar", "\t": "tab"}
 
@@ -65,8 +64,9 @@ def read_delimited(text: str, file: str, delimiter: str, *, quoted: bool) -> Rec
 def read_lines(text: str, file: str) -> Records:
     """A row of one column for each line, blank ones included."""
     lines = without_blank_end(text.split("\n"))
-    rows: list[tuple[str, ...]] = [(line,) for line in lines]
-    return Records((), rows, list(range(1, len(rows) + 1)), [], lambda line, _: Place(file, line, 1))
+    return Records(
+        (), [(line,) for line in lines], list(range(1, len(lines) + 1)), [], lambda line, _: Place(file, line, 1)
+    )
 
 
 def plain_fields(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
@@ -135,23 +135,13 @@ def bad_quote(file: str, lines: list[str], error: BadQuote) -> Refusal:
     )
 
 
-def usual_width(rows: list[tuple[str, ...]]) -> int:
-    """The most frequent number of fields."""
-    return Counter(map(len, rows)).most_common(1)[0][0]
-
-
 def keep_width(records: Records, width: int, delimiter: str) -> Records:
     """The rows of this number of fields; the others are refused."""
-    rows: list[tuple[str, ...]] = []
-    lines: list[int] = []
-    refused = list(records.refused)
-    for cells, line in zip(records.rows, records.lines, strict=True):
-        if len(cells) == width:
-            rows.append(cells)
-            lines.append(line)
-        else:
-            refused.append(wrong_width(records, cells, line, width, delimiter))
-    return records._replace(rows=rows, lines=lines, refused=refused)
+    rows, lines, refused = collect(
+        (line, cells if len(cells) == width else wrong_width(records, cells, line, width, delimiter))
+        for cells, line in zip(records.rows, records.lines, strict=True)
+    )
+    return records._replace(rows=rows, lines=lines, refused=records.refused + refused)
 
 
 def wrong_width(records: Records, cells: tuple[str, ...], line: int, width: int, delimiter: str) -> Refusal:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 from atento.data.files.archives import MAX_FILES, Member, read_zip
-from atento.data.files.encodings import DecodedText, NotText, decode
-from atento.data.files.opening import ABOUT_THE_DATA, normalise_newlines, not_a_file, read_bytes, require_text
-from atento.data.records import BadRows, Place, Records, Refusal, counted, in_words
+from atento.data.files.encodings import NotText, decode
+from atento.data.files.opening import ABOUT_THE_DATA, decode_filled, normalise_newlines, not_a_file, read_bytes
+from atento.data.records import Place, Records, Refusal, counted, in_words
 from atento.data.tables.headers import Header
 from atento.data.tables.table import Table, table_from_text, table_of
 from atento.errors import InputError
@@ -15,28 +15,27 @@ from atento.errors import InputError
 TEXT_SUFFIXES = frozenset({"", ".txt", ".text", ".eml", ".story"})
 
 
-def read_folder(path: str, *, bad_rows: BadRows = "stop") -> Table:
+def read_folder(path: str) -> Table:
     """The table of a folder: columns text, label and file where files are in sub-folders, else text and file."""
     folder = Path(path)
     names = text_names(folder)
     if not names:
         raise not_a_file(folder)
     members = (Member(name, read_bytes(str(folder / name))) for name in names)
-    return table_of_texts(members, folder.name or folder.absolute().name, bad_rows)
+    return table_of_texts(members, folder.name or folder.absolute().name)
 
 
-def read_archive(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
+def read_archive(path: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
     """The table of a zip archive: that of its only file, or one text for each file."""
     name = Path(path).name
     members = list(read_zip(read_bytes(path), name))
     files = [member for member in members if not is_left_out(member.path, labelled=False)]
     if len(files) == 1 and isinstance(files[0].data, bytes):
         inner = PurePosixPath(files[0].path).name
-        text, encoding, notes = decode(files[0].data, inner)
-        require_text(text, inner)
-        read = DecodedText(normalise_newlines(text), encoding, (*notes, f"{name} holds {inner}"))
-        return table_from_text(read, inner, header=header, bad_rows=bad_rows, names=names)
-    return table_of_texts(members, name, bad_rows)
+        read = decode_filled(files[0].data, inner)
+        read = read._replace(notes=(*read.notes, f"{name} holds {inner}"))
+        return table_from_text(read, inner, header=header, names=names)
+    return table_of_texts(members, name)
 
 
 def text_names(folder: Path) -> list[str]:
@@ -54,13 +53,13 @@ def text_names(folder: Path) -> list[str]:
     return sorted(names) if texts and texts >= 0.9 * len(names) else []
 
 
-def table_of_texts(members: Iterable[Member], name: str, bad_rows: BadRows) -> Table:
+def table_of_texts(members: Iterable[Member], name: str) -> Table:
     """A table with one row for each file; its label is the name of its folder."""
     found = list(members)
-    labelled = has_labels([member.path for member in found])
+    parents = {PurePosixPath(member.path).parent for member in found if len(PurePosixPath(member.path).parts) > 1}
+    labelled = max(Counter(parent.parent for parent in parents).values(), default=0) > 1  # sub-folders of one folder
     left_out = [member.path for member in found if is_left_out(member.path, labelled)]
     rows: list[tuple[str, ...]] = []
-    places: list[str] = []
     refused: list[Refusal] = []
     encodings: Counter[str] = Counter()
     for number, member in enumerate((member for member in found if member.path not in set(left_out)), start=1):
@@ -71,25 +70,11 @@ def table_of_texts(members: Iterable[Member], name: str, bad_rows: BadRows) -> T
         encodings[text[1]] += 1
         label = (PurePosixPath(member.path).parent.name,) if labelled else ()
         rows.append((text[0], *label, member.path))
-        places.append(member.path)
-    numbers = list(range(1, len(rows) + 1))
     columns = ("text", "label", "file") if labelled else ("text", "file")
-    records = Records(
-        columns,
-        rows,
-        numbers,
-        refused,
-        lambda line, _: Place(places[line - 1], 1, 1),
-        notes_of(name, labelled, rows, left_out, encodings),
-    )
-    return table_of(records, name, "folder", in_words(list(encodings)), True, bad_rows)
-
-
-def has_labels(paths: Iterable[str]) -> bool:
-    """Whether files are in two or more sub-folders of one folder."""
-    parents = {PurePosixPath(path).parent for path in paths if len(PurePosixPath(path).parts) > 1}
-    folders = Counter(parent.parent for parent in parents)
-    return any(count > 1 for count in folders.values())
+    notes = notes_of(name, labelled, rows, left_out, encodings)
+    numbers = list(range(1, len(rows) + 1))
+    records = Records(columns, rows, numbers, refused, lambda line, _: Place(rows[line - 1][-1], 1, 1), notes)
+    return table_of(records, name, "folder", encoding=in_words(list(encodings)), header=True)
 
 
 def is_left_out(path: str, labelled: bool) -> bool:
@@ -107,9 +92,8 @@ def text_of(member: Member, number: int) -> tuple[str, str] | Refusal:
     except NotText as error:
         return Refusal(member.path, error.line, error.column, error.reason, found=error.found, fix=error.fix)
     if not text.strip():
-        return Refusal(
-            member.path, 1, 1, "the file is empty.", found=f"{len(member.data)} bytes", fix="delete the file"
-        )
+        found = f"{len(member.data)} bytes"
+        return Refusal(member.path, 1, 1, "the file is empty.", found=found, fix="delete the file")
     return normalise_newlines(text), encoding
 
 

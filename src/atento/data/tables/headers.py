@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from atento.data.records import Records, in_words
+from atento.data.records import Records, Refusal, in_words
 from atento.data.tables.column_names import LABEL, TAGS, TEXT, WORDS
-from atento.data.tables.delimited import keep_width, usual_width
+from atento.data.tables.delimited import keep_width
 from atento.data.tables.sniffing import Kind
 from atento.errors import InputError
 
@@ -15,23 +15,11 @@ Header = Literal["auto", "yes", "no"]
 
 # Well-known names of source and target columns, the surest first.
 PAIR_NAMES = (
-    ("source", "target"),
-    ("src", "tgt"),
-    ("src", "trg"),
-    ("input", "output"),
-    ("question", "answer"),
-    ("prompt", "response"),
-    ("lemma", "form"),
-    ("word", "phones"),
-    ("word", "phonemes"),
-    ("word", "pronunciation"),
-    ("grapheme", "phoneme"),
-    ("graphemes", "phonemes"),
-    ("text", "translation"),
-    ("original", "translation"),
-    ("sentence", "translation"),
-    ("text", "summary"),
-)
+    ("source", "target"), ("src", "tgt"), ("src", "trg"), ("input", "output"), ("question", "answer"),
+    ("prompt", "response"), ("lemma", "form"), ("word", "phones"), ("word", "phonemes"), ("word", "pronunciation"),
+    ("grapheme", "phoneme"), ("graphemes", "phonemes"), ("text", "translation"), ("original", "translation"),
+    ("sentence", "translation"), ("text", "summary"),
+)  # fmt: skip
 
 # Codes that are also everyday words of other languages (is, no, he, hi, so) are left out.
 LANGUAGE_NAMES = """
@@ -68,13 +56,10 @@ def is_number(cell: str) -> bool:
 def is_known(cell: str) -> bool:
     """Whether a cell is a well-known column name or a compound of one, such as `source_text` or `pt-BR`."""
     words = [word for word in cell.lower().split() if any(map(str.isalnum, word))]  # `Sentence #`
-    return bool(words) and all(is_known_word(word) for word in words)
-
-
-def is_known_word(word: str) -> bool:
-    """Whether a word is a known name, alone or with numbers and short affixes."""
-    parts = [part for part in re.split(r"[\W\d_]+", word) if part]
-    return any(part in KNOWN for part in parts) and all(part in KNOWN or len(part) <= 2 for part in parts)
+    parts = [[part for part in re.split(r"[\W\d_]+", word) if part] for word in words]
+    return bool(words) and all(
+        any(part in KNOWN for part in some) and all(part in KNOWN or len(part) <= 2 for part in some) for some in parts
+    )
 
 
 def is_name(cell: str) -> bool:
@@ -155,22 +140,24 @@ def name_columns(
         return records, False
     headed = guess_header(records, kind, wanted) if header == "auto" else header == "yes"
     if not headed:
-        width = usual_width(records.rows)
-        columns = ("text",) if kind == "text" else tuple(str(number + 1) for number in range(width))
-        note = f"no header line: {names_note(columns)}"
-        return with_names(keep_width(records, width, delimiter), columns, note), False
-    require_readable_header(records)
+        width = Counter(map(len, records.rows)).most_common(1)[0][0]
+        columns = ("text",) if kind == "text" else tuple(map(str, range(1, width + 1)))
+        notes = (*records.notes, f"no header line: {names_note(columns)}")
+        return keep_width(records, width, delimiter)._replace(columns=columns, notes=notes), False
+    broken = next(broken_above(records), None)
+    if broken is not None:  # even when bad rows are skipped
+        raise InputError(str(broken), found=f"in the header line: {broken.found}", fix=broken.fix)
     names = [cell.strip() or str(number) for number, cell in enumerate(records.rows[0], start=1)]
     note = f"line {records.lines[0]} is a header: {names_note(names)}"
     if header == "auto":
         note += "; if it is a row, pass --set data.header=no"
-    below = records._replace(rows=records.rows[1:], lines=records.lines[1:])
-    return with_names(keep_width(below, len(names), delimiter), tuple(names), note), True
+    below = keep_width(records._replace(rows=records.rows[1:], lines=records.lines[1:]), len(names), delimiter)
+    return below._replace(columns=tuple(names), notes=(*records.notes, note)), True
 
 
 def guess_header(records: Records, kind: Kind, wanted: Sequence[str]) -> bool:
     """Whether the first row is a header; not where a line above it cannot be read."""
-    if kind == "text" or is_broken_above(records):
+    if kind == "text" or any(broken_above(records)):
         return False
     first, below = records.rows[0], records.rows[1 : SAMPLE_ROWS + 1]
     if kind == "jsonl":  # JSON lists seldom have a header: only well-known names are one
@@ -178,21 +165,9 @@ def guess_header(records: Records, kind: Kind, wanted: Sequence[str]) -> bool:
     return looks_like_header(first, below, wanted=wanted, csv=kind == "csv")
 
 
-def is_broken_above(records: Records) -> bool:
-    """Whether a line before the first row was refused and is not blank."""
-    return any(refusal.line <= records.lines[0] and not refusal.is_blank for refusal in records.refused)
-
-
-def require_readable_header(records: Records) -> None:
-    """Raise an error where the header cannot be read, even when bad rows are skipped."""
-    for refusal in records.refused:
-        if refusal.line <= records.lines[0] and not refusal.is_blank:
-            raise InputError(str(refusal), found=f"in the header line: {refusal.found}", fix=refusal.fix)
-
-
-def with_names(records: Records, columns: tuple[str, ...], note: str) -> Records:
-    """The rows with names for their columns and one more note."""
-    return records._replace(columns=columns, notes=(*records.notes, note))
+def broken_above(records: Records) -> Iterator[Refusal]:
+    """The refusals of lines before the first row that are not blank."""
+    return (one for one in records.refused if one.line <= records.lines[0] and not one.is_blank)
 
 
 def names_note(columns: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ The table inside may be a JSON document of images and captions (COCO's format).
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,7 +14,7 @@ from unicodedata import normalize
 from atento.data.files.archives import files_below, path_below, split_archive_path
 from atento.data.files.image_names import IMAGE_FORMATS, is_image_name
 from atento.data.files.opening import ABOUT_THE_DATA, read_text
-from atento.data.records import Place, Records, Refusal, counted, in_words
+from atento.data.records import Place, Records, Refusal, collect, counted, in_words
 from atento.data.tables.headers import Header
 from atento.data.tables.table import Table, read_table, table_of
 from atento.errors import AtentoError
@@ -36,21 +36,14 @@ def read_coco(path: str) -> Table | None:
     if not isinstance(document, dict) or not all(isinstance(document.get(k), list) for k in ("images", "annotations")):
         return None
     names = {one.get("id"): one.get("file_name") for one in document["images"] if isinstance(one, dict)}
-    file, rows, lines, refused = Path(path).name, list[tuple[str, ...]](), list[int](), list[Refusal]()
-    for line, one in enumerate(document["annotations"], start=1):
-        found = row_of(one, names)
-        if found is None:
-            refused.append(
-                Refusal(
-                    file, line, 1, "this annotation has no image or no caption.", found=str(one)[:60], fix="delete it"
-                )
-            )
-            continue
-        rows.append(found)
-        lines.append(line)
+    file, problem = Path(path).name, "this annotation has no image or no caption."
+    rows, lines, refused = collect(
+        (line, row_of(one, names) or Refusal(file, line, 1, problem, found=str(one)[:60], fix="delete it"))
+        for line, one in enumerate(document["annotations"], start=1)
+    )
     notes = ("annotations are counted in place of lines",)
     records = Records(("image", "caption"), rows, lines, refused, lambda at, _: Place(file, at, 1), notes)
-    return table_of(records, file, "jsonl", "utf-8", True, "skip")
+    return table_of(records, file, "jsonl", encoding="utf-8", header=True)
 
 
 def row_of(one: Any, names: dict[Any, Any]) -> tuple[str, str] | None:
@@ -123,7 +116,6 @@ def image_table(paths: Sequence[str], title: str) -> Table:
     labels = [PurePosixPath(path).parent.name for path in kept]
     rows: list[tuple[str, ...]] = [(path, *[label][:labelled]) for path, label in zip(kept, labels, strict=True)]
     columns = ("image", "label") if labelled else ("image",)
-    records = Records(columns, rows, list(range(1, len(rows) + 1)), [], place_in(kept), ())
     if labelled:
         shown = in_words([f"{label} ({count:,})" for label, count in sorted(Counter(labels).items())])
         notes = [f"{title}: each sub-folder is a label, each file in it an image: {shown}"]
@@ -131,12 +123,12 @@ def image_table(paths: Sequence[str], title: str) -> Table:
         notes += [f"not in a sub-folder, so not read: {in_words(above, limit=5)}"] if above else []
     else:
         notes = [f"{title}: {counted(len(rows), 'image')}"]
-    return table_of(records._replace(notes=tuple(notes)), title, "images", "", True, "skip")
 
+    def locate(line: int, column: int) -> Place:
+        return Place(normalize("NFC", kept[line - 1]), 1, 1)  # the image file itself
 
-def place_in(paths: Sequence[str]) -> Callable[[int, int], Place]:
-    """The place of a row: the image file itself."""
-    return lambda line, column: Place(normalize("NFC", paths[line - 1]), 1, 1)
+    records = Records(columns, rows, list(range(1, len(rows) + 1)), [], locate, tuple(notes))
+    return table_of(records, title, "images", header=True)
 
 
 def single_image(path: str) -> Table:

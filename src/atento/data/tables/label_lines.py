@@ -2,7 +2,7 @@
 
 import re
 
-from atento.data.records import Place, Records, Refusal, blank, excerpt, join_items, without_blank_end
+from atento.data.records import Place, Records, Refusal, blank, collect, excerpt, join_items, without_blank_end
 from atento.data.tables.sniffing import COARSE_FINE, FASTTEXT, LineFormat
 
 LABELS = re.compile(rf"(?:{FASTTEXT}\S+(?:[ \t,]+|$))+")
@@ -17,28 +17,19 @@ NOTES: dict[LineFormat, str] = {
 def read_label_lines(text: str, file: str, kind: LineFormat) -> Records:
     """The rows of such lines, with columns label and text, or coarse, fine and text; other lines are refused."""
     lines = without_blank_end(text.split("\n"))
-    rows: list[tuple[str, ...]] = []
-    starts: list[int] = []
-    refused: list[Refusal] = []
-    for number, line in enumerate(lines, start=1):
-        cells = cells_of(line, kind)
-        if not line.strip():
-            refused.append(blank(file, number))
-        elif cells is None:
-            refused.append(bad_line(file, number, line, kind))
-        else:
-            rows.append(cells)
-            starts.append(number)
+    rows, starts, refused = collect(
+        (number, cells_of(line, kind) or refusal(file, number, line, kind))
+        for number, line in enumerate(lines, start=1)
+    )
     columns = ("coarse", "fine", "text") if kind == "trec" else ("label", "text")
 
     def locate(line: int, at: int) -> Place:
         found = lines[line - 1]
         if at >= len(columns):
             return Place(file, line, len(found) + 1)
-        before = len(FASTTEXT) if kind == "fasttext" else 0
         if columns[at] == "text":
-            before = len(found) - len(text_of(found, kind))
-        return Place(file, line, before + 1)
+            return Place(file, line, len(found) - len((cells_of(found, kind) or ("",))[-1]) + 1)
+        return Place(file, line, len(FASTTEXT) + 1 if kind == "fasttext" else 1)
 
     return Records(columns, rows, starts, refused, locate, (NOTES[kind],))
 
@@ -59,14 +50,10 @@ def cells_of(line: str, kind: LineFormat) -> tuple[str, ...] | None:
     return match[1].removesuffix(":"), match[2]
 
 
-def text_of(line: str, kind: LineFormat) -> str:
-    """The text of a line; empty where it has none."""
-    cells = cells_of(line, kind)
-    return cells[-1] if cells else ""
-
-
-def bad_line(file: str, number: int, line: str, kind: LineFormat) -> Refusal:
-    """The refusal of a line without a label or without a text."""
+def refusal(file: str, number: int, line: str, kind: LineFormat) -> Refusal:
+    """The refusal of a line that is blank, or without a label or a text."""
+    if not line.strip():
+        return blank(file, number)
     written = {"fasttext": "__label__good a text", "trec": "COARSE:fine a text"}.get(kind, "label a text")
     begun = {"fasttext": LABELS, "trec": re.compile(r"[A-Z][A-Z0-9_]*:[A-Za-z0-9_]+\s*$")}.get(kind, FIRST_WORD)
     if begun.match(line) or kind == "labelled":

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.records import excerpt
+from atento.data.records import Place, Refusal, excerpt
 from atento.errors import NO_SETTINGS, InputError
 
 # Axes: T time, C channels.
@@ -16,9 +16,7 @@ from atento.errors import NO_SETTINGS, InputError
 Steps = list[list[float]]  # (T, C)
 Numbers = NDArray[np.float64]
 NUMBER_BYTES = b"0123456789+-.eE, \t\n\r"  # a text with other characters is read number by number
-MISSING_WORDS = frozenset(
-    {"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""}
-)  # in small letters, without a sign
+MISSING_WORDS = frozenset({"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""})  # in lower case, unsigned
 
 
 class ParseProblem(NamedTuple):
@@ -29,6 +27,10 @@ class ParseProblem(NamedTuple):
     found: str
     fix: str
     settings: Mapping[str, str] = NO_SETTINGS  # recipe keys that solve it
+
+    def refusal(self, place: Place) -> Refusal:
+        """The refusal of a row, at the place of the problem in its file."""
+        return Refusal(*place, self.problem, self.found, self.fix, self.settings)
 
 
 def read_steps(text: str, *, channels: int = 0) -> Steps | ParseProblem:
@@ -52,15 +54,6 @@ def read_steps(text: str, *, channels: int = 0) -> Steps | ParseProblem:
     if not steps:
         return ParseProblem(0, "there are no steps.", excerpt(text), "write numbers separated by spaces")
     return steps
-
-
-def read_numbers(text: str, *, channels: int = 0) -> Numbers | ParseProblem:
-    """The numbers as an array (T, C), or the first problem."""
-    quick = read_fast(text, channels=channels)
-    if quick is not None:
-        return quick
-    steps = read_steps(text, channels=channels)
-    return steps if isinstance(steps, ParseProblem) else np.array(steps, dtype=np.float64)
 
 
 def read_fast(text: str, *, channels: int = 0) -> Numbers | None:
@@ -87,18 +80,15 @@ def parse_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def require_steps(text: str, *, channels: int = 0) -> Steps:
-    """The numbers of each step; an error for anything else."""
-    steps = read_steps(text, channels=channels)
-    if isinstance(steps, ParseProblem):
-        raise InputError(f"column {steps.at + 1}: {steps.problem}", found=steps.found, fix=steps.fix)
-    return steps
-
-
 def require_numbers(text: str, *, channels: int = 0) -> Numbers:
     """The numbers as an array (T, C); an error for anything else."""
     quick = read_fast(text, channels=channels)
-    return np.array(require_steps(text, channels=channels), dtype=np.float64) if quick is None else quick
+    if quick is not None:
+        return quick
+    steps = read_steps(text, channels=channels)
+    if isinstance(steps, ParseProblem):
+        raise InputError(f"column {steps.at + 1}: {steps.problem}", found=steps.found, fix=steps.fix)
+    return np.array(steps, dtype=np.float64)
 
 
 def is_sequence(text: str) -> bool:

@@ -4,26 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from atento.data.files.opening import inner_name, read_exact
-from atento.data.records import BadRows, Place, Records, blank, counted, in_words
+from atento.data.records import Place, Records, blank, counted, in_words, without_blank_end
 from atento.data.tables.table import Table, table_of
 from atento.errors import InputError
 
 
-def split_paths(source: str) -> list[str]:
-    """The paths in `a.de,a.en`; a single path where a file has that whole name."""
-    if "," not in source or Path(source).is_file():
-        return [source]
-    paths = [path.strip() for path in source.split(",")]
-    if not all(paths):
-        raise InputError(
-            f"a file name is missing in {source!r}.",
-            found=", ".join(path or "nothing" for path in paths),
-            fix="write two file names with a comma between them, e.g. train.de,train.en",
-        )
-    return paths
-
-
-def read_parallel(paths: Sequence[str], *, bad_rows: BadRows = "stop") -> Table:
+def read_parallel(paths: Sequence[str]) -> Table:
     """The table of parallel files, a column for each; a line that is blank in every file is refused."""
     texts = [read_exact(path) for path in paths]
     files = [Path(path).name for path in paths]
@@ -41,12 +27,12 @@ def read_parallel(paths: Sequence[str], *, bad_rows: BadRows = "stop") -> Table:
         notes=(*(note for text in texts for note in text.notes), note),
     )
     encodings = in_words(list(dict.fromkeys(text.encoding for text in texts)))
-    return table_of(records, ",".join(files), "parallel", encodings, False, bad_rows)
+    return table_of(records, ",".join(files), "parallel", encoding=encodings)
 
 
 def equal_lengths(sides: list[list[str]], files: Sequence[str]) -> list[list[str]]:
     """The lines of each file up to the last filled one; an error where a file has fewer."""
-    filled = max(last_filled(side) for side in sides)
+    filled = max(len(without_blank_end(side)) for side in sides)
     shortest = min(len(side) for side in sides)
     if shortest < filled:
         short = files[min(range(len(sides)), key=lambda at: len(sides[at]))]
@@ -57,11 +43,6 @@ def equal_lengths(sides: list[list[str]], files: Sequence[str]) -> list[list[str
             fix=f"line n of each file must say the same: add what {short} lacks, or find where a line was lost before",
         )
     return [side[:filled] for side in sides]
-
-
-def last_filled(side: list[str]) -> int:
-    """The number of the last line that is not blank."""
-    return next((number for number in range(len(side), 0, -1) if side[number - 1].strip()), 0)
 
 
 def column_names(paths: Sequence[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as arrow
 import pyarrow.parquet as arrow_parquet
 
-from atento.data.records import Place, Records, Refusal, join_items
+from atento.data.records import Place, Records, Refusal, Row, collect, join_items
 from atento.errors import InputError
 
 READ_ERRORS = (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError)
@@ -23,16 +23,15 @@ def read_parquet(data: bytes, file: str) -> Records:
             found=str(error).split("\n")[0][:120] or type(error).__name__,
             fix="write the file again, or give it as CSV or JSONL",
         ) from None
-    rows: list[tuple[str, ...]] = []
-    lines: list[int] = []
-    refused: list[Refusal] = []
-    for number, cells in enumerate(zip(*columns, strict=True), start=1):
-        broken = next((at for at, cell in enumerate(cells) if "\0" in cell), -1)
-        if broken < 0:
-            rows.append(cells)
-            lines.append(number)
-        else:
-            refused.append(nul_character(file, number, broken, names[broken]))
+
+    def checked(row: int, cells: Row) -> Row | Refusal:
+        nul = next((at for at, cell in enumerate(cells) if "\0" in cell), -1)
+        problem = f"the text in {names[nul]!r} holds a NUL character."
+        return cells if nul < 0 else Refusal(file, row, nul + 1, problem, found="0x00", fix="remove it")
+
+    rows, lines, refused = collect(
+        (row, checked(row, cells)) for row, cells in enumerate(zip(*columns, strict=True), 1)
+    )
     return Records(names, rows, lines, refused, lambda line, at: Place(file, line, at + 1))
 
 
@@ -62,8 +61,3 @@ def items(values: list[object]) -> str:
 def text(value: object) -> str:
     """A value as text; a missing one is empty."""
     return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def nul_character(file: str, row: int, column: int, name: str) -> Refusal:
-    """The refusal of a row with a NUL character, as in text files."""
-    return Refusal(file, row, column + 1, f"the text in {name!r} holds a NUL character.", found="0x00", fix="remove it")

@@ -12,42 +12,21 @@ from atento.data.tables.delimited import read_delimited
 
 LineFormat = Literal["conllu", "conll", "fasttext", "trec", "labelled"]
 Kind = Literal[
-    "csv",
-    "tsv",
-    "jsonl",
-    "parquet",
-    "parallel",
-    "text",
-    "conll",
-    "lines",
-    "folder",
-    "ts",
-    "arff",
-    "npz",
-    "npy",
-    "sequences",
-    "images",
-]
-SUFFIXES: dict[str, Kind] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".conll": "conll",
-    ".conllu": "conll",
-    ".conllx": "conll",
-    ".bio": "conll",
-    ".iob": "conll",
-    ".iob2": "conll",
-    ".ts": "ts",
-    ".arff": "arff",
-    ".npz": "npz",
-    ".npy": "npy",
+    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "arff", "npz", "npy",
+    "sequences", "images",
+]  # fmt: skip
+KIND_SUFFIXES: dict[Kind, str] = {
+    "csv": ".csv",
+    "tsv": ".tsv .tab",
+    "jsonl": ".jsonl .ndjson .json",
+    "parquet": ".parquet .pq",
+    "conll": ".conll .conllu .conllx .bio .iob .iob2",
+    "ts": ".ts",
+    "arff": ".arff",
+    "npz": ".npz",
+    "npy": ".npy",
 }
+SUFFIXES = {suffix: kind for kind, suffixes in KIND_SUFFIXES.items() for suffix in suffixes.split()}
 KIND_WORDS: dict[Kind, str] = {
     "csv": "CSV",
     "tsv": "TSV",
@@ -62,6 +41,7 @@ SAMPLE_LINES = 500
 SAMPLE_CHARACTERS = 200_000
 WORD_ID = re.compile(r"\d+(?:[-.]\d+)?")
 COARSE_FINE = re.compile(r"([A-Z][A-Z0-9_]*):([A-Za-z0-9_]+)[ \t]+(\S.*)")
+LABEL_WORD = re.compile(r"\w+(?:[-./:+]\w+)*:?")  # no punctuation at its end but a colon
 FASTTEXT = "__label__"
 DOCUMENT_START = "-DOCSTART-"
 BYTE_ORDER_MARK = "\ufeff"  # may be on a line of its own
@@ -97,10 +77,8 @@ def first_lines(text: str) -> str:
 
 def is_json_list(line: str) -> bool:
     """Whether a line is a JSON list."""
-    if not line.startswith("["):
-        return False
     try:
-        return isinstance(json.loads(line), list)
+        return line.startswith("[") and isinstance(json.loads(line), list)
     except (ValueError, RecursionError):
         return False
 
@@ -111,9 +89,7 @@ def line_format_of(text: str, kind: Kind) -> LineFormat | None:
     if kind == "conll":
         return "conllu" if is_conllu([line for line in lines if line.strip()], least=0.5) else "conll"
     found = line_format(lines) if kind in ("tsv", "lines") else None
-    if kind == "tsv":
-        return found if found in ("conll", "conllu") else None
-    return found
+    return None if kind == "tsv" and found not in ("conll", "conllu") else found
 
 
 def line_format(lines: Sequence[str]) -> LineFormat | None:
@@ -154,7 +130,7 @@ def is_conll(lines: Sequence[str]) -> bool:
     if any(line.startswith(DOCUMENT_START) for line in lines):
         return True
     blocks = sentence_lines(lines)
-    rows = [split_fields(line) for block in blocks for line in block]
+    rows = [line.split("\t") if "\t" in line else line.split() for block in blocks for line in block]
     if len(blocks) < 2 or not rows:
         return False
     width, same = Counter(map(len, rows)).most_common(1)[0]
@@ -178,11 +154,6 @@ def sentence_lines(lines: Sequence[str]) -> list[list[str]]:
     return [block for block in blocks if block]
 
 
-def split_fields(line: str) -> list[str]:
-    """The fields of a line, separated by tabs where it has any, else by spaces."""
-    return line.split("\t") if "\t" in line else line.split()
-
-
 def begin_with_labels(filled: Sequence[str]) -> bool:
     """Whether nearly all lines begin with one of few repeated words, followed by text."""
     parts = [line.split(None, 1) for line in filled]
@@ -192,12 +163,8 @@ def begin_with_labels(filled: Sequence[str]) -> bool:
     firsts = Counter(part[0] for part in whole)
     once = sum(count == 1 for count in firsts.values())
     few = 1 < len(firsts) <= min(50, max(2, len(whole) // 20)) and once <= 0.01 * len(whole)
-    return few and len({part[1] for part in whole}) > len(whole) / 2 and are_label_words(firsts)
-
-
-def are_label_words(labels: Counter[str]) -> bool:
-    """Whether all first words may be labels: no punctuation at their end."""
-    return all(re.fullmatch(r"\w+(?:[-./:+]\w+)*:?", label) for label in labels)
+    varied = len({part[1] for part in whole}) > len(whole) / 2
+    return few and varied and all(LABEL_WORD.fullmatch(label) for label in firsts)
 
 
 def delimiter_of(text: str) -> str:

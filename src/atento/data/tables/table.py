@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from unicodedata import normalize
 
@@ -13,6 +13,7 @@ from atento.data.files.opening import read_bytes, read_exact
 from atento.data.records import BadRows, Locate, LocateNumber, Place, Records, Refusal, excerpt, in_words, stop_or_skip
 from atento.data.tables.arrays import are_series, read_case_arrays, read_series_arrays
 from atento.data.tables.cells import parse_lists
+from atento.data.tables.column_names import SENTENCE, is_named
 from atento.data.tables.conll import fold_words, read_conll, read_conllu
 from atento.data.tables.delimited import DELIMITER_NAMES, read_delimited, read_lines
 from atento.data.tables.headers import Header, name_columns
@@ -20,12 +21,13 @@ from atento.data.tables.jsonl import read_jsonl
 from atento.data.tables.label_lines import read_label_lines
 from atento.data.tables.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name, line_format_of
 from atento.data.tables.ts_and_arff import read_arff, read_ts
-from atento.data.tables.wide import fold_steps
+from atento.data.tables.wide import MIN_STEPS, fold_steps
 from atento.errors import InputError
 
 PARSED_TABLES: ContextVar[dict[Hashable, "Table"] | None] = ContextVar("PARSED_TABLES", default=None)
 MAX_PARSED = 4  # tables kept: three splits, or chunks of a large file
 SEQUENCE_READERS: dict[Kind, Callable[[str, str], Records]] = {"ts": read_ts, "arff": read_arff}
+WORD_READERS: dict[str | None, Callable[[str, str], Records]] = {"conll": read_conll, "conllu": read_conllu}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,13 @@ class Table:
     def place(self, row: int, column: int) -> Place:
         """The place of a cell in its file; `row` and `column` count from 0."""
         return self.locate(self.lines[row], column)
+
+    def place_inside(self, row: int, column: int, offset: int) -> Place:
+        """The place of a character of a cell, which may be written with a quote before it."""
+        file, line, begin = self.place(row, column)
+        after = self.place(row, column + 1)
+        quote = after.line == line and after.column - begin - len(self.rows[row][column]) >= 2  # a delimiter takes one
+        return Place(file, line, begin + quote + offset)
 
 
 @contextmanager
@@ -78,63 +87,62 @@ def parse_cached(content: Hashable, parse: Callable[[], Table]) -> Table:
 
 def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
     """The table of a file of any format; `names` are columns that the user asked for."""
-    if kind_by_name(path) not in ("parquet", "npz", "npy"):
-        return table_from_text(read_exact(path), path, header=header, bad_rows=bad_rows, names=names)
-    file, data = Path(path).name, read_bytes(path)
-    return parse_cached((data, file, bad_rows), lambda: parse_bytes(data, file, bad_rows))
+    if kind_by_name(path) in ("parquet", "npz", "npy"):
+        file, data = Path(path).name, read_bytes(path)
+        table = parse_cached((data, file), lambda: parse_bytes(data, file))
+    else:
+        table = table_from_text(read_exact(path), path, header=header, names=names)
+    stop_or_skip(table.refused, bad_rows, used=len(table.rows))
+    return table
 
 
-def parse_bytes(data: bytes, file: str, bad_rows: BadRows) -> Table:
+def parse_bytes(data: bytes, file: str) -> Table:
     """The table of a binary file."""
     if kind_by_name(file) == "parquet":
         from atento.data.tables.parquet import read_parquet  # pyarrow loads only when it is needed
 
-        return table_of(read_parquet(data, file), file, "parquet", "", True, bad_rows)
+        return table_of(read_parquet(data, file), file, "parquet", header=True)
     if kind_by_name(file) == "npz" and not are_series(data, file):
-        return table_of(read_case_arrays(data, file), file, "npz", "", False, bad_rows)
-    return table_of(read_series_arrays(data, file), file, "npy", "", False, bad_rows)
+        return table_of(read_case_arrays(data, file), file, "npz")
+    return table_of(read_series_arrays(data, file), file, "npy")
 
 
-def table_from_text(
-    read: DecodedText, path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()
-) -> Table:
-    """The table of a text that was read from `path`."""
+def table_from_text(read: DecodedText, path: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
+    """The table of a text that was read from `path`, its bad rows in `refused`."""
     file = Path(path).name
-    content = (read, file, header, bad_rows, frozenset(names))
-    return parse_cached(content, lambda: parse_text(read, file, header, bad_rows, names))
+    return parse_cached((read, file, header, frozenset(names)), lambda: parse_text(read, file, header, names))
 
 
-def parse_text(read: DecodedText, file: str, header: Header, bad_rows: BadRows, names: Sequence[str]) -> Table:
+def parse_text(read: DecodedText, file: str, header: Header, names: Sequence[str]) -> Table:
     """Parse a text by the suffix of its file's name, else by its content."""
     text, encoding, notes = read
     kind = kind_by_name(file)
     if kind is None:
         kind = kind_by_content(text)
         notes += (f"{file} is read as {KIND_WORDS[kind]}",)
+    lines, named, delimiter = line_format_of(text, kind), False, ","
     if kind in SEQUENCE_READERS:
         records = SEQUENCE_READERS[kind](text, file)
-        return table_of(records._replace(notes=notes + records.notes), file, kind, encoding, False, bad_rows)
-    lines = line_format_of(text, kind)
-    if lines is not None:
-        read_words = {"conll": read_conll, "conllu": read_conllu}.get(lines)
-        records = read_words(text, file) if read_words else read_label_lines(text, file, lines)
-        records = records._replace(notes=notes + records.notes)
-        return table_of(records, file, "conll" if read_words else "lines", encoding, False, bad_rows)
-    records, delimiter = read_records(text, file, kind, names)
-    if kind == "csv" and delimiter != ",":
-        notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
-    records, named = name_columns(
-        records._replace(notes=notes + records.notes), kind, header=header, wanted=names, delimiter=delimiter
-    )
+    elif lines in WORD_READERS:
+        records, kind = WORD_READERS[lines](text, file), "conll"
+    elif lines is not None:
+        records, kind = read_label_lines(text, file, lines), "lines"
+    else:
+        records, delimiter = read_records(text, file, kind, names)
+        if kind == "csv" and delimiter != ",":
+            notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
+        records, named = name_columns(records, kind, header=header, wanted=names, delimiter=delimiter)
     if kind in ("csv", "tsv"):
-        folded = fold_words(records)
-        if folded is not None:
-            return table_of(folded, file, "conll", encoding, named, bad_rows)
-        steps = fold_steps(records, named=named)
-        if steps is not None:
-            return table_of(steps, file, "sequences", encoding, named, bad_rows)
-        records = parse_lists(records)
-    return replace(table_of(records, file, kind, encoding, named, bad_rows), delimiter=delimiter)
+        words = fold_words(records) if any(is_named(name, SENTENCE) for name in records.columns) else None
+        steps = fold_steps(records, named=named) if not words and len(records.columns) > MIN_STEPS else None
+        if words:
+            records, kind, delimiter = words, "conll", ","
+        elif steps:
+            records, kind, delimiter = steps, "sequences", ","
+        else:
+            records = parse_lists(records)
+    records = records._replace(notes=notes + records.notes)
+    return table_of(records, file, kind, encoding=encoding, header=named, delimiter=delimiter)
 
 
 def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tuple[Records, str]:
@@ -147,10 +155,19 @@ def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tupl
     return read_delimited(text, file, delimiter, quoted=kind == "csv"), delimiter
 
 
-def table_of(records: Records, file: str, kind: Kind, encoding: str, header: bool, bad_rows: BadRows) -> Table:
-    """The table of rows whose columns are named."""
+def table_of(
+    records: Records, file: str, kind: Kind, *, encoding: str = "", header: bool = False, delimiter: str = ","
+) -> Table:
+    """The table of rows whose columns are named; the refused rows are in the order of the file."""
     columns = tuple(normalize("NFC", name) for name in records.columns)
-    refuse_duplicate_columns(columns, file)
+    for name, count in Counter(columns).most_common(1):
+        if count > 1:
+            raise InputError(
+                f"{file}:1: {count} columns are named {excerpt(name)}.",
+                found=in_words(columns),
+                fix="give each its own name, or pass --set data.header=no if the first line is a row",
+                settings={"data.header": "no"},
+            )
     if not records.rows and not records.refused:
         raise InputError(
             f"{file}:1:1: the file has no rows.",
@@ -163,22 +180,11 @@ def table_of(records: Records, file: str, kind: Kind, encoding: str, header: boo
         header=header,
         rows=tuple(tuple(normalize("NFC", cell) for cell in row) for row in records.rows),
         lines=tuple(records.lines),
-        refused=stop_or_skip(records.refused, bad_rows),
+        refused=stop_or_skip(records.refused, "skip"),
         notes=records.notes,
         kind=kind,
         encoding=encoding,
         locate=records.locate,
         locate_number=records.locate_number,
+        delimiter=delimiter,
     )
-
-
-def refuse_duplicate_columns(columns: tuple[str, ...], file: str) -> None:
-    """Raise an error where two columns have one name."""
-    for name, count in Counter(columns).most_common(1):
-        if count > 1:
-            raise InputError(
-                f"{file}:1: {count} columns are named {excerpt(name)}.",
-                found=in_words(columns),
-                fix="give each its own name, or pass --set data.header=no if the first line is a row",
-                settings={"data.header": "no"},
-            )

@@ -11,7 +11,18 @@ import csv
 import re
 from typing import NamedTuple
 
-from atento.data.records import Place, Records, Refusal, blank, counted, excerpt, in_words, without_blank_end
+from atento.data.records import (
+    Place,
+    Records,
+    Refusal,
+    Row,
+    blank,
+    collect,
+    counted,
+    excerpt,
+    in_words,
+    without_blank_end,
+)
 from atento.data.tables.wide import LABEL, SEQUENCE, TARGET, channel_cells, without_missing_end, write_channels
 from atento.errors import InputError
 
@@ -56,23 +67,17 @@ def read_ts(text: str, file: str) -> Records:
     lines = without_blank_end(text.split("\n"))
     head = read_ts_header(lines, file)
     channels, stamped = head.channels, head.is_true("timestamps")
-    rows: list[tuple[str, ...]] = []
-    numbers: list[int] = []
-    refused: list[Refusal] = []
-    for at in range(head.first, len(lines)):
-        if not lines[at].strip():
-            refused.append(blank(file, at + 1))
-            continue
-        if lines[at].lstrip().startswith("#"):
-            continue
-        case = read_case(lines[at], file, at + 1, head, channels)
+
+    def row(number: int, line: str) -> Row | Refusal:
+        nonlocal channels
+        case = read_case(line, file, number, head, channels) if line.strip() else blank(file, number)
         if isinstance(case, Refusal):
-            refused.append(case)
-            continue
-        cells, label = case
-        channels = channels or len(cells)
-        rows.append((write_channels(cells), *([label] if head.last_column else [])))
-        numbers.append(at + 1)
+            return case
+        channels = channels or len(case[0])
+        return write_channels(case[0]), *([case[1]] if head.last_column else [])
+
+    cases = enumerate(lines[head.first :], start=head.first + 1)
+    rows, numbers, refused = collect((at, row(at, line)) for at, line in cases if not line.lstrip().startswith("#"))
 
     def locate_number(line: int, step: int, channel: int) -> Place:
         return Place(file, line, number_column(lines[line - 1], step, channel, stamped=stamped))
@@ -130,9 +135,8 @@ def read_case(
         lengths = in_words([str(len(channel)) for channel in cells])
         problem = f"channel {other + 1} has {len(cells[other])} steps where channel 1 has {len(cells[0])}."
         at = number_column(line, 0, other, stamped=stamped)
-        return Refusal(
-            file, number, at, problem, f"channels of {lengths} steps", "give all channels equally many steps"
-        )
+        fix = "give all channels equally many steps"
+        return Refusal(file, number, at, problem, f"channels of {lengths} steps", fix)
     return cells, label
 
 
@@ -177,26 +181,22 @@ def read_arff(text: str, file: str) -> Records:
             found=f"{counted(len(numeric), 'numeric attribute')} of {len(kinds)}, and a class is needed beside them",
             fix="declare the steps as numeric attributes and the class last",
         )
-    rows: list[tuple[str, ...]] = []
-    numbers: list[int] = []
-    refused: list[Refusal] = []
     shorter = 0
-    for at in range(first, len(lines)):
-        line = lines[at]
-        if line.lstrip().startswith("%"):
-            continue
+
+    def row(number: int, line: str) -> Row | Refusal:
+        nonlocal shorter
         if not line.strip():
-            refused.append(blank(file, at + 1))
-            continue
+            return blank(file, number)
         channels, name = read_relation(line) if relational else read_flat(line, numeric, label, len(kinds))
         if not channels or len({len(channel) for channel in channels}) > 1:
             fix = "give every attribute a value, and all channels equally many steps"
-            refused.append(Refusal(file, at + 1, 1, "the case does not fit its attributes.", excerpt(line), fix))
-            continue
+            return Refusal(file, number, 1, "the case does not fit its attributes.", excerpt(line), fix)
         kept = without_missing_end(channels)
         shorter += len(kept[0]) < len(channels[0])
-        rows.append((write_channels(kept), name))
-        numbers.append(at + 1)
+        return write_channels(kept), name
+
+    cases = enumerate(lines[first:], start=first + 1)
+    rows, numbers, refused = collect((at, row(at, line)) for at, line in cases if not line.lstrip().startswith("%"))
     notes: tuple[str, ...] = (f"{file} is read as .arff: {counted(len(rows), 'sequence')}",)
     if shorter:
         notes += (f"{counted(shorter, 'case')} with missing numbers at the end: read as shorter sequences",)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from atento.data.records import Locate, Place, Records, counted, in_words
+from atento.data.records import Locate, LocateNumber, Place, Records, counted, in_words
 from atento.data.tables.headers import is_number
 from atento.data.tables.number_lists import is_missing
 
@@ -22,14 +22,12 @@ NUMBERED_NAME = re.compile(r"(.*?)[\s_.\-]*(\d+)")
 
 def write_channels(channels: Sequence[Sequence[str]]) -> str:
     """A sequence as one text, from channels of equally many cells."""
-    if len(channels) == 1:
-        return " ".join(channels[0])
     return " ".join(map(",".join, zip(*channels, strict=True)))
 
 
-def channel_cells(text: str, between: str = ",") -> list[str]:
+def channel_cells(text: str) -> list[str]:
     """The cells of a channel, missing ones as `nan`."""
-    cells = text.split(between)
+    cells = text.split(",")
     if "?" in text or " " in text or not all(cells):
         cells = [cell.strip() for cell in cells]
         return [MISSING_NUMBER if is_missing(cell) else cell for cell in cells]
@@ -53,7 +51,7 @@ class StepColumns(NamedTuple):
 
 def fold_steps(records: Records, *, named: bool) -> Records | None:
     """The rows as (sequence, label) where the columns are the steps of labelled sequences; None for any other table."""
-    if len(records.columns) <= MIN_STEPS or not records.rows:
+    if not records.rows:
         return None
     wide = by_names(records.columns, records.rows) if named else by_position(records.rows)
     if wide is None or len(wide.others) != 1 or not is_label([row[wide.others[0]] for row in records.rows]):
@@ -61,29 +59,36 @@ def fold_steps(records: Records, *, named: bool) -> Records | None:
     if not named:
         names = (LABEL if at == wide.others[0] else name for at, name in enumerate(records.columns))
         records = records._replace(columns=tuple(names))
-    return fold_columns(records, wide)
+    folded = fold_columns(records.columns, records.rows, wide, records.locate)
+    return records._replace(**folded._replace(notes=records.notes + folded.notes)._asdict())
 
 
 def by_position(rows: Sequence[tuple[str, ...]]) -> StepColumns | None:
     """Step columns without names: the label is first, as in the UCR archive, or last, and all others are numbers."""
-    width, sample = len(rows[0]), rows[:: 1 + len(rows) // SAMPLE_ROWS]
-    for label in (0, width - 1):
+    width = len(rows[0])
+    labels = [at for at in (0, width - 1) if is_label([row[at] for row in rows])]
+    numeric = numeric_columns(rows) if labels else set()
+    for label in labels:
         steps = [at for at in range(width) if at != label]
-        if is_label([row[label] for row in rows]) and all(
-            is_number_or_missing(row[at]) for row in sample for at in steps
-        ):
+        if numeric.issuperset(steps):
             return StepColumns([steps], [label])
     return None
+
+
+def numeric_columns(rows: Sequence[tuple[str, ...]]) -> set[int]:
+    """The columns whose cells, in a sample of the rows, are numbers or stand for missing ones."""
+    sample = rows[:: 1 + len(rows) // SAMPLE_ROWS]
+    return {at for at in range(len(rows[0])) if all(is_number(row[at]) or is_missing(row[at]) for row in sample)}
 
 
 def by_names(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> StepColumns | None:
     """Step columns by names with consecutive numbers; all channels have equally many steps."""
     groups: dict[str, list[int]] = {}
     numbers: dict[str, list[int]] = {}
-    sample = rows[:: 1 + len(rows) // SAMPLE_ROWS]
+    numeric = numeric_columns(rows)
     for at, name in enumerate(columns):
         found = NUMBERED_NAME.fullmatch(name)
-        if found is not None and all(is_number_or_missing(row[at]) for row in sample):
+        if found is not None and at in numeric:
             groups.setdefault(found[1], []).append(at)
             numbers.setdefault(found[1], []).append(int(found[2]))
     kept = {name: places for name, places in groups.items() if len(places) >= MIN_STEPS}
@@ -99,31 +104,39 @@ def numeric_steps(columns: Sequence[str], rows: Sequence[tuple[str, ...]], aside
     named = by_names(columns, rows)
     if named is not None:
         return named
-    sample = rows[:: 1 + len(rows) // SAMPLE_ROWS]
-    steps = [
-        at for at in range(len(columns)) if at not in aside and all(is_number_or_missing(row[at]) for row in sample)
-    ]
+    steps = sorted(numeric_columns(rows).difference(aside))
     return StepColumns([steps], [at for at in range(len(columns)) if at not in steps]) if len(steps) > 1 else None
 
 
-def fold_columns(records: Records, wide: StepColumns) -> Records:
+class FoldedColumns(NamedTuple):
+    """What of a table changes when its step columns become one cell."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    notes: tuple[str, ...]
+    locate: Locate
+    locate_number: LocateNumber
+
+
+def fold_columns(
+    columns: Sequence[str], cells: Sequence[tuple[str, ...]], wide: StepColumns, locate: Locate
+) -> FoldedColumns:
     """The rows with one cell for all steps; missing numbers at the end make a sequence shorter, with a note."""
     rows: list[tuple[str, ...]] = []
     shorter = 0
-    for row in records.rows:
+    for row in cells:
         channels = [[row[at].strip() for at in steps] for steps in wide.channels]
         kept = without_missing_end(channels) if has_missing(channels) else channels
         shorter += len(kept[0]) < len(channels[0])
         rows.append((write_channels(kept), *(row[at].strip() for at in wide.others)))
     steps = wide.channels[0]
-    names = [records.columns[at] for at in wide.others]
+    names = [columns[at] for at in wide.others]
     beside = f" beside {in_words(names)}" if names else ""
     notes: tuple[str, ...] = (
         f"{counted(len(steps), 'column')} are the steps of {counted(len(wide.channels), 'channel')}{beside}",
     )
     if shorter:
         notes += (f"{counted(shorter, 'row')} with missing numbers at the end: read as shorter sequences",)
-    locate: Locate = records.locate
 
     def place(line: int, column: int) -> Place:
         return locate(line, steps[0] if column == 0 else wide.others[column - 1])
@@ -131,18 +144,12 @@ def fold_columns(records: Records, wide: StepColumns) -> Records:
     def locate_number(line: int, step: int, channel: int) -> Place:
         return locate(line, wide.channels[channel][step])
 
-    folded = records._replace(columns=(SEQUENCE, *names), rows=rows, locate=place, locate_number=locate_number)
-    return folded._replace(notes=records.notes + notes)
+    return FoldedColumns((SEQUENCE, *names), rows, notes, place, locate_number)
 
 
 def has_missing(channels: Sequence[Sequence[str]]) -> bool:
     """Whether any cell may be a missing number."""
     return any(not cell or cell[-1] not in "0123456789." for cells in channels for cell in cells)
-
-
-def is_number_or_missing(cell: str) -> bool:
-    """Whether a cell is a number or stands for a missing one."""
-    return is_number(cell) or is_missing(cell)
 
 
 def is_label(cells: Sequence[str]) -> bool:

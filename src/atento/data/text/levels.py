@@ -55,17 +55,12 @@ def learn_target(asked: str, texts: Sequence[str], *, size: int, least_count: in
 
 def learn_source(asked: str, texts: Sequence[str], *, size: int, least_count: int) -> LearnedVocabulary:
     """The vocabulary of source texts; features after a tab are one token each."""
-    if not have_features(texts):
+    if 2 * sum(LIST_SEPARATOR in text for text in texts) <= len(texts):  # most have no features
         return learn_target(asked, texts, size=size, least_count=least_count)
     plain = learn_target(asked, [split_features(text)[0] for text in texts], size=size, least_count=least_count)
     features = common_features(texts, least_count=least_count)
     reason = f"{plain.reason}; {len(features)} of them are features after a tab"
     return LearnedVocabulary(FeaturedVocabulary(plain.vocabulary, features), plain.level, reason)
-
-
-def have_features(texts: Sequence[str]) -> bool:
-    """Whether most texts have features."""
-    return 2 * sum(LIST_SEPARATOR in text for text in texts) > len(texts)
 
 
 def split_features(text: str) -> tuple[str, list[str]]:
@@ -121,7 +116,7 @@ class FeaturedVocabulary(Vocabulary):
             spans.append((start, end))
         return spans
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The vocabulary of the text, and the features."""
         return {"level": self.level, "text": self.text.to_json(), "features": list(self.features)}
 

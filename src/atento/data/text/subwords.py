@@ -1,7 +1,6 @@
 """Subwords by byte-pair encoding (Sennrich et al., 2016), computed by the library `tokenizers`."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -49,7 +48,7 @@ class Subwords(Vocabulary):
             spans.append((start, end))
         return spans
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The level and the library's description as text."""
         return {"level": self.level, "tokenizer": self.tokenizer.to_str()}
 

@@ -8,20 +8,19 @@ import gzip
 import lzma
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.files.opening import missing_file
+from atento.data.files.opening import OPENERS, cannot_unpack, missing_file
 from atento.data.records import BadRows, Refusal, counted, excerpt, stop_or_skip
 from atento.errors import InputError, MachineError
 
 # Axes: V words, D dimensions.
 
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 FIX = "write the word and its numbers with single spaces between"
 
 
@@ -34,22 +33,20 @@ class WordVectors(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def read_vectors(
-    path: str | Path, *, only: Collection[str] | None = None, bad_rows: BadRows = "stop", dimensions: int = 0
-) -> WordVectors:
+def read_vectors(path: str | Path, *, only: Collection[str] | None = None, bad_rows: BadRows = "stop") -> WordVectors:
     """Read vectors line by line: of a file larger than memory, only those of the words in `only`.
 
     A line with a word that came before, with another number of dimensions or with something that is not a number is
-    refused. Where `dimensions` is not 0, it overrides what the file says.
+    refused.
     """
     file, refused = Path(path).name, []
     words: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
     seen: dict[str, int] = {}  # word -> its line
-    stated, width = None, dimensions
+    stated, width = None, 0
     for number, line in read_numbered_lines(Path(path)):
         if number == 1 and (stated := parse_header(line)) is not None:
-            width = width or stated[1]
+            width = stated[1]
             continue
         if not line.strip():
             continue
@@ -60,17 +57,14 @@ def read_vectors(
             continue
         word, vector = entry
         if word in seen:
-            refused.append(
-                Refusal(
-                    file, number, 1, f"the word {word!r} is named twice.", f"first in line {seen[word]}", "keep one"
-                )
-            )
+            problem, first = f"the word {word!r} is named twice.", f"first in line {seen[word]}"
+            refused.append(Refusal(file, number, 1, problem, found=first, fix="keep one"))
             continue
         seen[word] = number
         if only is None or word in only:
             words[word] = len(rows)
             rows.append(vector)
-    kept = stop_or_skip(refused, bad_rows)
+    kept = stop_or_skip(refused, bad_rows, used=len(seen))
     require_stated_size(file, stated, width, len(seen) + len(kept))
     note = f"{file}: {counted(len(seen), 'word')} of {counted(width, 'number')} each"
     matrix = np.stack(rows) if rows else np.zeros((0, width), dtype=np.float32)
@@ -94,9 +88,7 @@ def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             fix="save the file as UTF-8 text; word2vec's binary format is not read",
         ) from None
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-        raise InputError(
-            f"{path} cannot be unpacked.", found=str(error), fix="copy or download the file again, or give it unpacked"
-        ) from None
+        raise cannot_unpack(path, error) from None
     except OSError as error:
         raise InputError(
             f"{path} cannot be read.",

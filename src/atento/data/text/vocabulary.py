@@ -4,7 +4,6 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from atento.errors import InputError
 
@@ -42,7 +41,7 @@ class Vocabulary(ABC):
         """The start and end of each token of `encode` in the text; only white space may lie between two."""
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The vocabulary as JSON, for `load_vocabulary`."""
 
 
@@ -78,7 +77,7 @@ class TokenList(Vocabulary):
         """Each token as it is written in a text."""
         return [self.detokenize([self.id_to_token[id]]) for id in ids]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The level and the tokens, without special ones."""
         return {"level": self.level, "tokens": list(self.id_to_token[len(SPECIAL_TOKENS) :])}
 

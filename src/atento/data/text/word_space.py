@@ -1,10 +1,10 @@
 """Word vectors as a vector space: nearest neighbours, analogies, and projections to two dimensions."""
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Container, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from atento.errors import InputError, nearest
 
@@ -33,7 +33,7 @@ class Term(NamedTuple):
 class WordSpace:
     """Words (V,) and their vectors (V, D)."""
 
-    def __init__(self, words: Sequence[str], vectors: Any) -> None:
+    def __init__(self, words: Sequence[str], vectors: ArrayLike) -> None:
         self.words = tuple(words)
         self.vectors: Points = np.asarray(vectors, dtype=np.float64)
         self.rows = {word: row for row, word in enumerate(self.words)}
@@ -116,7 +116,7 @@ def principal_components(vectors: Points) -> Points:
     return np.asarray(flat * np.where(flat[largest, [0, 1]] < 0, -1.0, 1.0))
 
 
-def parse_terms(asked: str, known: Any) -> list[Term]:
+def parse_terms(asked: str, known: Container[str]) -> list[Term]:
     """`king - man + woman` as words with signs; a text that is itself a known word is one term."""
     if asked.strip() in known:
         return [Term(1.0, asked.strip())]

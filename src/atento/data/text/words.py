@@ -4,6 +4,7 @@ import re
 
 from atento.data.records import LIST_SEPARATOR, split_items
 from atento.data.text.vocabulary import WORD_OR_PUNCTUATION
+from atento.lines import lines_of
 
 SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+")
 OUTER_PUNCTUATION = re.compile(r"^([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
@@ -11,7 +12,7 @@ OUTER_PUNCTUATION = re.compile(r"^([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text: its lines, or, where it is one line, what ends in . ! ? and closing quotes."""
-    lines = text.splitlines() if "\n" in text.strip() else SENTENCE_END.split(text)
+    lines = lines_of(text) if "\n" in text.strip() else SENTENCE_END.split(text)
     return [line for line in map(str.strip, lines) if line]
 
 

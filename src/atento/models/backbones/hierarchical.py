@@ -6,7 +6,6 @@ from torch import Tensor, nn
 from atento.blocks.hierarchical import HierarchicalAttention
 from atento.blocks.transformer import TransformerStack
 from atento.layers.embeddings import TokenEmbedding
-from atento.layers.masking import valid_positions
 from atento.layers.positions import Positions
 from atento.models.protocols import Encoded, Encoder
 
@@ -24,11 +23,7 @@ class TransformerReader(nn.Module):
 
     def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """(B, T, D) -> (B, T, D)."""
-        places = self.positions(torch.arange(values.size(1), device=values.device))  # (T, D)
-        if valid is not None:
-            places = places[valid_positions(valid)]  # (B, T, D)
-        states: Tensor = self.stack(self.scale * values + places.to(values.dtype), valid=valid)
-        return states
+        return self.stack(self.scale * values + self.positions.along(values, valid), valid=valid)
 
 
 class HierarchicalEncoder(Encoder):

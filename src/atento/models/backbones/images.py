@@ -85,8 +85,7 @@ class ImageEncoder(Encoder):
         row = row.unsqueeze(1).expand(-1, columns, -1)  # (h, w, D)
         column = column.unsqueeze(0).expand(rows, -1, -1)
         both = torch.cat([row, column], dim=-1).flatten(0, 1)  # (R, 2 D)
-        placed: Tensor = self.place(both.to(self.place.weight.dtype))
-        return placed
+        return self.place(both.to(self.place.weight.dtype))
 
     def grid(self, side: int) -> tuple[int, int]:
         """Rows and columns of regions in an image of this side."""

@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from atento.blocks.transformer import TransformerStack
 from atento.errors import InputError
-from atento.layers.masking import clean, valid_positions
+from atento.layers.masking import clean, valid_first
 from atento.layers.positions import Positions
 from atento.models.protocols import Encoded, Encoder
 from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
-from atento.recurrent.unroll import valid_first
 
 # Axes: B batch, N time, C channels, D size, P steps of a patch, M patches.
 
@@ -57,9 +55,7 @@ class TransformerNumberEncoder(Encoder):
     def place(self, values: Tensor, valid: Tensor) -> Tensor:
         """Vectors with positions (B, N, D); real steps count from 0, on whichever side the padding is."""
         vectors = self.read(clean(values, valid))
-        places = self.positions(torch.arange(values.size(1), device=values.device))  # (N, D)
-        placed: Tensor = self.dropout(vectors + places.to(vectors.dtype)[valid_positions(valid)])
-        return placed
+        return self.dropout(vectors + self.positions.along(vectors, valid))
 
 
 class PatchedNumberEncoder(Encoder):

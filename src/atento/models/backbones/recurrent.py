@@ -121,8 +121,9 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         embedding: TokenEmbedding,
         stack: Stack,
         handover: Handover,
-        attention: Attention | None,
+        attention: Attention | None = None,
         *,
+        source_size: int = 0,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -131,6 +132,8 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         self.first_states, self.feed = handover
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
+        if attention is not None:
+            self.join = nn.Linear(source_size + stack.output_size, stack.output_size)  # of context and hidden vector
 
     @abstractmethod
     def advance(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
@@ -142,17 +145,12 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
 
     def start(self, encoded: Encoded) -> RecurrentState:
         """The first hidden state of every layer is tanh of a map of the summary."""
-        first = torch.tanh(self.first_states(encoded.summary)).chunk(self.stack.layers, dim=-1)
-        cells = tuple(self.first_state(layer, hidden) for layer, hidden in enumerate(first))
+        cells = self.stack.start_from(torch.tanh(self.first_states(encoded.summary)))
         source = None
         if self.attention is not None:
             source = self.attention.prepare(encoded.states, encoded.states, valid=encoded.valid)
         at = torch.zeros(len(encoded.summary), dtype=torch.long, device=encoded.summary.device)
         return RecurrentState(cells, source, encoded.summary, at)
-
-    def first_state(self, layer: int, hidden: Tensor) -> Any:
-        """A cell's initial state with this hidden vector (B, D)."""
-        return self.stack.cell(layer).start(hidden)._replace(hidden=hidden)
 
     def step(self, token: Tensor, state: RecurrentState) -> DecoderStep[RecurrentState]:
         """One step after a token (B,)."""
@@ -172,8 +170,7 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
 
     def inputs(self, tokens: Tensor, state: RecurrentState) -> Tensor:
         """The stack's inputs for tokens (B,) or (B, T)."""
-        fed: Tensor = self.feed(self.embedding(tokens), state.summary)
-        return fed
+        return self.feed(self.embedding(tokens), state.summary)
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Dot products with every token's output vector, plus a bias."""

@@ -1,7 +1,5 @@
 """Recurrent decoders without attention, with attention after each step (Luong), and before each step (Bahdanau)."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -20,9 +18,6 @@ class FixedVectorDecoder(RecurrentDecoder):
     """
 
     equation = "s_t = f(s_{t−1}, y_{t−1}, c)"
-
-    def __init__(self, embedding: TokenEmbedding, stack: Stack, handover: Handover, *, dropout: float = 0.0) -> None:
-        super().__init__(embedding, stack, handover, None, dropout=dropout)
 
     def advance(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
         """One step of the stack."""
@@ -44,19 +39,6 @@ class LuongDecoder(RecurrentDecoder):
     equation = "s_t = f(s_{t−1}, y_{t−1})"
     feeds_context = False
 
-    def __init__(
-        self,
-        embedding: TokenEmbedding,
-        stack: Stack,
-        handover: Handover,
-        attention: Attention,
-        *,
-        source_size: int,
-        dropout: float = 0.0,
-    ) -> None:
-        super().__init__(embedding, stack, handover, attention, dropout=dropout)
-        self.join = nn.Linear(source_size + stack.output_size, stack.output_size)
-
     def advance(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
         """One step of the stack, then one attention over the source."""
         hidden, cells = self.stack.step(input, state.cells)
@@ -72,8 +54,7 @@ class LuongDecoder(RecurrentDecoder):
     def attend(self, hidden: Tensor, state: RecurrentState, *, at: Tensor | None) -> Tensor:
         """Join each hidden vector (B, T, D) with its context (B, T, S)."""
         context = self.attention.read(hidden, state.source, query_at=at)
-        joined: Tensor = self.dropout(torch.tanh(self.join(torch.cat([context, hidden], dim=-1))))
-        return joined
+        return self.dropout(torch.tanh(self.join(torch.cat([context, hidden], dim=-1))))
 
 
 class BahdanauDecoder(RecurrentDecoder):
@@ -98,7 +79,7 @@ class BahdanauDecoder(RecurrentDecoder):
         source_size: int,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__(embedding, stack, handover, attention, dropout=dropout)
+        super().__init__(embedding, stack, handover, attention, source_size=source_size, dropout=dropout)
         widths = [embedding.size + handover.feed.added, source_size]
         if stack.cell(0).input_size != sum(widths):
             raise InputError(
@@ -107,7 +88,6 @@ class BahdanauDecoder(RecurrentDecoder):
                 fix=f"input_size={sum(widths)}: {widths[0]} of the input and {widths[1]} of the context",
             )
         self.widths = widths
-        self.join = nn.Linear(source_size + stack.output_size, stack.output_size)
 
     def advance(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
         """One attention over the source, then one step of the stack."""
@@ -123,16 +103,10 @@ class BahdanauDecoder(RecurrentDecoder):
         for time in range(inputs.size(1)):
             queries.append(state.cells[-1].hidden)
             context = self.attention.read(queries[-1].unsqueeze(1), state.source, query_at=state.at[:1]).squeeze(1)
-            cells = self.step_layers(reads[:, time] + nn.functional.linear(context, from_context), state.cells)
+            read = reads[:, time] + nn.functional.linear(context, from_context)
+            output, cells = self.stack.advance(read, state.cells)
             state = state._replace(cells=cells, at=state.at + 1)
             contexts.append(context)
-            hidden.append(cells[-1].hidden)
+            hidden.append(output)
         joined = torch.cat([torch.stack(contexts, dim=1), torch.stack(hidden, dim=1)], dim=-1)  # (B, T, S + D)
         return DecodedSteps(self.dropout(torch.tanh(self.join(joined))), torch.stack(queries, dim=1), state)
-
-    def step_layers(self, read: Tensor, cells: tuple[Any, ...]) -> tuple[Any, ...]:
-        """One step of all layers, given the gate inputs (B, G) of the lowest one."""
-        moved = [self.stack.cell(0).advance(read, cells[0])]
-        for layer in range(1, self.stack.layers):
-            moved.append(self.stack.cell(layer)(self.stack.dropout(moved[-1].hidden), cells[layer]))
-        return tuple(moved)

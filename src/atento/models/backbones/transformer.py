@@ -97,8 +97,7 @@ class TransformerDecoder(Decoder[TransformerState]):
         values = embed_from_start(self.embedding, previous)
         for layer, source in zip(self.stack(), self.prepare(encoded), strict=True):
             values = layer(values, source).values
-        normed: Tensor = self.norm(values)
-        return normed
+        return self.norm(values)
 
     def attention_calls(
         self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)
@@ -159,8 +158,7 @@ class CausalTransformer(Decoder[CausalState]):
 
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """All positions in one pass."""
-        values: Tensor = self.stack(embed_from_start(self.embedding, previous))
-        return values
+        return self.stack(embed_from_start(self.embedding, previous))
 
     def resume(self, previous: Tensor, state: CausalState) -> tuple[Tensor, CausalState]:
         """Features (B, T, D) of more known tokens (B, T) after the cached ones, and the cache after them."""
@@ -181,8 +179,7 @@ class CausalTransformer(Decoder[CausalState]):
 
 def embed_from_start(embedding: PositionedEmbedding, tokens: Tensor) -> Tensor:
     """Embeddings (B, T, D) of tokens (B, T) at positions 0 to T − 1."""
-    embedded: Tensor = embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
-    return embedded
+    return embedding(tokens, torch.arange(tokens.size(1), device=tokens.device))
 
 
 def is_causal(extent: Extent) -> bool:

@@ -68,8 +68,7 @@ class WordEmbedding(TokenEmbedding):
             characters = nn.functional.pad(tokens[..., 1:], (0, 1)).flatten(0, -2)  # (B · N, L + 1): never empty
             encoded = self.map(self.encode_characters(self.characters, characters))
             vectors = vectors + encoded.view_as(vectors) / math.sqrt(self.size)
-        dropped: Tensor = self.dropout(vectors * self.factor)
-        return dropped
+        return self.dropout(vectors * self.factor)
 
     def encode_characters(self, encoder: CharacterEncoder, characters: Tensor) -> Tensor:
         """The encoding of each word. On a CPU each distinct word is encoded once; on a GPU encoding all of them takes

@@ -1,7 +1,8 @@
 """Recipes become models: the only place where strings become modules. Its errors name recipe keys and model names.
 
 - `choices`: what many models share: summaries, sizes of attention, poolings, refusals.
-- `recurrent`, `transformer`, `encoder_decoder`: encoders and decoders of text, and translators of both.
+- `recurrent`, `transformer`: all modules of either kind; `encoder_decoder`: the families by name, encoders, decoders
+  and translators of any of them.
 - `classifier`, `tagger`, `matcher`, `language_model`, `numbers`, `images`, `forecaster`, `autoencoder`: a kind of model
   each, with the names it takes in the docstring.
 """

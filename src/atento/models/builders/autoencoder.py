@@ -9,22 +9,17 @@ from itertools import pairwise
 
 from torch import nn
 
-from atento.blocks.transformer import TransformerStack
 from atento.errors import InputError, unknown_name
 from atento.models.autoencoder import (
     Autoencoder,
     FrameDecoder,
     FrameEncoder,
-    RecurrentWindowDecoder,
-    TransformerWindowDecoder,
     WindowEncoder,
     WindowSizes,
     halved_sizes,
 )
 from atento.models.builders.choices import one_part, require_defaults, require_no_attention, require_no_linformer
-from atento.models.builders.numbers import build_number_encoder
-from atento.models.builders.recurrent import decoder_stack
-from atento.models.builders.transformer import positions_of, self_attention_layers
+from atento.models.builders.encoder_decoder import family_of
 from atento.models.names import FAMILIES, ModelName
 from atento.spec import ModelRecipe
 
@@ -45,7 +40,7 @@ def build_autoencoder(recipe: ModelRecipe, sizes: WindowSizes, *, noise: float =
         )
     require_defaults(recipe, "context", "attend")
     require_autoencoder(ModelName.parse(recipe.name))
-    encoder, decoder = PLAIN[recipe.name](recipe, sizes) if recipe.name in PLAIN else sequential(recipe, sizes)
+    encoder, decoder = PLAIN.get(recipe.name, sequential)(recipe, sizes, latent)
     return Autoencoder(encoder, decoder, sizes, noise=noise)
 
 
@@ -61,19 +56,18 @@ def require_autoencoder(name: ModelName) -> None:
     require_no_linformer(part, text, "a window is short, so that linformer would save nothing")
 
 
-def linear(recipe: ModelRecipe, sizes: WindowSizes) -> EncoderAndDecoder:
+def linear(recipe: ModelRecipe, sizes: WindowSizes, latent: int) -> EncoderAndDecoder:
     """One linear map each way."""
-    numbers, latent = sizes.channels * sizes.look_back, recipe.latent or LATENT
+    numbers = sizes.channels * sizes.look_back
     return (
         nn.Sequential(nn.Flatten(), nn.Linear(numbers, latent)),
         nn.Sequential(nn.Linear(latent, numbers), nn.Unflatten(1, (sizes.look_back, sizes.channels))),
     )
 
 
-def perceptron(recipe: ModelRecipe, sizes: WindowSizes) -> EncoderAndDecoder:
+def perceptron(recipe: ModelRecipe, sizes: WindowSizes, latent: int) -> EncoderAndDecoder:
     """Two hidden layers each way, model.hidden and half of it wide."""
-    numbers, latent = sizes.channels * sizes.look_back, recipe.latent or LATENT
-    widths = [numbers, recipe.hidden, max(1, recipe.hidden // 2), latent]
+    widths = [sizes.channels * sizes.look_back, recipe.hidden, max(1, recipe.hidden // 2), latent]
     decoder = perceptron_layers(widths[::-1])
     return (
         nn.Sequential(nn.Flatten(), *perceptron_layers(widths)),
@@ -89,7 +83,7 @@ def perceptron_layers(widths: list[int]) -> list[nn.Module]:
     return layers[:-1]
 
 
-def convolutions(recipe: ModelRecipe, sizes: WindowSizes) -> EncoderAndDecoder:
+def convolutions(recipe: ModelRecipe, sizes: WindowSizes, latent: int) -> EncoderAndDecoder:
     """Convolutions that halve frames down to a few pixels; their channels double up to model.hidden / 4."""
     if not all(sizes.frame):
         raise InputError(
@@ -97,27 +91,22 @@ def convolutions(recipe: ModelRecipe, sizes: WindowSizes) -> EncoderAndDecoder:
             found=f"{sizes.channels} channels without height and width",
             fix="--model mlp, or a video: an array of time × height × width",
         )
-    latent, times = recipe.latent or LATENT, 1
+    times = 1
     while min(halved_sizes(sizes.frame, times)[-1]) > SMALLEST:
         times += 1
     widths = [max(1, recipe.hidden // 4 >> (times - 1 - place)) for place in range(times)]
     return FrameEncoder(sizes, widths, latent), FrameDecoder(sizes, widths, latent, recipe.hidden)
 
 
-def sequential(recipe: ModelRecipe, sizes: WindowSizes) -> EncoderAndDecoder:
+def sequential(recipe: ModelRecipe, sizes: WindowSizes, latent: int) -> EncoderAndDecoder:
     """A recurrent or a Transformer encoder of numbers, and a decoder of the same family."""
-    part, latent = ModelName.parse(recipe.name).decoder, recipe.latent or LATENT
-    encoder = WindowEncoder(build_number_encoder(part, recipe, sizes.channels), latent)
-    if part.family != "transformer":
-        stack = decoder_stack(part.family, recipe, latent)
-        return encoder, RecurrentWindowDecoder(stack, sizes.channels, sizes.look_back)
-    layers = self_attention_layers(part.compose(), recipe, causal=False)
-    positions = positions_of(recipe, otherwise="sinusoidal")
-    decoder = TransformerWindowDecoder(latent, positions, TransformerStack(layers), sizes.channels, sizes.look_back)
-    return encoder, decoder
+    part = ModelName.parse(recipe.name).decoder
+    family = family_of(part)
+    encoder = WindowEncoder(family.number_encoder(part, recipe, sizes.channels), latent)
+    return encoder, family.window_decoder(part, recipe, sizes, latent)
 
 
-PLAIN: dict[str, Callable[[ModelRecipe, WindowSizes], EncoderAndDecoder]] = {
+PLAIN: dict[str, Callable[[ModelRecipe, WindowSizes, int], EncoderAndDecoder]] = {
     "linear": linear,
     "mlp": perceptron,
     "conv": convolutions,

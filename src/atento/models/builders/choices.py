@@ -5,17 +5,18 @@ The errors of this package name recipe keys and model names, as it is the place 
 
 from collections.abc import Callable
 
+from atento.attention.attention import Attention
+from atento.attention.linformer import Linformer
 from atento.attention.presets import Composition, Sizes
 from atento.blocks.pooling import AttentionPooling
 from atento.errors import InputError
+from atento.models.forecaster import SeriesSizes
 from atento.models.heads import Head
 from atento.models.names import ModelName, ModelPart, require_family
 from atento.models.summaries import SUMMARIES, Summary
 from atento.spec import ModelRecipe
 
 HeadMaker = Callable[[int, int], Head]  # size of a vector, width of the outputs -> head
-
-SHORT_POOLING = "a pooling has one query, so that linformer would save nothing"
 
 
 def summary_of(recipe: ModelRecipe, *, auto: str) -> Summary:
@@ -42,6 +43,11 @@ def attention_sizes(recipe: ModelRecipe, query: int, key: int, *, heads: int = 1
     )
 
 
+def with_linformer(attention: Attention, part: ModelPart, recipe: ModelRecipe) -> Attention:
+    """The attention, of projected keys where the part names linformer."""
+    return Linformer(attention, recipe.max_length, recipe.linformer_rank) if part.linformer else attention
+
+
 def attention_pooling(composition: Composition, recipe: ModelRecipe, size: int) -> AttentionPooling:
     """A pooling by one learned query, which has no position, so that an extent is refused."""
     require_defaults(recipe, "pooling")
@@ -56,10 +62,16 @@ def attention_pooling(composition: Composition, recipe: ModelRecipe, size: int) 
 
 def state_pooling(part: ModelPart, recipe: ModelRecipe, size: int) -> AttentionPooling | None:
     """The attention pooling that a recurrent name with a composition has; a Transformer's composition is its own."""
-    if part.family == "transformer" or part.attention is None:
+    if part.added_attention is None:
         return None
-    require_no_linformer(part, recipe.name, SHORT_POOLING)
-    return attention_pooling(part.attention, recipe, size)
+    require_no_linformer(part, recipe.name, "a pooling has one query, so that linformer would save nothing")
+    return attention_pooling(part.added_attention, recipe, size)
+
+
+def patch_of(recipe: ModelRecipe, sizes: SeriesSizes, *, patches: int) -> int:
+    """The steps of a patch: model.patch, or a window of so many patches, or one step in a recursive forecaster."""
+    chosen = 1 if recipe.strategy == "recursive" else -(-sizes.look_back // patches)
+    return min(recipe.patch or chosen, sizes.look_back)
 
 
 def one_part(name: ModelName, kind: str) -> ModelPart:
@@ -93,7 +105,7 @@ def require_defaults(recipe: ModelRecipe, *keys: str, why: str = "") -> None:
 
 def require_no_attention(part: ModelPart, name: str, why: str) -> None:
     """Refuse a composition in a recurrent model without attention."""
-    if part.family != "transformer" and part.attention is not None:
+    if part.added_attention is not None:
         raise InputError(f"model {name!r}: {why}.", found=name, fix=f"write {part.family}, or transformer")
 
 

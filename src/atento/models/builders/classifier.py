@@ -6,11 +6,10 @@ sentences, and pools both by the composition of a recurrent name, else by additi
 """
 
 from atento.attention.presets import Composition
-from atento.blocks.hierarchical import HierarchicalAttention, SequenceEncoder, StackEncoder
+from atento.blocks.hierarchical import HierarchicalAttention
 from atento.blocks.pooling import AttentionPooling
-from atento.blocks.transformer import TransformerStack
 from atento.layers.embeddings import TokenEmbedding
-from atento.models.backbones.hierarchical import HierarchicalEncoder, TransformerReader
+from atento.models.backbones.hierarchical import HierarchicalEncoder
 from atento.models.builders.choices import (
     HeadMaker,
     attention_pooling,
@@ -20,9 +19,7 @@ from atento.models.builders.choices import (
     state_pooling,
     without_suffix,
 )
-from atento.models.builders.encoder_decoder import build_encoder
-from atento.models.builders.recurrent import encoder_stack
-from atento.models.builders.transformer import positions_of, self_attention_layers
+from atento.models.builders.encoder_decoder import build_encoder, family_of
 from atento.models.classifier import Classifier, NGramFeatures
 from atento.models.names import ModelName, ModelPart
 from atento.spec import ModelRecipe
@@ -67,23 +64,9 @@ def hierarchical_encoder(part: ModelPart, recipe: ModelRecipe, vocabulary_size: 
     """An encoder of the family for words and one for sentences, each with a pooling."""
     require_defaults(recipe, "pooling")
     require_no_linformer(part, recipe.name, "sentences are short, so that linformer would save nothing")
-    recurrent = part.family != "transformer"
-    composition = part.attention or ADDITIVE if recurrent else ADDITIVE
+    composition = part.added_attention or ADDITIVE
     poolings = [attention_pooling(composition, recipe, recipe.hidden) for _ in range(2)]
-    readers: list[SequenceEncoder] = [
-        StackEncoder(encoder_stack(part.family, recipe, recipe.hidden))
-        if recurrent
-        else transformer_reader(part, recipe, scaled=words)
-        for words in (True, False)
-    ]
+    readers = [family_of(part).reader(part, recipe, scaled=words) for words in (True, False)]
     levels = HierarchicalAttention(readers[0], poolings[0], readers[1], poolings[1])
     embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
     return HierarchicalEncoder(embedding, levels, size=recipe.hidden, end=END, dropout=recipe.dropout)
-
-
-def transformer_reader(part: ModelPart, recipe: ModelRecipe, *, scaled: bool) -> TransformerReader:
-    """Self-attention of the composition; embeddings of words are scaled as in any Transformer, sentences are not."""
-    layers = self_attention_layers(part.compose(), recipe, causal=recipe.directions == 1)
-    return TransformerReader(
-        positions_of(recipe), TransformerStack(layers), scale=recipe.hidden**0.5 if scaled else 1.0
-    )

@@ -9,23 +9,11 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from atento.blocks.transformer import TransformerStack
 from atento.errors import InputError
-from atento.models.builders.choices import attention_sizes, one_part, require_defaults, require_no_linformer
-from atento.models.builders.recurrent import decoder_stack, encoder_stack, encoder_summary, require_crossing
-from atento.models.builders.transformer import positions_of, self_attention_layers
-from atento.models.forecast_networks import (
-    AttentiveRecurrentNetwork,
-    HorizonQueries,
-    LastStateNetwork,
-    LinearNetwork,
-    LinearSkip,
-    ParallelRecurrentNetwork,
-    PatchEmbedding,
-    PatchHead,
-    PatchTransformer,
-    StepTransformer,
-)
+from atento.models.builders.choices import one_part, require_defaults, require_no_linformer
+from atento.models.builders.encoder_decoder import family_of
+from atento.models.builders.transformer import PATCHES
+from atento.models.forecast_networks import LinearNetwork, LinearSkip
 from atento.models.forecaster import (
     Anchor,
     Forecaster,
@@ -36,7 +24,7 @@ from atento.models.forecaster import (
     no_anchor,
     zero_initialized,
 )
-from atento.models.names import FORECASTERS, ModelName, ModelPart
+from atento.models.names import FORECASTERS, ModelName
 from atento.spec import ModelRecipe
 
 ANCHORS: dict[str, Anchor] = {
@@ -46,9 +34,6 @@ ANCHORS: dict[str, Anchor] = {
     "none": no_anchor,
     "change": last_value,
 }
-PATCHES = "patches"
-RECURRENT_PATCHES = 14  # of a window, where model.patch is not given
-TRANSFORMER_PATCHES = 7
 
 
 def require_forecaster(name: ModelName) -> None:
@@ -59,7 +44,7 @@ def require_forecaster(name: ModelName) -> None:
             raise InputError(f"model {text!r}: {family} has no parts.", found=text, fix=f"write {family}")
         return
     part = one_part(name.without(PATCHES), "a forecaster")
-    if name.has(PATCHES) and family != "transformer":
+    if name.has(PATCHES) and not part.self_attentive:
         raise InputError(
             f"model {text!r}: only a Transformer takes +{PATCHES}; a recurrent model always reads model.patch steps.",
             found=text,
@@ -102,51 +87,8 @@ def build_network(name: ModelName, recipe: ModelRecipe, sizes: SeriesSizes, *, q
     if name.family in FORECASTERS:
         return linear
     require_defaults(recipe, "context", "attend")
-    if name.family == "transformer":
-        network = transformer_network(name, recipe, sizes, quantiles=quantiles)
-    else:
-        network = recurrent_network(name.decoder, recipe, sizes, quantiles=quantiles)
+    network = family_of(name.decoder).forecast_network(name, recipe, sizes, quantiles=quantiles)
     return LinearSkip(network, linear) if recipe.linear_skip else network
-
-
-def recurrent_network(part: ModelPart, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int) -> ForecastNetwork:
-    """A recurrent network over steps or patches; with a composition, with attention over the window."""
-    size, patch = recipe.hidden, patch_of(recipe, sizes)
-    if part.attention is None:
-        require_defaults(recipe, "pooling")
-    if part.attention is None and patch == 1:
-        stack = decoder_stack(part.family, recipe, sizes.channels + sizes.covariates)
-        return LastStateNetwork(stack, sizes, quantiles=quantiles, dropout=recipe.dropout)
-    embedding, queries = PatchEmbedding(sizes, patch, size), HorizonQueries(sizes, patch, size)
-    head = PatchHead(sizes, patch, size, quantiles=quantiles, dropout=recipe.dropout)
-    decoder = decoder_stack(part.family, recipe, size)
-    if part.attention is None:
-        return ParallelRecurrentNetwork(embedding, decoder, queries, head)
-    encoder = encoder_stack(part.family, recipe, size)
-    attention = part.attention.build(attention_sizes(recipe, size, size))
-    require_crossing(part.attention, attention, recipe)
-    return AttentiveRecurrentNetwork(embedding, encoder, encoder_summary(recipe), queries, decoder, attention, head)
-
-
-def transformer_network(name: ModelName, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int) -> ForecastNetwork:
-    """A stack of self-attention over patches, or over single steps."""
-    require_defaults(recipe, "pooling")
-    layers = self_attention_layers(name.without(PATCHES).decoder.compose(), recipe, causal=recipe.directions == 1)
-    stack, size, dropout = TransformerStack(layers), recipe.hidden, recipe.dropout
-    positions = positions_of(recipe)
-    if name.has(PATCHES):
-        embedding = PatchEmbedding(sizes, patch_of(recipe, sizes, patches=TRANSFORMER_PATCHES), size)
-        return PatchTransformer(embedding, positions, stack, sizes, quantiles=quantiles, dropout=dropout)
-    patch = recipe.patch or 1
-    embedding, queries = PatchEmbedding(sizes, patch, size), HorizonQueries(sizes, patch, size)
-    head = PatchHead(sizes, patch, size, quantiles=quantiles)
-    return StepTransformer(embedding, queries, positions, stack, head, dropout=dropout)
-
-
-def patch_of(recipe: ModelRecipe, sizes: SeriesSizes, *, patches: int = RECURRENT_PATCHES) -> int:
-    """The steps of a patch: model.patch, or a window of so many patches, or one step in a recursive forecaster."""
-    chosen = 1 if recipe.strategy == "recursive" else -(-sizes.look_back // patches)
-    return min(recipe.patch or chosen, sizes.look_back)
 
 
 def covariate_effect(name: ModelName, recipe: ModelRecipe, sizes: SeriesSizes) -> nn.Module | None:

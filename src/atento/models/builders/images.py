@@ -26,10 +26,16 @@ def require_image_encoder(part: ModelPart, name: ModelName) -> None:
     part.compose()
 
 
-def require_plain_image_encoder(name: ModelName) -> None:
-    """Refuse a name whose encoder is no image encoder, or one with an attention, which belongs to the other part."""
+def require_image_and_text(name: ModelName, parts: str, *, example: str) -> None:
+    """Refuse a name that is not an image encoder without attention and a second part, such as `example`."""
+    if name.alone or not str(name.decoder):
+        raise InputError(
+            f"model {str(name)!r}: {parts}.",
+            found=str(name),
+            fix=f"write {next(iter(IMAGE_ENCODERS))}/{example if name.encoder.family in IMAGE_ENCODERS else name}",
+        )
     require_image_encoder(name.encoder, name)
-    if name.encoder.attention is not None:
+    if name.encoder.added_attention is not None:
         raise InputError(
             f"model {str(name)!r}: an image encoder has no attention; the other part has.",
             found=str(name.encoder),
@@ -71,22 +77,16 @@ def build_image_classifier(recipe: ModelRecipe, head: HeadMaker, width: int, *, 
     require_image_classifier(name)
     require_defaults(recipe, "context", "attend", "characters", "ngrams")
     encoder = build_image_encoder(recipe, side)
-    attention = name.encoder.attention
+    attention = name.encoder.added_attention
     pooling = None if attention is None else attention_pooling(attention, recipe, encoder.size)
     return Classifier(encoder, head(encoder.size, width), pooling=pooling)
 
 
 def require_captioner(name: ModelName) -> None:
     """Refuse a name that is not an image encoder without attention and a decoder of text."""
-    encoder, decoder = name.encoder, name.decoder
-    if name.alone or not str(decoder):
-        raise InputError(
-            f"model {str(name)!r}: a captioner has two parts, an image encoder and a decoder.",
-            found=str(name),
-            fix=f"write {next(iter(IMAGE_ENCODERS))}/{'lstm+additive' if str(encoder) in IMAGE_ENCODERS else name}",
-        )
-    require_plain_image_encoder(name)
-    require_family(decoder, name)
+    parts = "a captioner has two parts, an image encoder and a decoder"
+    require_image_and_text(name, parts, example="lstm+additive")
+    require_family(name.decoder, name)
 
 
 def build_captioner(recipe: ModelRecipe, vocabulary_size: int, *, side: int) -> Translator:

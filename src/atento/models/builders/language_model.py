@@ -5,22 +5,13 @@ self-attention; a recurrent model has none. Models of word embeddings have names
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from atento.attention.presets import Composition
-from atento.errors import InputError, unknown_name
-from atento.layers.embeddings import TokenEmbedding
-from atento.models.backbones.recurrent import Handover, NoContext, ZeroState
-from atento.models.backbones.recurrent_decoders import FixedVectorDecoder
-from atento.models.backbones.transformer import CausalTransformer
-from atento.models.builders.choices import one_part, require_defaults, require_no_attention, require_no_linformer
-from atento.models.builders.encoder_decoder import build_encoder
-from atento.models.builders.recurrent import decoder_stack
-from atento.models.builders.transformer import head_sizes, transformer_body
+from atento.errors import unknown_name
+from atento.models.builders.choices import one_part, require_defaults, require_no_attention
+from atento.models.builders.encoder_decoder import build_encoder, family_of
 from atento.models.embedder import NextWord, SkipGram, noise_distribution
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
-from atento.models.names import ModelName, ModelPart
-from atento.models.protocols import Decoder
+from atento.models.names import ModelName
 from atento.spec import ModelRecipe
 
 
@@ -29,7 +20,7 @@ def build_language_model(recipe: ModelRecipe, vocabulary_size: int) -> LanguageM
     part = one_part(ModelName.parse(recipe.name), "a language model")
     require_no_attention(part, recipe.name, "a recurrent language model has its state alone, and no attention")
     require_defaults(recipe, "directions", "pooling", "context", "attend")
-    return LanguageModel(causal_decoder(part, recipe, vocabulary_size))
+    return LanguageModel(family_of(part).language_model(part, recipe, vocabulary_size))
 
 
 def build_masked_model(recipe: ModelRecipe, vocabulary_size: int) -> MaskedLanguageModel:
@@ -38,29 +29,6 @@ def build_masked_model(recipe: ModelRecipe, vocabulary_size: int) -> MaskedLangu
     require_no_attention(part, recipe.name, "a recurrent masked model predicts from the state of each step")
     require_defaults(recipe, "directions", "pooling", "context", "attend")
     return MaskedLanguageModel(build_encoder(part, recipe, vocabulary_size))
-
-
-def causal_decoder(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> Decoder[Any]:
-    """A decoder without a source."""
-    if part.family == "transformer":
-        composition = part.compose()
-        require_no_linformer(part, recipe.name, "linformer mixes all positions, those still to predict among them")
-        require_causal_safe(composition, recipe)
-        return CausalTransformer(*transformer_body(composition, recipe, vocabulary_size, causal=True))
-    stack = decoder_stack(part.family, recipe, recipe.hidden)
-    embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
-    handover = Handover(ZeroState(stack.output_size * recipe.layers), NoContext())
-    return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
-
-
-def require_causal_safe(composition: Composition, recipe: ModelRecipe) -> None:
-    """Refuse an extent that depends on the whole sequence, which is not known while it is being written."""
-    if not composition.build(head_sizes(recipe)).extent.causal_safe:
-        raise InputError(
-            f"model {recipe.name!r}: this extent needs to know where the sequence ends.",
-            found=f"the extent {composition.extent}",
-            fix=f"leave {composition.extent!r} out",
-        )
 
 
 def skip_gram(recipe: ModelRecipe, counts: Sequence[int]) -> SkipGram:

@@ -21,20 +21,17 @@ from atento.models.builders.choices import (
     require_no_linformer,
     state_pooling,
 )
-from atento.models.builders.encoder_decoder import build_encoder
-from atento.models.builders.images import build_image_encoder, require_plain_image_encoder
-from atento.models.builders.recurrent import CELLS, cells_of, recurrent_encoder, require_crossing
-from atento.models.builders.transformer import transformer_body
-from atento.models.heads import Head
+from atento.models.builders.encoder_decoder import build_encoder, family_of
+from atento.models.builders.images import build_image_encoder, require_image_and_text
+from atento.models.builders.recurrent import CELLS, stack_after
 from atento.models.image_matcher import (
     AlternatingImageMatcher,
     CoAttentionImageMatcher,
     ImageMatcher,
     ImageTwoTowers,
 )
-from atento.models.matcher import CoAttentionMatcher, JointMatcher, Matcher, PairHead, TwoTowers
-from atento.models.names import IMAGE_ENCODERS, ModelName, ModelPart, require_family
-from atento.recurrent.stack import Stack
+from atento.models.matcher import Matcher, PairHead, TwoTowers
+from atento.models.names import ModelName, ModelPart, require_family
 from atento.spec import ModelRecipe
 
 CO = "co"
@@ -46,15 +43,15 @@ def build_matcher(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, wi
     together = has_coattention(name.decoder)
     part = one_part(name.without(CO), "a matcher")
     require_defaults(recipe, "context", "attend", "characters")
-    if not together:
-        return two_towers(part, recipe, vocabulary_size, head(recipe.hidden, width))
-    require_defaults(recipe, "pooling")
-    require_no_linformer(part, recipe.name, "two sequences attend to each other token by token")
-    pair_head = PairHead(2 * recipe.hidden, head(recipe.hidden, width), dropout=recipe.dropout)
-    if part.family == "transformer":
-        body = transformer_body(part.compose(), recipe, vocabulary_size, causal=recipe.directions == 1)
-        return JointMatcher(*body, pair_head)
-    return coattention_matcher(part, recipe, vocabulary_size, pair_head)
+    if together:
+        require_defaults(recipe, "pooling")
+        require_no_linformer(part, recipe.name, "two sequences attend to each other token by token")
+        pair_head = PairHead(2 * recipe.hidden, head(recipe.hidden, width), dropout=recipe.dropout)
+        return family_of(part).matcher(part, recipe, vocabulary_size, pair_head)
+    inner = head(recipe.hidden, width)
+    encoder = build_encoder(part, recipe, vocabulary_size)  # one for both sequences
+    pooling = state_pooling(part, recipe, encoder.size)
+    return TwoTowers(encoder, PairHead(encoder.size, inner, dropout=recipe.dropout), pooling=pooling)
 
 
 def has_coattention(part: ModelPart) -> bool:
@@ -64,40 +61,11 @@ def has_coattention(part: ModelPart) -> bool:
     return CO in part.added
 
 
-def two_towers(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, head: Head) -> TwoTowers:
-    """One encoder for both sequences."""
-    encoder = build_encoder(part, recipe, vocabulary_size)
-    pooling = state_pooling(part, recipe, encoder.size)
-    return TwoTowers(encoder, PairHead(encoder.size, head, dropout=recipe.dropout), pooling=pooling)
-
-
-def coattention_matcher(
-    part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, pair_head: PairHead
-) -> CoAttentionMatcher:
-    """A recurrent encoder, co-attention by the composition, and another recurrent stack."""
-    composition = part.compose()
-    attention = composition.build(attention_sizes(recipe, recipe.hidden, recipe.hidden))
-    require_crossing(composition, attention, recipe)
-    encoder = recurrent_encoder(part.family, recipe, vocabulary_size)
-    return CoAttentionMatcher(encoder, attention, stack_after(part, recipe), pair_head, dropout=recipe.dropout)
-
-
-def stack_after(part: ModelPart, recipe: ModelRecipe) -> Stack:
-    """One recurrent layer over the compared states, as wide as they are."""
-    size = recipe.hidden // recipe.directions
-    return Stack(cells_of(part.family, recipe), recipe.hidden, size, bidirectional=recipe.directions == 2)
-
-
 def require_image_matcher(name: ModelName) -> None:
     """Refuse a name that is not an image encoder without attention and a recurrent reader of questions."""
     encoder, reader = name.encoder, name.decoder
-    if name.alone or not str(reader):
-        raise InputError(
-            f"model {str(name)!r}: a matcher of images and questions has two parts, ENCODER/READER.",
-            found=str(name),
-            fix=f"write {next(iter(IMAGE_ENCODERS))}/{'gru+dot+co' if encoder.family in IMAGE_ENCODERS else name}",
-        )
-    require_plain_image_encoder(name)
+    parts = "a matcher of images and questions has two parts, ENCODER/READER"
+    require_image_and_text(name, parts, example="gru+dot+co")
     has_coattention(reader)
     require_family(name.without(CO).decoder, name)
     if reader.family not in CELLS:
@@ -120,7 +88,7 @@ def build_image_matcher(
     encoder = build_image_encoder(recipe, side)
     reader = build_encoder(ModelPart(part.family), recipe, vocabulary_size)
     size = recipe.hidden
-    if not together and part.attention is None:
+    if not together and part.added_attention is None:
         return ImageTwoTowers(encoder, reader, PairHead(size, head(size, width), dropout=recipe.dropout))
     require_defaults(recipe, "pooling")
     composition = part.compose()

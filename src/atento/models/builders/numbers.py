@@ -5,24 +5,10 @@ Transformer is its self-attention. A transcriber is ENCODER/DECODER, or one name
 encoded together; 0 and 1: each step alone.
 """
 
-from atento.blocks.transformer import TransformerStack
-from atento.models.backbones.numbers import (
-    PatchedNumberEncoder,
-    RecurrentNumberEncoder,
-    TransformerNumberEncoder,
-)
-from atento.models.builders.choices import (
-    HeadMaker,
-    one_part,
-    require_defaults,
-    require_no_linformer,
-    state_pooling,
-    summary_of,
-)
+from atento.models.backbones.numbers import PatchedNumberEncoder
+from atento.models.builders.choices import HeadMaker, one_part, require_defaults, require_no_linformer, state_pooling
 from atento.models.builders.classifier import encoder_recipe, pooling_of
-from atento.models.builders.encoder_decoder import build_decoder
-from atento.models.builders.recurrent import encoder_stack, encoder_summary
-from atento.models.builders.transformer import positions_of, self_attention_layers
+from atento.models.builders.encoder_decoder import build_decoder, family_of
 from atento.models.classifier import Classifier
 from atento.models.heads import RegressionHead
 from atento.models.names import ModelName, ModelPart, require_encoder_decoder
@@ -46,7 +32,7 @@ def build_estimator(recipe: ModelRecipe, channels: int) -> Classifier:
     part = one_part(ModelName.parse(recipe.name), "an estimator")
     require_defaults(recipe, "context", "attend")
     require_no_linformer(part, recipe.name, NO_LINFORMER)
-    encoder = build_number_encoder(part, recipe, channels)
+    encoder = family_of(part).number_encoder(part, recipe, channels)
     pooling = state_pooling(part, recipe, encoder.size)
     return Classifier(encoder, RegressionHead(encoder.size, 1), pooling=pooling)
 
@@ -64,20 +50,5 @@ def patched_encoder(part: ModelPart, recipe: ModelRecipe, channels: int) -> Enco
     """An encoder of any family over steps or patches."""
     require_no_linformer(part, recipe.name, NO_LINFORMER)
     patch = max(1, recipe.patch)
-    encoder = build_number_encoder(part, recipe, channels * patch)
+    encoder = family_of(part).number_encoder(part, recipe, channels * patch)
     return encoder if patch == 1 else PatchedNumberEncoder(channels, patch, encoder)
-
-
-def build_number_encoder(part: ModelPart, recipe: ModelRecipe, channels: int) -> Encoder:
-    """An encoder of any family over steps of so many channels."""
-    if part.family != "transformer":
-        stack = encoder_stack(part.family, recipe, channels)
-        return RecurrentNumberEncoder(stack, encoder_summary(recipe), dropout=recipe.dropout)
-    layers = self_attention_layers(part.compose(), recipe, causal=recipe.directions == 1)
-    return TransformerNumberEncoder(
-        channels,
-        positions_of(recipe),
-        TransformerStack(layers),
-        summary_of(recipe, auto="mean"),
-        dropout=recipe.dropout,
-    )

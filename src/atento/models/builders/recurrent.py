@@ -1,26 +1,47 @@
-"""Recurrent encoders, decoders and stacks from a recipe."""
+"""Recurrent models from a recipe: stacks, encoders, decoders, and what single tasks are built of."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from atento.attention.attention import Attention
-from atento.attention.linformer import Linformer
 from atento.attention.presets import Composition
+from atento.blocks.hierarchical import StackEncoder
 from atento.errors import InputError, unknown_name
 from atento.layers.activations import ACTIVATIONS
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.initialization import INITIALIZERS
+from atento.models.autoencoder import RecurrentWindowDecoder, WindowSizes
+from atento.models.backbones.numbers import RecurrentNumberEncoder
 from atento.models.backbones.recurrent import (
     Handover,
+    NoContext,
     RecurrentDecoder,
     RecurrentEncoder,
+    ZeroState,
     as_both,
     as_input,
     as_state,
 )
 from atento.models.backbones.recurrent_decoders import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
-from atento.models.builders.choices import attention_sizes, require_defaults, summary_of
+from atento.models.builders.choices import (
+    attention_sizes,
+    patch_of,
+    require_defaults,
+    summary_of,
+    with_linformer,
+)
+from atento.models.forecast_networks import (
+    AttentiveRecurrentNetwork,
+    HorizonQueries,
+    LastStateNetwork,
+    ParallelRecurrentNetwork,
+    PatchEmbedding,
+    PatchHead,
+)
+from atento.models.forecaster import ForecastNetwork, SeriesSizes
+from atento.models.matcher import CoAttentionMatcher, PairHead
+from atento.models.names import ModelName, ModelPart
 from atento.models.summaries import Summary, end_states
 from atento.recurrent import Cell, ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, MGUCell
 from atento.recurrent.stack import CellMaker, Stack
@@ -35,6 +56,7 @@ CELLS: dict[str, Callable[..., Cell[Any]]] = {
     "lstm": LSTMCell,
 }
 HANDOVERS: dict[str, Callable[[int, int], Handover]] = {"state": as_state, "input": as_input, "both": as_both}
+PATCHES_OF_A_WINDOW = 14  # where model.patch is not given
 ATTENTIVE: dict[str, type[LuongDecoder] | type[BahdanauDecoder]] = {
     "luong": LuongDecoder,
     "bahdanau": BahdanauDecoder,
@@ -52,7 +74,12 @@ def cells_of(family: str, recipe: ModelRecipe) -> CellMaker:
 
 def encoder_stack(family: str, recipe: ModelRecipe, input_size: int) -> Stack:
     """A stack in one or both directions, model.hidden wide in all, so that every family's states are equally wide."""
-    require_even(recipe)
+    if recipe.directions == 2 and recipe.hidden % 2:
+        raise InputError(
+            "model.hidden must be even: an encoder reads in both directions, each half as wide.",
+            found=f"model.hidden={recipe.hidden}",
+            fix=f"--set model.hidden={recipe.hidden + 1}, or --set model.directions=1",
+        )
     return Stack(
         cells_of(family, recipe),
         input_size,
@@ -76,45 +103,37 @@ def encoder_summary(recipe: ModelRecipe) -> Summary:
     return summary_of(recipe, auto="last")
 
 
-def require_even(recipe: ModelRecipe) -> None:
-    """Two directions share the width."""
-    if recipe.directions == 2 and recipe.hidden % 2:
-        raise InputError(
-            "model.hidden must be even: an encoder reads in both directions, each half as wide.",
-            found=f"model.hidden={recipe.hidden}",
-            fix=f"--set model.hidden={recipe.hidden + 1}, or --set model.directions=1",
-        )
-
-
-def recurrent_encoder(family: str, recipe: ModelRecipe, vocabulary_size: int) -> RecurrentEncoder:
+def recurrent_encoder(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> RecurrentEncoder:
     """An encoder of tokens."""
-    require_even(recipe)
     embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
-    stack = encoder_stack(family, recipe, recipe.hidden)
+    stack = encoder_stack(part.family, recipe, recipe.hidden)
     return RecurrentEncoder(embedding, stack, encoder_summary(recipe), dropout=recipe.dropout)
 
 
+def recurrent_number_encoder(part: ModelPart, recipe: ModelRecipe, channels: int) -> RecurrentNumberEncoder:
+    """An encoder of steps of so many channels."""
+    stack = encoder_stack(part.family, recipe, channels)
+    return RecurrentNumberEncoder(stack, encoder_summary(recipe), dropout=recipe.dropout)
+
+
+def recurrent_reader(part: ModelPart, recipe: ModelRecipe, *, scaled: bool) -> StackEncoder:
+    """One level of a hierarchical encoder; a recurrent one takes embeddings as they are, `scaled` or not."""
+    return StackEncoder(encoder_stack(part.family, recipe, recipe.hidden))
+
+
 def recurrent_decoder(
-    family: str,
-    composition: Composition | None,
-    recipe: ModelRecipe,
-    vocabulary_size: int,
-    *,
-    source_size: int,
-    linformer: bool = False,
+    part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, *, source_size: int
 ) -> RecurrentDecoder:
-    """A decoder with the attention of a composition; without one it receives the summary of the source alone."""
+    """A decoder with the attention that the part adds; without one it receives the summary of the source alone."""
+    composition = part.added_attention
     embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout, tied=recipe.tied_embeddings)
     if composition is None:
         require_defaults(recipe, "attend", why="a recurrent decoder without attention attends to nothing")
-        stack, handover = stack_and_handover(family, recipe, source_size, auto="both", context_size=0)
+        stack, handover = stack_and_handover(part.family, recipe, source_size, auto="both", context_size=0)
         return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
-    attention = composition.build(attention_sizes(recipe, recipe.hidden, source_size))
-    require_crossing(composition, attention, recipe)
-    if linformer:
-        attention = Linformer(attention, recipe.max_length, recipe.linformer_rank)
+    attention = with_linformer(attention_over(composition, recipe, recipe.hidden, source_size), part, recipe)
     context_size = source_size if recipe.attend == "bahdanau" else 0
-    stack, handover = stack_and_handover(family, recipe, source_size, auto="state", context_size=context_size)
+    stack, handover = stack_and_handover(part.family, recipe, source_size, auto="state", context_size=context_size)
     decoder = ATTENTIVE[recipe.attend]
     return decoder(embedding, stack, handover, attention, source_size=source_size, dropout=recipe.dropout)
 
@@ -129,8 +148,9 @@ def stack_and_handover(
     return stack, HANDOVERS[how](source_size, stack.output_size * recipe.layers)
 
 
-def require_crossing(composition: Composition, attention: Attention, recipe: ModelRecipe) -> None:
-    """A decoder attends from its own sequence to the source, and the positions of the two are unrelated."""
+def attention_over(composition: Composition, recipe: ModelRecipe, query: int, key: int) -> Attention:
+    """An attention of these widths from one sequence to another, whose positions are unrelated."""
+    attention = composition.build(attention_sizes(recipe, query, key))
     if not attention.extent.crosses_sequences:
         raise InputError(
             f"model {recipe.name!r}: the extent {composition.extent} has a meaning within one sequence only, and this "
@@ -138,3 +158,56 @@ def require_crossing(composition: Composition, attention: Attention, recipe: Mod
             found=composition.extent,
             fix="take local or local-predictive, leave it out, or name a transformer, which has self-attention",
         )
+    return attention
+
+
+def recurrent_language_model(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> FixedVectorDecoder:
+    """A decoder without a source, which starts from zeros."""
+    stack = decoder_stack(part.family, recipe, recipe.hidden)
+    embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
+    handover = Handover(ZeroState(stack.output_size * recipe.layers), NoContext())
+    return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
+
+
+def coattention_matcher(
+    part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, pair_head: PairHead
+) -> CoAttentionMatcher:
+    """A recurrent encoder, co-attention by the composition, and another recurrent stack."""
+    attention = attention_over(part.compose(), recipe, recipe.hidden, recipe.hidden)
+    encoder = recurrent_encoder(part, recipe, vocabulary_size)
+    return CoAttentionMatcher(encoder, attention, stack_after(part, recipe), pair_head, dropout=recipe.dropout)
+
+
+def stack_after(part: ModelPart, recipe: ModelRecipe) -> Stack:
+    """One recurrent layer over the compared states, as wide as they are."""
+    size = recipe.hidden // recipe.directions
+    return Stack(cells_of(part.family, recipe), recipe.hidden, size, bidirectional=recipe.directions == 2)
+
+
+def recurrent_forecast_network(
+    name: ModelName, recipe: ModelRecipe, sizes: SeriesSizes, *, quantiles: int
+) -> ForecastNetwork:
+    """A recurrent network over steps or patches; with a composition, with attention over the window."""
+    part, size, patch = name.decoder, recipe.hidden, patch_of(recipe, sizes, patches=PATCHES_OF_A_WINDOW)
+    composition = part.added_attention
+    if composition is None:
+        require_defaults(recipe, "pooling")
+    if composition is None and patch == 1:
+        stack = decoder_stack(part.family, recipe, sizes.channels + sizes.covariates)
+        return LastStateNetwork(stack, sizes, quantiles=quantiles, dropout=recipe.dropout)
+    embedding, queries = PatchEmbedding(sizes, patch, size), HorizonQueries(sizes, patch, size)
+    head = PatchHead(sizes, patch, size, quantiles=quantiles, dropout=recipe.dropout)
+    decoder = decoder_stack(part.family, recipe, size)
+    if composition is None:
+        return ParallelRecurrentNetwork(embedding, decoder, queries, head)
+    encoder = encoder_stack(part.family, recipe, size)
+    attention = attention_over(composition, recipe, size, size)
+    return AttentiveRecurrentNetwork(embedding, encoder, encoder_summary(recipe), queries, decoder, attention, head)
+
+
+def recurrent_window_decoder(
+    part: ModelPart, recipe: ModelRecipe, sizes: WindowSizes, latent: int
+) -> RecurrentWindowDecoder:
+    """The decoder of an autoencoder."""
+    stack = decoder_stack(part.family, recipe, latent)
+    return RecurrentWindowDecoder(stack, sizes.channels, sizes.look_back)

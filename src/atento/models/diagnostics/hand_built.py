@@ -39,8 +39,7 @@ class FollowsWeather(Cook):
 
     def __init__(self) -> None:
         super().__init__()
-        self.weather: Tensor
-        self.register_buffer("weather", torch.tensor(WEATHER))
+        self.weather = nn.Buffer(torch.tensor(WEATHER))
 
     def day(self, dish: Tensor, weather: Tensor) -> Tensor:
         """W x."""
@@ -52,8 +51,7 @@ class Rotates(Cook):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rotation: Tensor
-        self.register_buffer("rotation", torch.tensor(ROTATION))
+        self.rotation = nn.Buffer(torch.tensor(ROTATION))
 
     def day(self, dish: Tensor, weather: Tensor) -> Tensor:
         """R y."""
@@ -65,10 +63,8 @@ class RotatesInRain(Cook):
 
     def __init__(self) -> None:
         super().__init__()
-        self.food: Tensor
-        self.weather: Tensor
-        self.register_buffer("food", torch.tensor(SAME_AND_NEXT_DISH))
-        self.register_buffer("weather", torch.tensor(SUN_AND_RAIN))
+        self.food = nn.Buffer(torch.tensor(SAME_AND_NEXT_DISH))
+        self.weather = nn.Buffer(torch.tensor(SUN_AND_RAIN))
 
     def day(self, dish: Tensor, weather: Tensor) -> Tensor:
         """Step function of the sum, then the sum of both halves."""

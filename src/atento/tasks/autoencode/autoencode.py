@@ -3,51 +3,47 @@
 The default recipes are chosen by measurement; docs/defaults/autoencode.md says how.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from atento.data.evidence.evidence import Evidence
 from atento.data.examples.pairs import UnlabelledFile
 from atento.data.images.videos import frame_shape
 from atento.data.series import Past
 from atento.data.series.series import Numbers
-from atento.layers.losses import Loss
 from atento.models.autoencoder import Autoencoder, AutoencoderBatch, WindowEncoder
 from atento.models.backbones.numbers import TransformerNumberEncoder
 from atento.models.builders.autoencoder import build_autoencoder, require_autoencoder
 from atento.models.forecaster import SeriesBatch
 from atento.models.names import ModelName
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
+from atento.spec import DecodeRecipe, Recipe, TrainRecipe
 from atento.tasks.autoencode.codec import WindowCodec
 from atento.tasks.autoencode.leaks import require_no_leak
 from atento.tasks.autoencode.metrics import PrincipalComponents, mean_window, metrics, pack
 from atento.tasks.autoencode.reading import ask_windows, open_windows, read_windows
-from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, rows_of, shuffled
+from atento.tasks.forecast.windows import EncodedSeries, Pairs, TrainingWindows, shuffled
 from atento.tasks.task import (
-    Alignment,
     Answer,
     Answering,
     Defaults,
+    Indices,
     Judging,
     Learning,
     Reading,
     Recognition,
     Task,
+    Values,
     Windows,
 )
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: N windows, B windows of a batch, L rows of a window, C channels, Z latent.
 
 AT_ONCE = 2**20  # numbers read in one pass
 
 MODELS = ("linear", "mlp", "gru", "transformer")
-
-Values = dict[str, Any]
 
 BATCH_WINDOWS = 64  # windows of a batch
 STEPS = 2000  # of a run, at least about
@@ -79,7 +75,7 @@ def defaults(data: str, model: ModelName) -> Values:
     return {**ANY_DATA.get(model.family, COMMON), **BUILTIN.get(data, {})}
 
 
-def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
+def sized(recipe: Recipe, train: Pairs, device: str) -> Values:
     """The batch size and epochs that follow from the number of windows, and their length in full, for other files."""
     rows = train[0][1].look_back
     windows = sum(max(0, len(series) - rows + 1) for series, _ in train)
@@ -89,34 +85,16 @@ def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Valu
     return values
 
 
-def recognise(evidence: Evidence) -> Recognition:
-    """The task is never guessed: any series can be compressed."""
-    return Recognition(0.0, "ask for it: --task autoencode")
-
-
-def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: WindowCodec) -> Windows:
+def cut_windows(
+    parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: WindowCodec
+) -> Windows[SeriesBatch, AutoencoderBatch]:
     """Every window of every series, in a random order."""
     windows = TrainingWindows(parts, codec.frame, steps=0)
 
-    def gather(indices: Any) -> AutoencoderBatch:
+    def gather(indices: Indices) -> AutoencoderBatch:
         return AutoencoderBatch(windows.gather(indices).past)
 
     return Windows(windows, shuffled(windows, recipe), carried=False, gather=gather)
-
-
-def batch(codec: WindowCodec, windows: Sequence[SeriesBatch]) -> AutoencoderBatch:
-    """Windows one by one -> a batch."""
-    return AutoencoderBatch(torch.stack([window.past for window in windows]))
-
-
-def build(recipe: ModelRecipe, codec: WindowCodec) -> Autoencoder:
-    """An autoencoder with the sizes that follow from the data."""
-    return build_autoencoder(recipe, codec.sizes, noise=codec.noise)
-
-
-def squared_loss(module: Autoencoder, windows: AutoencoderBatch, smoothing: float) -> Loss:
-    """Squared error on scale; there are no labels to smooth."""
-    return module.loss(windows)
 
 
 @torch.no_grad()
@@ -124,15 +102,26 @@ def recreate(
     autoencoder: Autoencoder, codec: WindowCodec, sources: Sequence[Past], recipe: DecodeRecipe
 ) -> list[Answer]:
     """The reconstruction of each window, with its latent as the text; every command answers through this function."""
-    like = next(autoencoder.parameters())
-    size = max(1, AT_ONCE // (codec.frame.look_back * len(codec.frame.channels)))
     answers: list[Answer] = []
-    for first in range(0, len(sources), size):
-        latents = autoencoder.encode(codec.read(sources[first : first + size]).to(like))
+    for latents in encoded(autoencoder, codec, sources):
         windows = codec.from_scale(as_numbers(autoencoder.decode(latents)))
         for window, latent in zip(windows, as_numbers(latents), strict=True):
             answers.append(Answer(" ".join(f"{number:.4g}" for number in latent), None, pack(window, latent)))
     return answers
+
+
+@torch.no_grad()
+def latent_path(autoencoder: Autoencoder, codec: WindowCodec, pasts: Sequence[Past]) -> Numbers:
+    """The latents (N, Z) of windows, in their order."""
+    return as_numbers(torch.cat(list(encoded(autoencoder, codec, pasts))))
+
+
+def encoded(autoencoder: Autoencoder, codec: WindowCodec, pasts: Sequence[Past]) -> Iterator[Tensor]:
+    """The latents (B, Z) of windows, so many at a time."""
+    like = next(autoencoder.parameters())
+    size = max(1, AT_ONCE // (codec.frame.look_back * len(codec.frame.channels)))
+    for first in range(0, len(pasts), size):
+        yield autoencoder.encode(codec.read(pasts[first : first + size]).to(like))
 
 
 def as_numbers(values: Tensor) -> Numbers:
@@ -184,9 +173,9 @@ def step_names(codec: WindowCodec) -> list[str]:
     return [f"{row + 1 - look_back}" for row in range(look_back)]
 
 
-def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[Any]]:
+def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[object]]:
     """The latent path: which series, when each window ends, and a column for each number of its latent."""
-    table: dict[str, list[Any]] = {}
+    table: dict[str, list[object]] = {}
     if any(past.series for past in opened.sources):
         table["unique_id"] = [past.series for past in opened.sources]
     table["ds"] = [past.until.removeprefix("row ") for past in opened.sources]
@@ -196,7 +185,7 @@ def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, lis
     return table
 
 
-def distance(codec: WindowCodec, one: Any, other: Any) -> float:
+def distance(codec: WindowCodec, one: Numbers, other: Numbers) -> float:
     """The largest difference of two reconstructions, relative to the largest number of the second."""
     if one.shape != other.shape:
         return float("inf")
@@ -204,7 +193,7 @@ def distance(codec: WindowCodec, one: Any, other: Any) -> float:
     return float(gap / max(float(np.abs(other).max(initial=0.0)), 1e-12))
 
 
-def how_wrong(codec: WindowCodec, output: Any, references: Sequence[Any]) -> float:
+def how_wrong(codec: WindowCodec, output: Numbers, references: Sequence[Numbers]) -> float:
     """The root of the mean squared error, in standard deviations of the training part."""
     truth = codec.to_scale(references[0])
     predicted = codec.to_scale(output[: truth.size].reshape(truth.shape))
@@ -215,7 +204,11 @@ AUTOENCODE: Task[WindowCodec, EncodedSeries, AutoencoderBatch, Autoencoder] = Ta
     name="autoencode",
     summary="Press windows of a series, or frames of a film, to a few numbers and write them again.",
     reading=Reading(
-        kind="series", recognise=recognise, read=read_windows, read_labelled=ask_windows, read_unlabelled=open_windows
+        kind="series",
+        recognise=lambda evidence: Recognition(0.0, "ask for it: --task autoencode"),  # any series can be compressed
+        read=read_windows,
+        read_labelled=ask_windows,
+        read_unlabelled=open_windows,
     ),
     learning=Learning(
         check_name=require_autoencoder,
@@ -224,11 +217,11 @@ AUTOENCODE: Task[WindowCodec, EncodedSeries, AutoencoderBatch, Autoencoder] = Ta
         load=WindowCodec.load,
         require_no_leak=require_no_leak,
         encode=WindowCodec.encode,
-        length=rows_of,
+        length=lambda codec, part: len(part.values),
         windows=cut_windows,
-        batch=batch,
-        build=build,
-        loss=squared_loss,
+        batch=lambda codec, windows: AutoencoderBatch(torch.stack([window.past for window in windows])),
+        build=lambda recipe, codec: build_autoencoder(recipe, codec.sizes, noise=codec.noise),
+        loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth
     ),
     answering=Answering(answer=recreate, look=look_at, trace=trace, tabulate=tabulate, views=("phase",)),
     judging=Judging(distance=distance, error=how_wrong, metrics=metrics, baselines=(mean_window, PrincipalComponents)),

@@ -1,22 +1,30 @@
 """Windows standardised by the mean and standard deviation of the training part; all pixels of a film share one std."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from atento.data.images.videos import frame_shape
 from atento.data.records import counted
-from atento.data.series import Frequency, Past, Series
+from atento.data.series import Past, Series
 from atento.data.series.series import Numbers
 from atento.errors import InputError
 from atento.models.autoencoder import WindowSizes
 from atento.spec import Recipe, TokensRecipe
-from atento.tasks.forecast.codec import FLAT, MOST_CHANNELS, numbers, tensor_of, texts
-from atento.tasks.forecast.codec import whole as whole_number
+from atento.tasks.forecast.codec import (
+    MOST_CHANNELS,
+    frequency,
+    mean_and_std,
+    numbers,
+    refusing,
+    tensor_of,
+    texts,
+    whole,
+)
 from atento.tasks.forecast.windows import EncodedSeries, Pairs, WindowSpec
+from atento.tasks.task import Saved
 
 # Axes: N windows, T time, L rows of a window, C channels.
 
@@ -35,13 +43,8 @@ class WindowCodec:
     def learn(cls, recipe: TokensRecipe, pairs: Pairs) -> "WindowCodec":
         """The scale from the training parts alone."""
         frame = pairs[0][1]
-        rows = sum(len(series) for series, _ in pairs)
-        mean = np.sum([series.values.sum(axis=0) for series, _ in pairs], axis=0) / rows
-        squares = np.sum([np.square(series.values - mean).sum(axis=0) for series, _ in pairs], axis=0) / rows  # (C,)
-        if all(frame_shape(frame.channels)):  # a pixel that hardly ever changes is not made as loud as the others
-            squares = np.full_like(squares, squares.mean())
-        std = np.sqrt(squares)
-        std = np.where(std > FLAT * np.maximum(1.0, np.abs(mean)), std, 1.0)
+        film = all(frame_shape(frame.channels))  # a pixel that hardly ever changes is not made as loud as the others
+        mean, std = mean_and_std([series.values for series, _ in pairs], shared=film)
         windows = sum(max(0, len(series) - frame.look_back + 1) for series, _ in pairs)
         note = (
             f"{counted(windows, 'window')} to train, of {counted(frame.look_back, 'step')} and "
@@ -54,24 +57,19 @@ class WindowCodec:
         return replace(self, noise=recipe.train.noise)
 
     @classmethod
-    def load(cls, saved: Mapping[str, Any]) -> "WindowCodec":
+    def load(cls, saved: Saved) -> "WindowCodec":
         """What `to_json` wrote; anything else is refused."""
-        try:
-            channels, (count, unit) = texts(saved["channels"], MOST_CHANNELS), saved["step"]
-            look_back, season = (whole_number(saved[key], least=1) for key in ("look_back", "season"))
-            frame = WindowSpec(
-                look_back, 0, channels, (), Frequency(whole_number(count, least=1), str(unit)[:8]), season
-            )
+        with refusing("this file holds no scale of windows."):
+            channels = texts(saved["channels"], MOST_CHANNELS)
+            look_back, season = (whole(saved[key], least=1) for key in ("look_back", "season"))
+            frame = WindowSpec(look_back, 0, channels, (), frequency(saved["step"]), season)
             mean, std = (numbers(saved[key], (len(channels),)) for key in ("mean", "std"))
-            noise = float(numbers([saved["noise"]], (1,))[0])
+            noise = float(numbers(saved["noise"], ()))
             if not channels or (std <= 0).any():
                 raise ValueError("no channels, or a standard deviation that is not above zero")
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            found = str(error).partition("\n")[0][:80]
-            raise InputError("this file holds no scale of windows.", found=found, fix="train again") from None
         return cls(frame, mean, std, noise)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The frame and the scale of each channel."""
         return {
             "look_back": self.frame.look_back,
@@ -88,7 +86,7 @@ class WindowCodec:
         """What a model is built for."""
         return WindowSizes(len(self.frame.channels), self.frame.look_back, frame_shape(self.frame.channels))
 
-    def encode(self, pair: tuple[Series, Any]) -> EncodedSeries:
+    def encode(self, pair: tuple[Series, WindowSpec]) -> EncodedSeries:
         """A training part on scale."""
         values = tensor_of(self.to_scale(pair[0].values))
         return EncodedSeries(values, values.new_zeros(len(values), 0))

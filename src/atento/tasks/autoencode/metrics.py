@@ -6,9 +6,9 @@ An output is one row of numbers: the reconstructed window (L, C), row by row, th
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from atento.baselines.validation import require_fitted, require_pairs
 from atento.data.series import Past, Series
@@ -28,16 +28,18 @@ SHORTEST = 4 * NEIGHBOURS  # consecutive windows whose next steps can be predict
 BLOCK = 20  # rows that are drawn together for an interval, at least
 MOST = 20_000  # windows from which principal components are computed
 
-Judge = Callable[[Sequence[Any], Sequence[Any], Sequence[Any]], Sums]  # sources, outputs, references -> (N, S)
+Outputs = Sequence[ArrayLike]
+References = Sequence[Sequence[ArrayLike]]
+Judge = Callable[[Sequence[Past], Outputs, References], Sums]  # -> (N, S)
 Formula = Callable[[Sums], Sums]
 
 
-def pack(window: Numbers, latent: Numbers) -> Numbers:
+def pack(window: Numbers, latent: Numbers) -> NDArray[np.float32]:
     """A recreated window (L, C) and its latent (Z,) as one output."""
     return np.concatenate([np.ravel(window), latent]).astype(np.float32)
 
 
-def latent_of(output: Any, reference: Any) -> Numbers:
+def latent_of(output: ArrayLike, reference: ArrayLike) -> Numbers:
     """The latent (Z,) in an output, by the window that was to be recreated."""
     return np.asarray(output, dtype=np.float64)[np.size(reference) :]
 
@@ -53,14 +55,12 @@ def metrics(codec: WindowCodec) -> tuple[Metric, ...]:
     flow = f"share of the variance of the latent's next step that {NEIGHBOURS} neighbours in earlier time foretell"
     return (
         made("mse", "mean squared error in standard deviations; smaller is better", windows, mean_error, smaller=True),
-        made("r2", "share of the windows' variance that is recreated; always the mean: 0", windows, reconstruction_r2),
+        made("r2", "share of the windows' variance that is recreated; always the mean: 0", windows, r_squared),
         made("next_step", flow, step_statistics, r_squared),
     )
 
 
-def in_blocks(
-    judge: Judge, length: int, sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]
-) -> Sums:
+def in_blocks(judge: Judge, length: int, sources: Sequence[Past], outputs: Outputs, references: References) -> Sums:
     """(blocks, S): windows a step apart are nearly the same, so they are summed in blocks of so many rows; several
     runs over the same sources come one after the other.
     """
@@ -71,9 +71,7 @@ def in_blocks(
     return np.concatenate(sums) if sums else np.zeros((0, 3))
 
 
-def window_statistics(
-    codec: WindowCodec, sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]
-) -> Sums:
+def window_statistics(codec: WindowCodec, sources: Sequence[Past], outputs: Outputs, references: References) -> Sums:
     """(N, 3): squared errors, squares of the window around the training mean, both on scale, and how many numbers."""
     rows = []
     for output, (window,) in zip(outputs, references, strict=True):
@@ -88,18 +86,13 @@ def mean_error(sums: Sums) -> Sums:
     return np.asarray(sums[:, 0] / sums[:, 2])
 
 
-def reconstruction_r2(sums: Sums) -> Sums:
-    """1 − Σ (x − x̂)² / Σ (x − x̄)², x̄ the mean of the training part."""
-    return r_squared(sums[:, :2])
-
-
 def r_squared(sums: Sums) -> Sums:
-    """1 − Σ squared errors / Σ squared deviations; 0 where nothing changes."""
+    """1 − Σ squared errors / Σ squared deviations, the first two sums; 0 where nothing changes."""
     deviations = np.where(sums[:, 1] > 0, sums[:, 1], 1.0)
     return np.asarray(np.where(sums[:, 1] > 0, 1 - sums[:, 0] / deviations, 0.0))
 
 
-def step_statistics(sources: Sequence[Any], outputs: Sequence[Any], references: Sequence[Any]) -> Sums:
+def step_statistics(sources: Sequence[Past], outputs: Outputs, references: References) -> Sums:
     """(N, 2): squared errors and squared deviations of held-out steps; zeros elsewhere and for paths that are short."""
     sums = np.zeros((len(sources), 2))
     groups = [list(rows) for _, rows in groupby(range(len(sources)), key=lambda row: sources[row].series)]
@@ -146,12 +139,9 @@ class PrincipalComponents:
         self.codec = codec
         return self
 
-    def predict(self, sources: Sequence[Past]) -> list[Any]:
+    def predict(self, sources: Sequence[Past]) -> list[NDArray[np.float32]]:
         """The reconstruction of each window, and its latent."""
-        require_fitted(self.name, self.codec)
-        codec = self.codec
-        if codec is None:
-            return []
+        codec = require_fitted(self.name, self.codec)
         outputs = []
         for past in sources:
             window = codec.to_scale(codec.require_window(past))
@@ -161,6 +151,4 @@ class PrincipalComponents:
         return outputs
 
 
-def mean_window() -> PrincipalComponents:
-    """The baseline without components, whose reconstruction is the mean window."""
-    return PrincipalComponents(0)
+mean_window = partial(PrincipalComponents, 0)

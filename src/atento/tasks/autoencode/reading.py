@@ -1,48 +1,30 @@
 """From a recipe to windows of series, or frames of a film: those that are learned from, and later ones to recreate."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import overload
 
 from atento.data.builtin.catalogue import is_builtin
 from atento.data.examples.pairs import UnlabelledFile
 from atento.data.images.videos import frame_shape, is_video, read_video
-from atento.data.series import Past, Series, SeriesSet
+from atento.data.series import Series, SeriesSet
 from atento.errors import InputError
 from atento.spec import DataRecipe
-from atento.tasks.forecast.reading import find_series, fingerprint, require_alike
+from atento.tasks.forecast.reading import (
+    SeriesDataset,
+    SeriesQuestions,
+    dataset_of,
+    find_series,
+    require_alike,
+    thinned,
+)
 from atento.tasks.forecast.split import divide
 from atento.tasks.forecast.windows import Origins, WindowSpec, guess_look_back, typical_length
 from atento.tasks.reading.reader import refuse_other_parts
-from atento.tasks.task import Dataset, EvaluationExample, LabelledFile
+from atento.tasks.task import LabelledFile
 
-MOST = 10_000  # windows of a test part
-
-
-class Recreations(Sequence[EvaluationExample]):
-    """A window to recreate at every row of a part: what is read is also what is true, a view of the series."""
-
-    def __init__(self, origins: Origins) -> None:
-        self.origins = origins
-
-    def __len__(self) -> int:
-        return len(self.origins)
-
-    @overload
-    def __getitem__(self, at: int) -> EvaluationExample: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> "Recreations": ...
-
-    def __getitem__(self, at: int | slice) -> "EvaluationExample | Recreations":
-        """One question, or a part of them."""
-        if isinstance(at, slice):
-            return Recreations(self.origins[at])
-        past: Past = self.origins[at].source
-        return EvaluationExample(past, (past.values,))
+RECREATED = "windows could be recreated: every {}th is"
 
 
-def read_windows(recipe: DataRecipe, seed: int) -> Dataset:
+def read_windows(recipe: DataRecipe, seed: int) -> SeriesDataset:
     """Each series by time; a window of the validation or the test part lies wholly in it."""
     if is_builtin(recipe.train):
         refuse_other_parts(recipe.model_copy(update={"split": DataRecipe().split}))  # by time, as anyone likes
@@ -53,26 +35,15 @@ def read_windows(recipe: DataRecipe, seed: int) -> Dataset:
         if other is not None:
             require_alike(other, found)
     divided = divide(found.file, found.series, frame, recipe)
-    train = tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True))
     notes = [*found.notes, *guesses, *divided.notes]
-    parts: list[Recreations] = []
+    parts: list[Origins] = []
     for place, other in enumerate(own, start=1):
         spans = [(ends[place - 1], ends[place]) for ends in divided.borders]
         part = within(divided.series, frame, spans) if other is None else whole(other, frame)
         if not len(part) and (other is not None or any(last > first for first, last in spans)):
             raise too_short(recipe.train if other is None else other.file, frame, spans)
-        parts.append(thinned(part, notes))
-    refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
-    files = [found, *(part for part in own if part is not None)]
-    return Dataset(
-        name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
-        train=train,
-        valid=parts[0],
-        test=parts[1],
-        refused=tuple(refused),
-        notes=tuple(notes),
-        fingerprint=fingerprint(files, frame, divided, len(parts[1])),
-    )
+        parts.append(thinned(part, notes, RECREATED))
+    return dataset_of(recipe, [found, *own], frame, divided, (parts[0], parts[1]), notes)
 
 
 def find_windows(recipe: DataRecipe, file: str, seed: int) -> SeriesSet:
@@ -101,32 +72,24 @@ def window_frame(found: SeriesSet, recipe: DataRecipe) -> tuple[WindowSpec, tupl
     return WindowSpec(look_back, 0, found.channels, (), found.frequency, found.season_length), tuple(notes)
 
 
-def within(series: Sequence[Series], frame: WindowSpec, spans: Sequence[tuple[int, int]]) -> Recreations:
+def within(series: Sequence[Series], frame: WindowSpec, spans: Sequence[tuple[int, int]]) -> Origins:
     """All windows whose rows lie in these spans."""
-    return Recreations(Origins(series, frame, [(first + frame.look_back, last + 1) for first, last in spans]))
+    return Origins(series, frame, [(first + frame.look_back, last + 1) for first, last in spans])
 
 
-def whole(found: SeriesSet, frame: WindowSpec) -> Recreations:
+def whole(found: SeriesSet, frame: WindowSpec) -> Origins:
     """All windows of a file."""
     return within(found.series, frame, [(0, len(one)) for one in found.series])
 
 
-def thinned(part: Recreations, notes: list[str]) -> Recreations:
-    """At most so many, evenly."""
-    stride = -(-len(part) // MOST)
-    if stride > 1:
-        notes.append(f"{len(part):,} windows could be recreated: every {stride}th is (at most {MOST:,})")
-    return part[::stride] if stride > 1 else part
-
-
-def ask_windows(recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
+def ask_windows(recipe: DataRecipe, file: str, seed: int) -> SeriesQuestions:
     """Every window of another file; of a built-in set, of its test part."""
     if is_builtin(file):
         reading = read_windows(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
         return LabelledFile(reading.test, reading.notes, reading.refused)
     found, part = another(recipe, file, seed)
     notes = list(found.notes)
-    return LabelledFile(thinned(part, notes), tuple(notes), found.refused)
+    return LabelledFile(thinned(part, notes, RECREATED), tuple(notes), found.refused)
 
 
 def open_windows(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
@@ -137,7 +100,7 @@ def open_windows(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
     return UnlabelledFile({}, [question.source for question in part], found.refused)
 
 
-def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Recreations]:
+def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Origins]:
     """Another file, and every window of it."""
     found = find_windows(recipe, file, seed)
     frame, _ = window_frame(found, recipe)

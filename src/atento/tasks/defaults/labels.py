@@ -4,15 +4,12 @@ How stands in docs/defaults: classify.md, label.md, classify-series.md, classify
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 from atento.data.builtin.catalogue import is_builtin
 from atento.models.names import ModelName
 from atento.spec import Recipe
-
-TEXT_MODELS = ("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "gru+additive+hierarchical", "transformer")
-
-Values = dict[str, Any]
+from atento.tasks.task import Defaults, Values
 
 TEXT_COMMON: Values = {
     "tokens.lowercase": True,
@@ -71,8 +68,11 @@ def summary_of(model: ModelName) -> Values:
     return {"model.pooling": "max"} if bare else {}
 
 
-LABEL_SET_MODELS = ("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "transformer")
-
+TEXT_TO_LABEL = Defaults(
+    models=("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "gru+additive+hierarchical", "transformer"),
+    model="gru+additive",
+    values=text_defaults,
+)
 
 SEVERAL: Values = {
     "data.split": "85/10/5",  # thresholds are chosen by the validation part
@@ -97,8 +97,11 @@ def label_set_defaults(data: str, model: ModelName) -> Values:
     return {**TEXT_ANY_DATA.get(model.family, {}), **SEVERAL, **summary_of(model)}
 
 
-NUMBERS_MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
-
+TEXT_TO_LABELS = Defaults(
+    models=("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "transformer"),
+    model="transformer",
+    values=label_set_defaults,
+)
 
 NUMBERS_COMMON: Values = {
     "model.hidden": 64,
@@ -126,10 +129,8 @@ FEWEST, MOST = 1024, 65_536  # steps in a batch
 
 def numbers_defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    bare = model.family != "transformer" and not model.decoder.added
-    summary = {"model.pooling": "max"} if bare else {}
     own = NUMBERS_BUILTIN.get(data, {}) if is_builtin(data) else OWN_DATA
-    return {**NUMBERS_ANY_DATA.get(model.family, {}), **summary, **own}
+    return {**NUMBERS_ANY_DATA.get(model.family, {}), **summary_of(model), **own}
 
 
 def numbers_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:
@@ -142,8 +143,12 @@ def numbers_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str)
     }
 
 
-IMAGE_MODELS = ("conv", "conv+scaled-dot", "conv+additive", "conv+additive+sparsemax")
-
+NUMBERS_TO_LABEL = Defaults(
+    models=("rnn", "gru", "lstm", "gru+additive", "transformer"),
+    model="gru+additive",
+    values=numbers_defaults,
+    data_values=numbers_sizes,
+)
 
 IMAGE_COMMON: Values = {
     "model.hidden": 64,
@@ -161,16 +166,11 @@ def image_defaults(data: str, model: ModelName) -> Values:
     return {**IMAGE_COMMON, **IMAGE_BUILTIN.get(data, {})}
 
 
-TWO_TEXT_MODELS = (
-    "gru",
-    "lstm",
-    "lstm+additive",
-    "lstm+dot+co",
-    "lstm+dot+sparsemax+co",
-    "transformer",
-    "transformer+co",
+IMAGE_TO_LABEL = Defaults(
+    models=("conv", "conv+scaled-dot", "conv+additive", "conv+additive+sparsemax"),
+    model="conv+scaled-dot",
+    values=image_defaults,
 )
-
 
 PASSES = 10  # over the training pairs: after these the model overfits
 LEAST_STEPS = 800  # where there are few pairs
@@ -224,8 +224,20 @@ def two_text_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str
     return {"train.epochs": max(PASSES, round(LEAST_STEPS / steps))}
 
 
-IMAGE_QUESTION_MODELS = ("conv/gru", "conv/gru+additive", "conv/gru+scaled-dot+co", "conv/gru+scaled-dot+sparsemax+co")
-
+TWO_TEXTS_TO_LABEL = Defaults(
+    models=(
+        "gru",
+        "lstm",
+        "lstm+additive",
+        "lstm+dot+co",
+        "lstm+dot+sparsemax+co",
+        "transformer",
+        "transformer+co",
+    ),
+    model="lstm+dot+sparsemax+co",
+    values=two_text_defaults,
+    data_values=two_text_sizes,
+)
 
 IMAGE_QUESTION_COMMON: Values = {
     "tokens.lowercase": True,
@@ -246,16 +258,22 @@ def image_question_defaults(data: str, model: ModelName) -> Values:
     return {**IMAGE_QUESTION_COMMON, **IMAGE_QUESTION_BUILTIN.get(data, {})}
 
 
-def label_set_number_defaults(data: str, model: ModelName) -> Values:
-    """As for one label, and what sets of labels need."""
-    return {**numbers_defaults(data, model.without("one-each")), **LABEL_SETS}
+IMAGE_QUESTION_TO_LABEL = Defaults(
+    models=("conv/gru", "conv/gru+additive", "conv/gru+scaled-dot+co", "conv/gru+scaled-dot+sparsemax+co"),
+    model="conv/gru+scaled-dot+co",
+    values=image_question_defaults,
+)
 
 
-def label_set_image_defaults(data: str, model: ModelName) -> Values:
-    """As for one label, and what sets of labels need."""
-    return {**image_defaults(data, model), **LABEL_SETS}
+def with_label_sets(one: Defaults) -> Defaults:
+    """As for one label of such a source, and what sets of labels need."""
+
+    def values(data: str, model: ModelName) -> Values:
+        return {**one.values(data, model.without("one-each")), **LABEL_SETS}
+
+    return replace(one, values=values)
 
 
-def label_set_pair_defaults(data: str, model: ModelName) -> Values:
-    """As for one label, and what sets of labels need."""
-    return {**two_text_defaults(data, model.without("one-each")), **LABEL_SETS}
+NUMBERS_TO_LABELS = with_label_sets(NUMBERS_TO_LABEL)
+IMAGE_TO_LABELS = with_label_sets(IMAGE_TO_LABEL)
+TWO_TEXTS_TO_LABELS = with_label_sets(TWO_TEXTS_TO_LABEL)

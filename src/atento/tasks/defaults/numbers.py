@@ -1,13 +1,10 @@
 """Recipes of the tasks that give a number, chosen by measurement. How stands in docs/decisions/0011-probes.md."""
 
-from typing import Any
+from dataclasses import replace
 
 from atento.models.names import ModelName
-from atento.tasks.defaults.labels import image_defaults, text_defaults
-
-NUMBER_MODELS = ("rnn", "gru", "lstm", "gru+additive", "transformer")
-
-Values = dict[str, Any]
+from atento.tasks.defaults.labels import IMAGE_TO_LABEL, TEXT_TO_LABEL
+from atento.tasks.task import Defaults, Values
 
 COMMON: Values = {"model.hidden": 64, "model.dropout": 0.0, "model.directions": 1, "train.batch_tokens": 2500}
 
@@ -26,14 +23,21 @@ def number_defaults(data: str, model: ModelName) -> Values:
     return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {})}
 
 
+NUMBERS_TO_NUMBER = Defaults(
+    models=("rnn", "gru", "lstm", "gru+additive", "transformer"), model="gru+additive", values=number_defaults
+)
+
 NO_CLASSES = ("train.class_weight", "train.label_smoothing")
 
 
-def text_number_defaults(data: str, model: ModelName) -> Values:
-    """As for a label of a text; a number has no classes."""
-    return {key: value for key, value in text_defaults(data, model).items() if key not in NO_CLASSES}
+def without_classes(labels: Defaults) -> Defaults:
+    """As for a label of such a source, without the values that concern classes."""
+
+    def values(data: str, model: ModelName) -> Values:
+        return {key: value for key, value in labels.values(data, model).items() if key not in NO_CLASSES}
+
+    return replace(labels, values=values)
 
 
-def image_number_defaults(data: str, model: ModelName) -> Values:
-    """As for a label of an image; a number has no classes."""
-    return {key: value for key, value in image_defaults(data, model).items() if key not in NO_CLASSES}
+TEXT_TO_NUMBER = without_classes(TEXT_TO_LABEL)
+IMAGE_TO_NUMBER = without_classes(IMAGE_TO_LABEL)

@@ -1,12 +1,7 @@
 """Recipes of the tag task, chosen by measurement. How stands in docs/defaults/tag.md."""
 
-from typing import Any
-
 from atento.models.names import ModelName
-
-TAG_MODELS = ("rnn", "gru", "lstm", "lstm+crf", "transformer", "transformer+crf")
-
-Values = dict[str, Any]
+from atento.tasks.task import Defaults, Values
 
 COMMON: Values = {
     "tokens.vocab_size": 100_000,
@@ -53,3 +48,8 @@ BUILTIN: dict[str, dict[str, Values]] = {
 def tag_defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
     return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}
+
+
+WORDS_TO_TAGS = Defaults(
+    models=("rnn", "gru", "lstm", "lstm+crf", "transformer", "transformer+crf"), model="lstm+crf", values=tag_defaults
+)

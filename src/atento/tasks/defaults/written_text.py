@@ -6,15 +6,13 @@ docs/decisions/0006-defaults.md, for the probes in docs/decisions/0011-probes.md
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any
 
 from atento.data.builtin.catalogue import is_builtin
 from atento.data.records import counted
 from atento.models.names import ModelName
 from atento.spec import Chosen, Recipe
 from atento.tasks.defaults.budget_estimate import TrainingEstimate
-
-Values = dict[str, Any]
+from atento.tasks.task import Defaults, Values
 
 PROBE: Values = {
     "model.hidden": 64,
@@ -41,9 +39,6 @@ PROBES: dict[str, dict[str, Values]] = {
         for name, reach in REACH.items()
     },
 }
-
-
-TRANSLATE_MODELS = ("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+additive+sparsemax", "transformer")
 
 
 KIN = {"jordan": "rnn", "gru-before": "gru", "mgu": "gru"}  # learn with the values of a family that steps as they do
@@ -109,8 +104,9 @@ def translate_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: st
     seen = TrainingEstimate.of(recipe, train, device)
     passes = f"about {seen.passes:.3g} passes over {counted(len(train), 'pair')}"
     subwords = round(SUBWORDS * sqrt(len(train)), -2)
+    vocabulary = int(min(max(subwords, FEWEST_SUBWORDS), MOST_SUBWORDS))
     values: Values = {
-        "tokens.vocab_size": int(min(max(subwords, FEWEST_SUBWORDS), MOST_SUBWORDS)),
+        "tokens.vocab_size": vocabulary,
         "model.dropout": Chosen(next((share for below, share in DROPOUT if seen.passes < below), MOST_DROPOUT), passes),
         "decode.beam": BEAM if seen.seconds >= LONG else 1,
     }
@@ -120,13 +116,17 @@ def translate_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: st
     if seen.passes < 1:
         values |= {
             "model.hidden": Chosen(NARROW, passes),
-            "tokens.vocab_size": min(values["tokens.vocab_size"], FEW_SUBWORDS),
+            "tokens.vocab_size": min(vocabulary, FEW_SUBWORDS),
         }
     return values
 
 
-TRANSCRIBE_MODELS = ("rnn", "gru", "lstm", "gru+dot", "gru+additive", "lstm+additive", "transformer")
-
+TEXT_TO_TEXT = Defaults(
+    models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+additive+sparsemax", "transformer"),
+    model="lstm+additive",
+    values=translate_defaults,
+    data_values=translate_sizes,
+)
 
 TRANSCRIBE_COMMON: Values = {"model.hidden": 128, "model.dropout": 0.1, "train.validations": 15, "train.patience": 8}
 
@@ -168,8 +168,12 @@ def transcribe_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: s
     }
 
 
-CAPTION_MODELS = ("conv/lstm", "conv/gru+dot", "conv/lstm+additive", "conv/lstm+additive+hard-half", "conv/transformer")
-
+NUMBERS_TO_TEXT = Defaults(
+    models=("rnn", "gru", "lstm", "gru+dot", "gru+additive", "lstm+additive", "transformer"),
+    model="gru+dot",
+    values=transcribe_defaults,
+    data_values=transcribe_sizes,
+)
 
 CAPTION_COMMON: Values = {
     "model.hidden": 64,
@@ -190,3 +194,10 @@ def caption_defaults(data: str, model: ModelName) -> Values:
     hard = model.family != "transformer" and any(word.startswith("hard") for word in model.decoder.added)
     own = {**CAPTION_FAMILIES.get(model.family, {}), **(HARD if hard else {})}
     return {**CAPTION_COMMON, **(BUILT_IN if is_builtin(data) else {}), **own}
+
+
+IMAGE_TO_TEXT = Defaults(
+    models=("conv/lstm", "conv/gru+dot", "conv/lstm+additive", "conv/lstm+additive+hard-half", "conv/transformer"),
+    model="conv/lstm+additive",
+    values=caption_defaults,
+)

@@ -1,15 +1,15 @@
 """A vocabulary of texts and how often each of its words was seen."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from atento.data.text.levels import learn_vocabulary, load_vocabulary
 from atento.data.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from atento.errors import InputError
 from atento.spec import TokensRecipe
 from atento.tasks.inputs.text import LEVEL_WORDS, prepare
+from atento.tasks.task import Pair, Saved
 
 
 @dataclass(frozen=True)
@@ -22,32 +22,33 @@ class WordCodec:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "WordCodec":
+    def learn(cls, recipe: TokensRecipe, pairs: Sequence[Pair]) -> "WordCodec":
         """Whole words unless another level is asked for."""
         level = "word" if recipe.source == "auto" else recipe.source
         texts = [prepare(source, lower=recipe.lowercase) for source, _ in pairs]
         source = learn_vocabulary(level, texts, size=recipe.vocab_size, least_count=recipe.min_count)
         seen = Counter(number for text in texts for number in source.encode(text))
         counts = tuple(seen[number] if number >= len(SPECIAL_TOKENS) else 0 for number in range(len(source)))
-        if sum(count > 0 for count in counts) < 2:
+        distinct = sum(count > 0 for count in counts)
+        if distinct < 2:
             raise InputError(
                 "there are no words to learn.",
-                found=f"{len(texts)} texts, {sum(count > 0 for count in counts)} distinct words",
+                found=f"{len(texts)} texts, {distinct} distinct words",
                 fix="give a text of several words, or a smaller tokens.min_count",
             )
         note = f"text: {len(source)} {LEVEL_WORDS[level]}, {sum(counts):,} in the training part"
         return cls(source, counts, recipe.lowercase, (note,))
 
     @classmethod
-    def load(cls, saved: Mapping[str, Any]) -> "WordCodec":
-        """What `to_json` wrote."""
-        source, counts = load_vocabulary(saved.get("vocabulary")), saved.get("counts")
+    def load(cls, saved: Saved) -> "WordCodec":
+        """What `to_json` wrote; anything else is refused."""
+        source, counts, lower = load_vocabulary(saved.get("vocabulary")), saved.get("counts"), saved.get("lower")
         whole = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
-        if not whole or len(counts or ()) != len(source) or not isinstance(saved.get("lower"), bool):
+        if not isinstance(counts, list) or not whole or len(counts) != len(source) or not isinstance(lower, bool):
             raise InputError("this file does not count its words.", found=str(counts)[:80], fix="train again")
-        return cls(source, tuple(counts or ()), saved["lower"])
+        return cls(source, tuple(counts), lower)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The vocabulary and the counts."""
         return {"vocabulary": self.vocabulary.to_json(), "counts": list(self.counts), "lower": self.lower}
 

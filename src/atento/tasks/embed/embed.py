@@ -6,31 +6,37 @@ The default recipes are chosen by measurement; docs/defaults/embed.md says how.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from atento.baselines.validation import require_fitted, require_pairs
-from atento.data.evidence.evidence import Evidence
 from atento.data.examples.batches import like_lengths, pad
 from atento.data.text.vocabulary import UNKNOWN, Words
 from atento.data.text.word_space import Neighbour, Term, WordSpace, parse_terms
-from atento.layers.losses import Loss
 from atento.metrics.language_model import PREFERENCE
-from atento.metrics.metric import Metric
 from atento.models.builders.language_model import build_embedder, require_embedder
 from atento.models.embedder import NOISE_POWER, SPECIAL_TOKENS, NextWord, SkipGram, WordsBatch, noise_distribution
 from atento.models.names import ModelName
-from atento.spec import DecodeRecipe, ModelRecipe
+from atento.spec import DecodeRecipe
 from atento.tasks.embed.codec import WordCodec
 from atento.tasks.embed.vectors import space_of
 from atento.tasks.inputs.text import prepare
 from atento.tasks.leaks import require_training_tokens
 from atento.tasks.reading.text import DOCUMENTS, ask_passages, read_passages
-from atento.tasks.task import Alignment, Answer, Answering, Defaults, Judging, Learning, Reading, Recognition, Task
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.task import (
+    Answer,
+    Answering,
+    Defaults,
+    Judging,
+    Learning,
+    Reading,
+    Recognition,
+    Task,
+    Values,
+)
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, T time, V vocabulary, D size.
 
@@ -64,9 +70,9 @@ class NextWordCounts:
 
     def predict(self, sources: Sequence[str]) -> list[list[float]]:
         """[preferred, asked] of each text: by how much of the drawn words the true ones were preferred."""
-        require_fitted(self.name, self.words)
+        words = require_fitted(self.name, self.words)
         return [
-            self.judge([(self.words or {}).get(word) for word in Words([]).tokenize(prepare(source, lower=False))])
+            self.judge([words.get(word) for word in Words([]).tokenize(prepare(source, lower=False))])
             for source in sources
         ]
 
@@ -86,8 +92,6 @@ class NextWordCounts:
 
 MODELS = ("skip-gram", "next-word")
 
-Values = dict[str, Any]
-
 SMALL: Values = {"model.hidden": 64, "model.window": 3, "train.batch_tokens": 768, "train.weight_decay": 0.0}
 
 ANY_DATA: dict[str, Values] = {
@@ -105,34 +109,9 @@ def defaults(data: str, model: ModelName) -> Values:
     return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}
 
 
-def only_when_asked(evidence: Evidence) -> Recognition:
-    """The task is never guessed: any text has words."""
-    return Recognition(0.0, "only when asked for: --task embed")
-
-
-def length(codec: WordCodec, row: list[int]) -> int:
-    """How many tokens."""
-    return len(row)
-
-
-def encode(codec: WordCodec, pair: tuple[str, str]) -> list[int]:
-    """A text as token numbers."""
-    return codec.read(pair[0])
-
-
 def batch(codec: WordCodec, rows: Sequence[list[int]]) -> WordsBatch:
     """Token lists -> padded tensors."""
     return WordsBatch(*pad([row or [UNKNOWN] for row in rows]))
-
-
-def build(recipe: ModelRecipe, codec: WordCodec) -> SkipGram | NextWord:
-    """A model with the sizes that follow from the data."""
-    return build_embedder(recipe, codec.counts)
-
-
-def loss(module: SkipGram | NextWord, rows: WordsBatch, smoothing: float) -> Loss:
-    """The loss of the model; there are no labels to smooth."""
-    return module.loss(rows)
 
 
 @torch.no_grad()
@@ -204,23 +183,13 @@ def trace(model: SkipGram | NextWord, codec: WordCodec, source: str, recipe: Dec
     ]
 
 
-def never_wrong(codec: WordCodec, output: Any, references: Sequence[str]) -> float:
-    """Always 0: a text is scored, not right or wrong."""
-    return 0.0
-
-
-def metrics(codec: WordCodec) -> tuple[Metric, ...]:
-    """The share of drawn words to which the true next word is preferred."""
-    return (PREFERENCE,)
-
-
 EMBED: Task[WordCodec, list[int], WordsBatch, SkipGram | NextWord] = Task(
     name="embed",
     summary="Learn vectors of words from plain text.",
     reading=Reading(
         kind="documents",
         texts={"text": lambda example: example[0]},
-        recognise=only_when_asked,
+        recognise=lambda evidence: Recognition(0.0, "only when asked for: --task embed"),  # any text has words
         keys=DOCUMENTS.keys,
         read=read_passages,
         read_labelled=ask_passages,
@@ -231,13 +200,18 @@ EMBED: Task[WordCodec, list[int], WordsBatch, SkipGram | NextWord] = Task(
         learn=WordCodec.learn,
         load=WordCodec.load,
         require_no_leak=require_training_tokens,
-        encode=encode,
-        length=length,
+        encode=lambda codec, pair: codec.read(pair[0]),
+        length=lambda codec, row: len(row),
         batch=batch,
-        build=build,
-        loss=loss,
+        build=lambda recipe, codec: build_embedder(recipe, codec.counts),
+        loss=lambda module, rows, smoothing: module.loss(rows),  # there are no labels to smooth
     ),
     answering=Answering(answer=neighbours, score=next_word_preference, look=look_at, trace=trace),
-    judging=Judging(error=never_wrong, selects=PREFERENCE, metrics=metrics, baselines=(NextWordCounts,)),
+    judging=Judging(
+        error=lambda codec, output, references: 0.0,  # a text is scored, not right or wrong
+        selects=PREFERENCE,
+        metrics=lambda codec: (PREFERENCE,),
+        baselines=(NextWordCounts,),
+    ),
     defaults=Defaults(models=MODELS, model="skip-gram", values=defaults),
 )

@@ -5,7 +5,7 @@
 
 import unicodedata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
 from atento.spec import Recipe
 from atento.tasks.inputs.words import WordList
+from atento.tasks.task import Codec
 
 
 class WordTable(NamedTuple):
@@ -30,13 +31,13 @@ class WordTable(NamedTuple):
     table: nn.Embedding
 
 
-def vocabulary_of(codec: Any) -> Vocabulary | None:
+def vocabulary_of(codec: Codec) -> Vocabulary | None:
     """What a codec reads with; None where it has no vocabulary of texts."""
     found = getattr(codec, "vocabulary", None)
     return found if isinstance(found, Vocabulary) else None
 
 
-def words_of(codec: Any) -> tuple[tuple[str, ...], str]:
+def words_of(codec: Codec) -> tuple[tuple[str, ...], str]:
     """The tokens a codec reads as people write them, and their level; none where it reads no text."""
     vocabulary = vocabulary_of(codec)
     if vocabulary is not None:
@@ -47,7 +48,7 @@ def words_of(codec: Any) -> tuple[tuple[str, ...], str]:
     return (), ""
 
 
-def words_read(codec: Any) -> WordList | None:
+def words_read(codec: Codec) -> WordList | None:
     """The half of a codec that reads lists of words; None where it reads no lists."""
     half = getattr(codec, "input", None)
     return half if isinstance(half, WordList) else None
@@ -64,7 +65,7 @@ def spelled(tokens: list[str]) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def table_of(module: nn.Module, codec: Any, *, outputs: bool = False) -> WordTable:
+def table_of(module: nn.Module, codec: Codec, *, outputs: bool = False) -> WordTable:
     """The first embedding table that has a row for each token; with `outputs`, that of the output layer if any."""
     words, level = words_of(codec)
     rows = len(words) + len(SPECIAL_TOKENS)
@@ -79,7 +80,7 @@ def table_of(module: nn.Module, codec: Any, *, outputs: bool = False) -> WordTab
     )
 
 
-def space_of(module: nn.Module, codec: Any) -> WordSpace:
+def space_of(module: nn.Module, codec: Codec) -> WordSpace:
     """The words a model reads as points; special tokens are left out."""
     found = table_of(module, codec)
     return WordSpace(found.words, vectors_in(found))
@@ -99,7 +100,7 @@ class Read(NamedTuple):
     places: list[tuple[int, int]]  # where each token stands in the text; an empty place: a special token
 
 
-def read_by(codec: Any, text: str) -> Read:
+def read_by(codec: Codec, text: str) -> Read:
     """The tokens of a text, each with its place; a text of nothing is one unknown token."""
     text = unicodedata.normalize("NFC", text).strip()
     text = text.lower() if getattr(codec, "lower", False) else text
@@ -118,7 +119,7 @@ def read_by(codec: Any, text: str) -> Read:
 WORDS = ("word", "lossless")  # levels whose tokens are words
 
 
-def start_words(module: nn.Module, codec: Any, recipe: Recipe, *, started: bool) -> list[str]:
+def start_words(module: nn.Module, codec: Codec, recipe: Recipe, *, started: bool) -> list[str]:
     """Fill and freeze the table of the words a model reads, as the recipe says; what was done, in words.
 
     A model that was `started` from another run has its vectors already; they stay frozen where they were.

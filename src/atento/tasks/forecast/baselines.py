@@ -5,7 +5,8 @@ Each is fitted to standardised training parts and forecasts from pasts.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,11 +15,10 @@ from atento.baselines.dynamics import Polynomial
 from atento.baselines.ridge import regression_sums
 from atento.baselines.series import Drift, LastStep, LastValue, Seasonal, WindowBaseline
 from atento.baselines.validation import require_fitted, require_pairs
-from atento.data.series import Past
+from atento.data.series import Past, Series
 from atento.data.series.series import Numbers
 from atento.spec import TokensRecipe
-from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.rollout import require_past
+from atento.tasks.forecast.codec import SeriesCodec, require_past
 from atento.tasks.forecast.windows import WindowSpec
 
 # Axes: N windows, T time, L past, H horizon, C channels.
@@ -26,7 +26,6 @@ from atento.tasks.forecast.windows import WindowSpec
 AT_ONCE = 2**21  # numbers multiplied at a time
 PRODUCTS = 2e10  # of a regression: windows are left out evenly where there would be more
 HELD_OUT = 0.2  # of the training windows, the last: by them the ridge is chosen
-CLEARLY = 0.95  # of an error: less is more than chance
 RIDGES = (1e-11, 1e-8, 1e-3, 1e-2, 0.1)
 STRONGER = (1.0,)  # tried too where there are
 FEW = 10  # rows for a weight, or fewer
@@ -44,26 +43,23 @@ class SeriesBaseline(ABC):
     def __init__(self) -> None:
         self.codec: SeriesCodec | None = None
 
-    def fit(self, sources: Sequence[Any], targets: Sequence[WindowSpec]) -> Any:
+    def fit(self, sources: Sequence[Series], targets: Sequence[WindowSpec]) -> Self:
         """Learn from series and the frame of their windows."""
         require_pairs(self.name, sources, targets)
         codec = SeriesCodec.learn(TokensRecipe(), list(zip(sources, targets, strict=True)))
-        self.learn([codec.scales_of([series]).to(series.values[None])[0] for series in sources], targets[0])
+        self.learn([codec.scale_part(series) for series in sources], targets[0])
         self.codec = codec
         return self
 
     def predict(self, sources: Sequence[Past]) -> list[Numbers]:
         """The forecast (H, C, 1) of each past, in the units of its series."""
-        require_fitted(self.name, self.codec)
-        codec = self.codec
-        if codec is None:
-            return []
+        codec = require_fitted(self.name, self.codec)
         size = max(1, AT_ONCE // (codec.frame.window * len(codec.frame.channels)))
         found: list[Numbers] = []
         for first in range(0, len(sources), size):
             some = sources[first : first + size]
             scales = codec.scales_of(some)
-            pasts = scales.to(np.stack([require_past(past, codec) for past in some]))
+            pasts = scales.to(np.stack([require_past(past, codec.frame) for past in some]))
             found += list(scales.back(self.extend(pasts, codec.frame.horizon)[..., None]).astype(np.float32))
         return found
 
@@ -107,7 +103,6 @@ class SeriesRegression(SeriesBaseline):
         self.summary = "a weighted sum of the past" + (", from the last value on" if anchored else "")
         self.weights: Numbers = np.zeros((0, 0))
         self.bias: Numbers = np.zeros(0)
-        self.held_out = float("inf")  # the mean squared error on the last fifth of the training windows
 
     def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:
         """The ridge first, then the weights from all windows."""
@@ -120,8 +115,7 @@ class SeriesRegression(SeriesBaseline):
             return
         ridges = (*RIDGES, *STRONGER) if early.rows < FEW * len(early.inputs) else RIDGES
         errors = [late.mean_squared_error(*solved) for solved in early.solve(*ridges, centred=centred)]
-        self.held_out = min(errors)
-        best = ridges[errors.index(self.held_out)]
+        best = ridges[errors.index(min(errors))]
         ((self.weights, self.bias),) = early.merged(late).solve(best, centred=centred)
 
     def rows(
@@ -165,50 +159,12 @@ def rows_by_feature(values: Numbers) -> Numbers:
     return values.swapaxes(1, 2).reshape(-1, values.shape[1])
 
 
-def likelier_channels(parts: Sequence[tuple[Any, WindowSpec]], *, most: int = 600) -> str:
-    """`joint` or `each`: whether a ridge on all channels errs clearly less than one on each, on the last fifth of the
-    training windows; both read as many steps as `most` numbers of all channels hold.
-    """
-    frame = parts[0][1]
-    if len(frame.channels) == 1:
-        return "each"
-    read = max(1, min(frame.look_back, most // len(frame.channels)))
-    short = frame._replace(look_back=read, horizon=min(frame.horizon, max(1, most // len(frame.channels))))
-    each, joint = (SeriesRegression(joint=joint) for joint in (False, True))
-    for model in (each, joint):
-        model.fit([series for series, _ in parts], [short] * len(parts))
-    return "joint" if joint.held_out < CLEARLY * each.held_out else "each"
-
-
-def last_value() -> SeriesBaseline:
-    """ŷ = the last value."""
-    return Simple(lambda frame: LastValue())
-
-
-def seasonal() -> SeriesBaseline:
-    """ŷ = the value a season before; without a season, the last one."""
-    return Simple(lambda frame: Seasonal(1 if frame is None else frame.season))
-
-
-def drift() -> SeriesBaseline:
-    """ŷ = the line from the first to the last value, drawn on."""
-    return Simple(lambda frame: Drift())
-
-
-def last_step() -> SeriesBaseline:
-    """ŷ = the last value, with the change of the last step added at every step."""
-    return Simple(lambda frame: LastStep())
-
-
-def ridge() -> SeriesBaseline:
-    """Weighted sums from the last value on."""
-    return SeriesRegression()
-
-
-def autoregression() -> SeriesBaseline:
-    """Weighted sums."""
-    return SeriesRegression(anchored=False)
-
+last_value = partial(Simple, lambda frame: LastValue())
+seasonal = partial(Simple, lambda frame: Seasonal(1 if frame is None else frame.season))
+drift = partial(Simple, lambda frame: Drift())
+last_step = partial(Simple, lambda frame: LastStep())
+ridge = partial(SeriesRegression, anchored=True)
+autoregression = partial(SeriesRegression, anchored=False)
 
 BASELINES = (last_value, seasonal, drift, ridge, autoregression)
 

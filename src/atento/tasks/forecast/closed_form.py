@@ -5,23 +5,20 @@ random and its readout is solved.
 """
 
 import copy
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from atento.baselines.ridge import regression_sums
-from atento.data.series.series import Numbers
+from atento.data.series.series import Integers, Numbers
 from atento.models.forecast_networks import LastStateNetwork, LinearNetwork, LinearSkip
 from atento.models.forecaster import Forecaster, ForecastNetwork, SeriesBatch, last_value
 from atento.recurrent.stack import Stack
 from atento.tasks.forecast.baselines import SeriesRegression
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.rollout import rollout
-from atento.tasks.forecast.windows import TrainingWindows, WindowSpec
+from atento.tasks.forecast.windows import Pairs, TrainingWindows
 
 # Axes: N windows, D size of a state, P numbers read, O numbers forecast (H·C), Q quantiles.
 
@@ -54,7 +51,7 @@ def reads_states(forecaster: Forecaster) -> bool:
     return alone and forecaster.predicts_change and not forecaster.per_channel and not forecaster.quantiles
 
 
-def solve_readout(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tuple[Any, WindowSpec]]) -> str:
+def solve_readout(forecaster: Forecaster, codec: SeriesCodec, pairs: Pairs) -> str:
     """Random units and ridge regression of the change on their states (Jaeger, 2001, sec. 3.1); returns a note.
 
     Several draws and ridges are solved on the first four fifths of the windows; the one is kept whose rollouts from
@@ -83,7 +80,7 @@ def solve_readout(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tu
     return f"the product that reads the {network.stack.output_size} units begins as ridge regression, in closed form"
 
 
-def spaced(first: int, end: int, most: int) -> NDArray[np.int64]:
+def spaced(first: int, end: int, most: int) -> Integers:
     """At most so many whole numbers in [first, end), evenly spaced."""
     return np.linspace(first, end - 1, min(end - first, most)).astype(np.int64)
 
@@ -113,23 +110,23 @@ def put_into(write: nn.Linear, weights: Numbers, bias: Numbers) -> None:
         write.bias.copy_(torch.from_numpy(bias))
 
 
+@torch.no_grad()
 def free_error(forecaster: Forecaster, runs: SeriesBatch) -> float:
     """The mean log error of rollouts, over steps and rollouts. Errors grow with every step, so that their plain mean
     would measure the last steps alone.
     """
-    predicted = rollout(forecaster.eval(), runs.past, runs.target.size(1)).squeeze(-1)
+    predicted = forecaster.eval().rollout(runs.past, runs.known, runs.target.size(1)).squeeze(-1)
     far = (predicted - runs.target).square().mean(dim=-1).sqrt().nan_to_num(LARGEST, LARGEST, LARGEST)
     return float(far.clamp(SMALLEST, LARGEST).log().mean())
 
 
-def start_in_closed_form(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tuple[Any, WindowSpec]]) -> str:
+def start_in_closed_form(forecaster: Forecaster, codec: SeriesCodec, pairs: Pairs) -> str:
     """Initialise a linear network or a linear readout by ridge regression; returns a note, empty without either."""
-    if reads_states(forecaster):
-        return solve_readout(forecaster, codec, pairs)
-    return start_at_ridge(forecaster, codec, pairs)
+    start = solve_readout if reads_states(forecaster) else start_at_ridge
+    return start(forecaster, codec, pairs)
 
 
-def start_at_ridge(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tuple[Any, WindowSpec]]) -> str:
+def start_at_ridge(forecaster: Forecaster, codec: SeriesCodec, pairs: Pairs) -> str:
     """The first weights of a linear network that reads windows from their last value on; returns a note.
 
     The network beside it starts at zero: the first forecast is the ridge's, and training begins at its residuals.
@@ -143,8 +140,7 @@ def start_at_ridge(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[t
     ):
         return ""
     ridge = SeriesRegression(joint=not forecaster.per_channel)
-    parts = [codec.scales_of([series]).to(series.values[None])[0] for series, _ in pairs]
-    ridge.learn(parts, codec.frame._replace(horizon=forecaster.horizon))
+    ridge.learn([codec.scale_part(series) for series, _ in pairs], codec.frame._replace(horizon=forecaster.horizon))
     weights = torch.from_numpy(ridge.weights).to(sums.linear.weight)  # (P, O)
     with torch.no_grad():
         sums.linear.weight.view(weights.size(1), -1, len(weights)).copy_(weights.mT.unsqueeze(1))  # alike for all Q
@@ -156,11 +152,11 @@ def start_at_ridge(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[t
     return f"weighted sums of the window begin as ridge regression, in closed form{apart}"
 
 
-def residuals(forecaster: Forecaster, codec: SeriesCodec, pairs: Sequence[tuple[Any, WindowSpec]]) -> Tensor:
+def residuals(forecaster: Forecaster, codec: SeriesCodec, pairs: Pairs) -> Tensor:
     """Residuals (N, H, C) of a forecaster on some training windows; where channels are read alone, C is 1."""
     parts = [codec.encode(pair) for pair in pairs]
     windows = TrainingWindows(parts, codec.frame, steps=forecaster.horizon)
-    batch = windows.gather(np.linspace(0, len(windows) - 1, min(len(windows), QUANTILE_WINDOWS)).astype(np.int64))
+    batch = windows.gather(spaced(0, len(windows), QUANTILE_WINDOWS))
     left = batch.target - forecaster.point_forecast(forecaster(batch.past, batch.known))
     return left.transpose(1, 2).reshape(-1, left.size(1), 1) if forecaster.per_channel else left
 

@@ -1,16 +1,12 @@
 """Recipes of the forecast task, chosen by measurement. How stands in docs/defaults/forecast.md."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from atento.models.builders.recurrent import CELLS
 from atento.models.names import ModelName
 from atento.spec import Recipe
-from atento.tasks.forecast.windows import is_dynamical_system
+from atento.tasks.forecast.windows import Pairs, is_dynamical_system
+from atento.tasks.task import Values
 
 MODELS = ("linear", "rnn", "gru", "lstm", "gru+additive", "transformer+patches")
-
-Values = dict[str, Any]
 
 SPLIT = "70/10/20"  # by time: the future must be long enough to judge forecasts by
 
@@ -87,14 +83,18 @@ def defaults(data: str, model: ModelName) -> Values:
     return {"data.split": SPLIT, **ANY_DATA.get(model.family, COMMON), **BUILTIN.get(data, {})}
 
 
-def sized(recipe: Recipe, train: Sequence[tuple[Any, Any]], device: str) -> Values:
-    """What follows from how much there is to learn from, and from what it is."""
-    if flows(train):
-        return flow_values(ModelName.parse(recipe.model.name))
+def sized(recipe: Recipe, train: Pairs, device: str) -> Values:
+    """What follows from how much there is to learn from and from what it is, with the columns, look-back and horizon
+    in full, so that another file is read alike.
+    """
     frame = train[0][1]
+    columns = {f"data.{key}": text for key, text in frame.keys}
+    read: Values = {**columns, "data.horizon": frame.horizon, "data.look_back": frame.look_back}
+    if flows(train):
+        return {**flow_values(ModelName.parse(recipe.model.name)), **read}
     windows = sum(max(0, len(series) - frame.window + 1) for series, _ in train)
     batch = min(max(windows // STEPS_OF_AN_EPOCH, SMALLEST), LARGEST)
-    values: Values = {"train.batch_tokens": batch * frame.look_back}
+    values: Values = {"train.batch_tokens": batch * frame.look_back, **read}
     if not recipe.train.steps and not recipe.train.epochs:
         values["train.epochs"] = max(FEWEST_EPOCHS, -(-STEPS * batch // max(1, windows)))
     return values
@@ -107,7 +107,7 @@ def flow_values(model: ModelName) -> Values:
     return {**FLOW, "train.lr": 1e-3} if model.family == "transformer" else FLOW
 
 
-def flows(train: Sequence[tuple[Any, Any]]) -> bool:
+def flows(train: Pairs) -> bool:
     """Whether series are of a dynamical system read row by row: a row is its state, and the change is learned."""
     frame = train[0][1]
     return frame.look_back == 1 and not frame.covariates and is_dynamical_system([series for series, _ in train])

@@ -1,16 +1,14 @@
 """Explanations of a forecast: the attention over past steps, and the matrices of one forward pass."""
 
 import torch
-from torch import Tensor
 from torch.nn.functional import pad
 
 from atento.data.series import Past
 from atento.models.forecaster import Forecaster
 from atento.spec import DecodeRecipe
-from atento.tasks.forecast.codec import SeriesCodec, tensor_of
-from atento.tasks.forecast.rollout import forecasts, require_known, require_past, rollout
-from atento.tasks.task import Alignment
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.forecast.codec import SeriesCodec
+from atento.tasks.forecast.rollout import forecasts
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: L past, H horizon, C channels, K covariates, Q quantiles.
 
@@ -18,20 +16,13 @@ SHOWN = 24  # steps of a pass that are written out
 MOST = 48  # steps of an attention map: of more, some are shown together and some left out
 
 
-def scaled(module: Forecaster, codec: SeriesCodec, source: Past) -> tuple[Tensor, Tensor]:
-    """past (1, L, C) and known (1, L + H, K) on scale, as the module takes them in one pass."""
-    like, steps = next(module.parameters()), module.horizon
-    values = codec.scales_of([source]).to(require_past(source, codec)[None])
-    known = codec.scale_known(require_known(source, codec, steps))[None]
-    return tensor_of(values).to(like), tensor_of(known).to(like)
-
-
 @torch.no_grad()
 def look_at(module: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
     """Which steps of the past a forecast attended to, of its first channel; nothing for models without attention."""
     (value,) = forecasts(module, codec, [source], recipe.horizon or codec.frame.horizon)
     text = ", ".join(f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2])
-    weights = module.weights(*scaled(module, codec, source))[0, 0]  # (layers, heads, outputs, sources)
+    past, known, _ = codec.read([source], module.horizon, next(module.parameters()))
+    weights = module.weights(past, known)[0, 0]  # (layers, heads, outputs, sources)
     if not weights.numel():
         nothing = torch.zeros(0, 0, 1, codec.frame.look_back)
         return Alignment(lags(codec.frame.look_back, 1), ["+1"], nothing, text, None)
@@ -57,15 +48,15 @@ def lags(count: int, size: int) -> list[str]:
 @torch.no_grad()
 def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
     """The matrices of one forward pass."""
-    past, known = scaled(forecaster, codec, source)
+    past, known, _ = codec.read([source], forecaster.horizon, next(forecaster.parameters()))
     channels, levels = list(codec.frame.channels), [f"{level:g}" for level in codec.levels] or ["ŷ"]
     rows = lags(past.size(1), 1)[-SHOWN:]
     level = forecaster.anchor(past)
-    outputs = rollout(forecaster, past, forecaster.horizon, known=known)[0]  # (H, C, Q)
+    outputs = forecaster(past, known)[0]  # (H, C, Q)
     steps = [f"+{step}" for step in range(1, min(SHOWN, len(outputs)) + 1)]
     value = next(forecasts(forecaster, codec, [source], forecaster.horizon))
     columns = [channel if len(levels) == 1 else f"{channel} {one}" for channel in channels for one in levels]
-    found: list[TraceMatrix] = [
+    found = [
         trace_matrix("past", "(x − mean) / std of the training part", rows, past[0, -SHOWN:], columns=channels),
         trace_matrix("anchor", "what is taken off the window", ["anchor"], level[0], columns=channels),
         trace_matrix(
@@ -77,12 +68,9 @@ def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: Deco
         found.append(
             trace_matrix("known", "known beforehand, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
         )
-    found.append(
-        trace_matrix("forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns)
-    )
-    found.append(
-        trace_matrix(
-            "in units", "forecast · std + mean", steps, torch.as_tensor(value[:SHOWN]).flatten(1), columns=columns
-        )
-    )
-    return found
+    in_units = torch.as_tensor(value[:SHOWN]).flatten(1)
+    return [
+        *found,
+        trace_matrix("forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns),
+        trace_matrix("in units", "forecast · std + mean", steps, in_units, columns=columns),
+    ]

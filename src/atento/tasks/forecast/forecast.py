@@ -1,17 +1,18 @@
 """The forecast task: the next values of series of numbers."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from atento.layers.losses import Loss, median_weights
-from atento.metrics.bootstrap import Band, Runs
+from atento.data.series import Past
+from atento.data.series.series import Numbers
+from atento.layers.losses import median_weights
 from atento.metrics.forecasts import ForecastScoring, are_coordinates, forecast_metrics, horizon_bands, path_metrics
 from atento.metrics.metric import Metric
 from atento.models.builders.forecaster import build_forecaster, require_forecaster
 from atento.models.forecaster import Forecaster, SeriesBatch
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TrainRecipe
+from atento.spec import DecodeRecipe, ModelRecipe, TrainRecipe
 from atento.tasks.forecast import defaults
 from atento.tasks.forecast.baselines import BASELINES, PolynomialBaseline, last_step, reads_one_row
 from atento.tasks.forecast.closed_form import start_in_closed_form
@@ -19,8 +20,8 @@ from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.explain import look_at, trace
 from atento.tasks.forecast.leaks import require_no_leak
 from atento.tasks.forecast.reading import ask_forecasts, open_series, read_forecasts, tabulate
-from atento.tasks.forecast.rollout import forecasts
-from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, WindowSpec, rows_of, shuffled, stack_windows
+from atento.tasks.forecast.rollout import Forecast, forecasts, median_of
+from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, shuffled, stack_windows
 from atento.tasks.recognising.series import forecast_series
 from atento.tasks.task import Answer, Answering, Baseline, Defaults, Judging, Learning, Reading, Task, Windows
 
@@ -29,15 +30,12 @@ from atento.tasks.task import Answer, Answering, Baseline, Defaults, Judging, Le
 SHOWN = 3  # numbers at either end of an answer that are written out
 
 
-def cut_windows(parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: SeriesCodec) -> Windows:
+def cut_windows(
+    parts: Sequence[EncodedSeries], recipe: TrainRecipe, codec: SeriesCodec
+) -> Windows[SeriesBatch, SeriesBatch]:
     """Every window of every part, in a random order."""
     windows = TrainingWindows(parts, codec.frame, steps=codec.steps or codec.frame.horizon)
     return Windows(windows, shuffled(windows, recipe), carried=False, gather=windows.gather)
-
-
-def batch(codec: SeriesCodec, windows: Sequence[SeriesBatch]) -> SeriesBatch:
-    """Windows one by one -> a batch."""
-    return stack_windows(windows)
 
 
 def build(recipe: ModelRecipe, codec: SeriesCodec) -> Forecaster:
@@ -45,12 +43,7 @@ def build(recipe: ModelRecipe, codec: SeriesCodec) -> Forecaster:
     return build_forecaster(recipe, codec.sizes, noise=codec.noise, step_scale=codec.pace)
 
 
-def loss(module: Forecaster, batch: SeriesBatch, smoothing: float) -> Loss:
-    """The squared error, or the pinball loss of quantiles, on scale; there are no labels to smooth."""
-    return module.loss(batch)
-
-
-def forecast(module: Forecaster, codec: SeriesCodec, sources: Sequence[Any], recipe: DecodeRecipe) -> list[Answer]:
+def forecast(module: Forecaster, codec: SeriesCodec, sources: Sequence[Past], recipe: DecodeRecipe) -> list[Answer]:
     """A forecast (H, C, Q) for each source, in the units of its series; every command answers through this function."""
     steps = recipe.horizon or codec.frame.horizon
     levels = {f"{level:g}": level for level in codec.levels} or None
@@ -60,13 +53,13 @@ def forecast(module: Forecaster, codec: SeriesCodec, sources: Sequence[Any], rec
     ]
 
 
-def shown(value: Any) -> str:
+def shown(value: Forecast) -> str:
     """The first and last steps of the first channel, in a few words."""
     numbers = [f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2]]
     return ", ".join(numbers if len(numbers) <= 2 * SHOWN else [*numbers[:SHOWN], "…", *numbers[-SHOWN:]])
 
 
-def distance(codec: SeriesCodec, one: Any, other: Any) -> float:
+def distance(codec: SeriesCodec, one: Numbers, other: Numbers) -> float:
     """The largest difference of two forecasts (H, C, Q), in the largest standard deviation of the channel."""
     if one.shape != other.shape:
         return float("inf")
@@ -75,12 +68,12 @@ def distance(codec: SeriesCodec, one: Any, other: Any) -> float:
     return float(gaps.max(initial=0.0))
 
 
-def how_wrong(codec: SeriesCodec, output: Any, references: Sequence[Any]) -> float:
+def how_wrong(codec: SeriesCodec, output: ArrayLike, references: Sequence[ArrayLike]) -> float:
     """The root mean squared error, in standard deviations of the training part; of many series, of the target."""
     predicted, target = np.asarray(output, dtype=np.float64), np.asarray(references[0], dtype=np.float64)
     steps = min(len(predicted), len(target))
-    point = predicted[:steps] @ np.asarray(median_weights(codec.levels if predicted.shape[-1] > 1 else ()))
-    target = target[:steps] if target.ndim == 2 else target[:steps] @ np.asarray(median_weights(codec.levels))
+    point = median_of(predicted[:steps], codec.levels)
+    target = target[:steps] if target.ndim == 2 else median_of(target[:steps], codec.levels)
     std = (
         codec.scales.std[0]
         if len(codec.names) == 1
@@ -96,28 +89,10 @@ def metrics(codec: SeriesCodec) -> tuple[Metric, ...]:
     return (*found, *path_metrics(judging)) if are_coordinates(codec.frame.channels) else found
 
 
-def bands(
-    codec: SeriesCodec, metric: Metric, sources: Sequence[Any], runs: Runs, references: Sequence[Any]
-) -> list[Band]:
-    """The metric by steps ahead."""
-    return horizon_bands(metric, sources, runs, references)
-
-
 def further(codec: SeriesCodec) -> tuple[Callable[[], Baseline], ...]:
     """Further baselines: the last step repeated for coordinates, a polynomial where only the last row is read."""
     found: tuple[Callable[[], Baseline], ...] = (last_step,) if are_coordinates(codec.frame.channels) else ()
     return (*found, PolynomialBaseline) if reads_one_row(codec.frame) else found
-
-
-def sized(recipe: Recipe, train: Sequence[tuple[Any, WindowSpec]], device: str) -> dict[str, Any]:
-    """Defaults from the data, with the columns, look-back and horizon in full, so that another file is read alike."""
-    frame = train[0][1]
-    return {
-        **defaults.sized(recipe, train, device),
-        **{f"data.{key}": text for key, text in frame.keys},
-        "data.horizon": frame.horizon,
-        "data.look_back": frame.look_back,
-    }
 
 
 FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
@@ -137,21 +112,21 @@ FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
         load=SeriesCodec.load,
         require_no_leak=require_no_leak,
         encode=SeriesCodec.encode,
-        length=rows_of,
+        length=lambda codec, part: len(part.values),
         windows=cut_windows,
-        batch=batch,
+        batch=lambda codec, windows: stack_windows(windows),
         build=build,
         closed_form=start_in_closed_form,
-        loss=loss,
+        loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth
     ),
     answering=Answering(answer=forecast, look=look_at, trace=trace, tabulate=tabulate, views=("forecast", "phase")),
     judging=Judging(
-        bands=bands,
+        bands=lambda codec, *judged: horizon_bands(*judged),
         distance=distance,
         error=how_wrong,
         metrics=metrics,
         baselines=BASELINES,
         extra_baselines=further,
     ),
-    defaults=Defaults(models=defaults.MODELS, model="linear", values=defaults.defaults, data_values=sized),
+    defaults=Defaults(models=defaults.MODELS, model="linear", values=defaults.defaults, data_values=defaults.sized),
 )

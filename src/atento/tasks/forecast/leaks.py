@@ -1,7 +1,6 @@
 """Data leakage of forecasts: scales, training windows, forecast origins and covariates must not hold what is tested."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from atento.data.series import Series
 from atento.data.series.covariates import shifted_targets
 from atento.errors import InputError, RunError
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.windows import TrainingWindows
+from atento.tasks.forecast.windows import Pairs, TrainingWindows
 from atento.tasks.leaks import require_training_scale
 from atento.tasks.task import Dataset, EvaluationExample
 
@@ -29,7 +28,7 @@ def require_no_leak(codec: SeriesCodec, reading: Dataset) -> None:
     require_known_covariates(codec, [series for series, _ in reading.train])
 
 
-def require_training_scales(codec: SeriesCodec, train: Sequence[tuple[Series, Any]]) -> None:
+def require_training_scales(codec: SeriesCodec, train: Pairs) -> None:
     """Refuse a mean or a standard deviation of a series that is not that of its training rows."""
     for at, (series, _) in enumerate(train):
         of = f" of series {series.name!r}" if series.name else ""
@@ -63,9 +62,7 @@ def require_past_windows(codec: SeriesCodec) -> None:
         )
 
 
-def require_later_origins(
-    name: str, questions: Sequence[EvaluationExample], train: Sequence[tuple[Series, Any]]
-) -> None:
+def require_later_origins(name: str, questions: Sequence[EvaluationExample], train: Pairs) -> None:
     """Refuse forecasts of training rows, and pasts that end with the value to forecast."""
     some = questions[:: 1 + len(questions) // MAX_ORIGINS]
     ends = {series.name: series.start + len(series) for series, _ in train}

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from atento.data.examples.pairs import UnlabelledFile
 from atento.data.series import Frequency, Past, Series, SeriesSet
 from atento.data.series.frequency import date_range
 from atento.data.series.reading import read_series
-from atento.data.series.series import Times
+from atento.data.series.series import Numbers, Times
 from atento.errors import InputError
 from atento.layers.losses import median_weights
 from atento.spec import DataRecipe
@@ -40,65 +39,78 @@ def written(times: Times) -> list[str]:
     return [str(one).replace("T", " ") for one in seconds]
 
 
-def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[Any]]:
+def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[object]]:
     """A long table: which series, when, and for each channel its forecast, then a column for each of its quantiles.
 
     The forecast of a channel `y` is called `y_hat`, its quantiles `y-0.1`; other channels keep their names.
     """
     ends = [end for end in opened.sources if isinstance(end, ForecastOrigin)]
-    table: dict[str, list[Any]] = {}
+    table: dict[str, list[object]] = {}
+    forecast = list(zip(ends, answers, strict=True))
     if any(end.series for end in ends):
-        table["unique_id"] = [end.series for end, answer in zip(ends, answers, strict=True) for _ in answer.value]
-    table["ds"] = [
-        when
-        for end, answer in zip(ends, answers, strict=True)
-        for when in (
-            written(date_range(end.last, end.step, len(answer.value) + 1)[1:])
-            if end.last is not None
-            else range(end.origin, end.origin + len(answer.value))
-        )
-    ]
+        table["unique_id"] = [end.series for end, answer in forecast for _ in answer.value]
+    table["ds"] = [when for end, answer in forecast for when in times_after(end, len(answer.value))]
     levels = dict(answers[0].probabilities or {}) if answers else {}
     shares = np.asarray(median_weights(list(levels.values())))
     for at, channel in enumerate(ends[0].channels if ends else ()):
         point = f"{channel}_hat" if channel == "y" else channel
-        table[point] = [digits(number) for answer in answers for number in answer.value[:, at] @ shares]
+        table[point] = column_of(answer.value[:, at] @ shares for answer in answers)
         for place, level in enumerate(levels):
-            table[f"{channel}-{level}"] = [
-                digits(number) for answer in answers for number in answer.value[:, at, place]
-            ]
+            table[f"{channel}-{level}"] = column_of(answer.value[:, at, place] for answer in answers)
     return table
 
 
-def digits(number: float) -> float:
-    """As many digits as a forecast has."""
-    return float(f"{number:.7g}")
+def times_after(end: ForecastOrigin, steps: int) -> Sequence[object]:
+    """The times of so many steps after a past; where rows have no times, their numbers."""
+    if end.last is None:
+        return range(end.origin, end.origin + steps)
+    return written(date_range(end.last, end.step, steps + 1)[1:])
+
+
+def column_of(parts: Iterable[Numbers]) -> list[object]:
+    """Numbers (H,) one after the other, with as many digits as a forecast has."""
+    return [float(f"{number:.7g}") for part in parts for number in part]
 
 
 MOST = 10_000  # forecasts of a test part
+MADE = "forecasts could be made: one in {} is, at equal distances"
+
+SeriesDataset = Dataset[tuple[Series, WindowSpec], Past, Numbers]
+SeriesQuestions = LabelledFile[Past, Numbers]
 
 
-def read_forecasts(recipe: DataRecipe, seed: int) -> Dataset:
+def read_forecasts(recipe: DataRecipe, seed: int) -> SeriesDataset:
     """Each series by time: what is learned from, then what is validated and tested on."""
     found = find_series(recipe, recipe.train, seed)
     frame, guesses = frame_of(found, recipe)
     alike = recipe.model_copy(update=dict(found.keys))
     own = [find_series(alike, file, seed) if file else None for file in (recipe.valid, recipe.test)]
     divided = divide(found.file, found.series, frame, recipe)
-    train = tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True))
     notes = [*found.notes, *guesses, *divided.notes]
     valid = held_out(divided, frame, own[0], found, 1, notes)
-    test = held_out(divided, frame, own[1], found, 2, notes)
-    test = thinned(test, notes)
-    refused = [*found.refused, *divided.refused, *(refusal for part in own if part for refusal in part.refused)]
+    test = thinned(held_out(divided, frame, own[1], found, 2, notes), notes, MADE)
+    return dataset_of(recipe, [found, *own], frame, divided, (valid, test), notes)
+
+
+def dataset_of(
+    recipe: DataRecipe,
+    files: Sequence[SeriesSet | None],  # of training, validation and test; None: no file of its own
+    frame: WindowSpec,
+    divided: Divided,
+    held_out: tuple[Origins, Origins],
+    notes: Sequence[str],
+) -> SeriesDataset:
+    """The training part of each series, and what is validated and tested on."""
+    train, *own = [file for file in files if file is not None]
+    valid, test = held_out
     return Dataset(
-        name=recipe.train if is_builtin(recipe.train) else Path(found.file).name,
-        train=train,
+        name=recipe.train if is_builtin(recipe.train) else Path(train.file).name,
+        train=tuple((one.cut(0, ends.train), frame) for one, ends in zip(divided.series, divided.borders, strict=True)),
         valid=valid,
         test=test,
-        refused=tuple(refused),
+        refused=(*train.refused, *divided.refused, *(refusal for file in own for refusal in file.refused)),
         notes=tuple(notes),
-        fingerprint=fingerprint([found, *(part for part in own if part is not None)], frame, divided, len(test)),
+        fingerprint=fingerprint([train, *own], frame, divided, len(test)),
     )
 
 
@@ -121,8 +133,7 @@ def held_out(
     before = {one.name: one for one in divided.series}
     for one in own.series:
         earlier = before.get(one.name)
-        goes_on = earlier is not None and follows(earlier, one, frame.step)
-        whole = join(earlier, one) if earlier is not None and goes_on else one
+        whole = join(earlier, one) if earlier is not None and follows(earlier, one, frame.step) else one
         joined.append(whole)
         spans.append((max(len(whole) - len(one), frame.look_back), len(whole) - frame.horizon + 1))
     reached = sum(len(whole) > len(one) for whole, one in zip(joined, own.series, strict=True))
@@ -174,7 +185,7 @@ def join(earlier: Series, later: Series) -> Series:
     )
 
 
-def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
+def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> SeriesQuestions:
     """A forecast at every row of another file; of a built-in set, of its test part."""
     if is_builtin(file):
         reading = read_forecasts(recipe.model_copy(update={"train": file, "valid": "", "test": ""}), seed)
@@ -189,17 +200,14 @@ def ask_forecasts(recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
             fix=f"give {frame.window} rows at least: {frame.look_back} to read and {frame.horizon} to forecast",
         )
     notes = list(found.notes)
-    origins = thinned(origins, notes)
-    return LabelledFile(origins, tuple(notes), found.refused)
+    return LabelledFile(thinned(origins, notes, MADE), tuple(notes), found.refused)
 
 
-def thinned(origins: Origins, notes: list[str]) -> Origins:
-    """At most `MOST` forecast origins at equal distances; a note is added where some are left out."""
+def thinned(origins: Origins, notes: list[str], what: str) -> Origins:
+    """At most `MOST` forecast origins at equal distances; a note of `what` is added where some are left out."""
     stride = max(1, -(-len(origins) // MOST))
     if stride > 1:
-        notes.append(
-            f"{len(origins):,} forecasts could be made: one in {stride} is, at equal distances (at most {MOST:,})"
-        )
+        notes.append(f"{len(origins):,} {what.format(stride)} (at most {MOST:,})")
     return origins[::stride]
 
 
@@ -207,7 +215,7 @@ def open_series(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
     """The end of each series of a file: what comes next is to be forecast."""
     found = find_series(recipe, file, seed)
     frame, _ = frame_of(found, recipe)
-    ends: list[Past] = []
+    ends: list[ForecastOrigin] = []
     for one in found.series:
         if len(one) < frame.look_back:
             name = f"series {one.name!r}" if one.name else "the series"
@@ -217,21 +225,19 @@ def open_series(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
                 fix=f"give {frame.look_back} rows at least, as many as the model reads",
             )
         first = len(one) - frame.look_back
-        last = None if one.times is None else one.times[len(one) - 1]
-        past = one.values[first:]
         ends.append(
             ForecastOrigin(
                 one.name,
                 one.timestamp(len(one) - 1),
-                past,
+                one.values[first:],
                 one.future_covariates[first:],
                 origin=one.start + len(one),
-                last=last,
+                last=None if one.times is None else one.times[len(one) - 1],
                 step=found.frequency,
                 channels=found.channels,
             )
         )
-    return UnlabelledFile({}, list(ends), found.refused)
+    return UnlabelledFile({}, ends, found.refused)
 
 
 def fingerprint(files: Iterable[SeriesSet], frame: WindowSpec, divided: Divided, tested: int) -> str:

@@ -83,7 +83,7 @@ def divide(file: str, series: tuple[Series, ...], frame: WindowSpec, recipe: Dat
         borders.append(found)
     if refused and not kept:  # nothing would be left
         raise InputError(str(refused[0]), found=refused[0].found, fix=refused[0].fix, settings=refused[0].settings)
-    left_out = stop_or_skip(refused, recipe.bad_rows)
+    left_out = stop_or_skip(refused, recipe.bad_rows, used=len(kept))
     return Divided(kept, borders, left_out, tuple(say_borders(kept, borders, frame, sharing)))
 
 

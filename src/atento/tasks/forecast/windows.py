@@ -5,7 +5,7 @@ row nearly determines the next, are read one row at a time.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from atento.data.series import Frequency, Past, Series, SeriesSet
 from atento.data.series.series import Numbers
 from atento.models.forecaster import SeriesBatch
 from atento.spec import DataRecipe, TrainRecipe
-from atento.tasks.task import EvaluationExample
+from atento.tasks.task import EvaluationExample, Indices
 
 # Axes: N windows, B windows of a batch, T time, L past, H horizon, W = L + H, C channels, K covariates.
 
@@ -35,10 +35,9 @@ LEAST = 40  # steps read where no season is likely
 PARTS = 8  # of the training rows at most an eighth is read, or a season
 
 
-def is_dynamical_system(series: Sequence[Any]) -> bool:
-    """Whether in every series a quadratic polynomial of a row predicts almost all of the change to the next.
-
-    Series are anything with `values` (T, C); only the first half of each is examined, which is in the training part.
+def is_dynamical_system(series: Sequence[Series]) -> bool:
+    """Whether in every series a quadratic polynomial of a row predicts almost all of the change to the next; only the
+    first half of each is examined, which is in the training part.
     """
     return bool(series) and all(unexplained(one.values[: len(one.values) // 2]) < UNEXPLAINED for one in series)
 
@@ -76,7 +75,7 @@ class WindowSpec(NamedTuple):
         return self.look_back + self.horizon
 
 
-Pairs = Sequence[tuple[Any, WindowSpec]]  # (the training part of a series, the frame that all share)
+Pairs = Sequence[tuple[Series, WindowSpec]]  # (the training part of a series, the frame that all share)
 
 
 def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[WindowSpec, tuple[str, ...]]:
@@ -96,9 +95,8 @@ def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[WindowSpec, tuple[st
         notes.append(
             f"look-back: {counted(look_back, 'step')} ({seasons}, {rows:,} rows a series; data.look_back= changes it)"
         )
-    return WindowSpec(look_back, horizon, found.channels, found.covariates, found.frequency, season, found.keys), tuple(
-        notes
-    )
+    frame = WindowSpec(look_back, horizon, found.channels, found.covariates, found.frequency, season, found.keys)
+    return frame, tuple(notes)
 
 
 def typical_length(found: SeriesSet) -> int:
@@ -128,13 +126,14 @@ class EncodedSeries(NamedTuple):
     known: Tensor  # (T, K)
 
 
-def rows_of(codec: object, example: EncodedSeries) -> int:
-    """The number of rows of an example."""
-    return len(example.values)
+Question = EvaluationExample[Past, Numbers]  # a past, and the values (H, C) that follow
 
 
-class Origins(Sequence[EvaluationExample]):
-    """The forecast origins at every row of a part of each series; their pasts and targets are views of the series."""
+class Origins(Sequence[Question]):
+    """The forecast origins at every row of a part of each series; their pasts and targets are views of the series.
+
+    Where nothing is forecast, the target is the past itself, to be reconstructed.
+    """
 
     def __init__(
         self, series: Sequence[Series], frame: WindowSpec, spans: Sequence[tuple[int, int]], chosen: range | None = None
@@ -147,29 +146,28 @@ class Origins(Sequence[EvaluationExample]):
         return len(self.chosen)
 
     @overload
-    def __getitem__(self, at: int) -> EvaluationExample: ...
+    def __getitem__(self, at: int) -> Question: ...
 
     @overload
     def __getitem__(self, at: slice) -> "Origins": ...
 
-    def __getitem__(self, at: int | slice) -> "EvaluationExample | Origins":
+    def __getitem__(self, at: int | slice) -> "Question | Origins":
         """One question, or a part of them."""
         if isinstance(at, slice):
             return Origins(self.series, self.frame, self.spans, self.chosen[at])
         number = self.chosen[at]
         place = int(np.searchsorted(self.ends, number, side="right"))
         series, origin = self.series[place], self.spans[place][1] - int(self.ends[place]) + number
+        past = past_of(series, self.frame, origin)
         future = series.values[origin : origin + self.frame.horizon]
-        return EvaluationExample(past_of(series, self.frame, origin), (future,))
+        return EvaluationExample(past, (future if self.frame.horizon else past.values,))
 
 
 def past_of(series: Series, frame: WindowSpec, origin: int) -> Past:
     """The past and the covariates of a forecast that begins at row `origin`."""
-    first = origin - frame.look_back
-    known = series.future_covariates[first : origin + frame.horizon]
-    return Past(
-        series.name, series.timestamp(origin - 1), series.values[first:origin], known, origin=series.start + origin
-    )
+    rows = slice(origin - frame.look_back, origin)
+    known = series.future_covariates[rows.start : origin + frame.horizon]
+    return Past(series.name, series.timestamp(origin - 1), series.values[rows], known, origin=series.start + origin)
 
 
 class TrainingWindows(Sequence[SeriesBatch]):
@@ -188,21 +186,27 @@ class TrainingWindows(Sequence[SeriesBatch]):
     def __len__(self) -> int:
         return int(self.ends[-1])
 
-    def rows(self, indices: Any) -> Tensor:
+    def rows(self, indices: Indices) -> Tensor:
         """The first rows (B,) of windows in the flat tensor."""
         numbers = np.asarray(indices, dtype=np.int64)
         if len(self.ends) > 1:
             numbers = numbers + self.shifts[np.searchsorted(self.ends, numbers, side="right")]
         return torch.from_numpy(np.ascontiguousarray(numbers))
 
-    def gather(self, indices: Any) -> SeriesBatch:
+    def gather(self, indices: Indices) -> SeriesBatch:
         """The windows of these numbers."""
         rows = self.rows(indices)
         windows = self.values.index_select(0, rows)  # (B, W, C)
         known = self.known.index_select(0, rows)
         return SeriesBatch(windows[:, : self.look_back], known, windows[:, self.look_back :])
 
-    def __getitem__(self, at: Any) -> Any:
+    @overload
+    def __getitem__(self, at: int) -> SeriesBatch: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[SeriesBatch]: ...
+
+    def __getitem__(self, at: int | slice) -> SeriesBatch | list[SeriesBatch]:
         """One window as it lies in the series, or a list of several."""
         if isinstance(at, slice):
             return [self[number] for number in range(*at.indices(len(self)))]
@@ -232,32 +236,14 @@ class ShuffledWindows:
     def __len__(self) -> int:
         return self.count
 
-    def epoch(self, number: int) -> "Slices":
-        """All batches of an epoch."""
-        order = np.arange(self.count, dtype=np.int32 if self.count < 2**31 else np.int64)
+    def epoch(self, number: int) -> list[NDArray[np.integer]]:
+        """All batches of an epoch; the last may be smaller."""
+        order: NDArray[np.integer] = np.arange(self.count, dtype=np.int32 if self.count < 2**31 else np.int64)
         np.random.default_rng([self.seed, number]).shuffle(order)
-        return Slices(order, self.batch)
+        return [order[first : first + self.batch] for first in range(0, self.count, self.batch)]
 
 
 def shuffled(windows: TrainingWindows, recipe: TrainRecipe) -> ShuffledWindows:
     """In a random order, as many at a time as `train.batch_tokens` rows of pasts hold."""
     size = max(1, recipe.batch_tokens // windows.look_back)
     return ShuffledWindows(len(windows), batch=size, seed=recipe.seed)
-
-
-class Slices(Sequence[NDArray[Any]]):
-    """An array cut into batches of one size; the last may be shorter."""
-
-    def __init__(self, order: NDArray[Any], size: int) -> None:
-        self.order, self.size = order, size
-
-    def __len__(self) -> int:
-        return -(-len(self.order) // self.size)
-
-    def __getitem__(self, at: Any) -> Any:
-        """One batch, or those of a slice without steps."""
-        if isinstance(at, slice):
-            first, last, _ = at.indices(len(self))
-            return Slices(self.order[first * self.size : last * self.size], self.size)
-        at = range(len(self))[at]
-        return self.order[at * self.size : (at + 1) * self.size]

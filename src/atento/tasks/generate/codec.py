@@ -3,9 +3,9 @@
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from atento.data.text.vocabulary import END, START, UNKNOWN, LosslessWords, Toke
 from atento.errors import InputError
 from atento.spec import TokensRecipe, TrainRecipe
 from atento.tasks.reading.text import FEW
+from atento.tasks.task import Pair, Saved
 
 MASK = START  # a text begins after an end token, so the start token is free to mask others
 LEVEL_WORDS = {"char": "characters", "lossless": "words", "word": "words", "subword": "subwords"}
@@ -39,7 +40,7 @@ class TextCodec:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def learn(cls, recipe: TokensRecipe, pairs: Sequence[tuple[str, str]]) -> "TextCodec":
+    def learn(cls, recipe: TokensRecipe, pairs: Sequence[Pair]) -> "TextCodec":
         """Level and vocabulary from the training part alone."""
         if recipe.lowercase:
             raise InputError(
@@ -49,10 +50,13 @@ class TextCodec:
             )
         texts = [source for source, _ in pairs]
         level, reason = (recipe.source, "as asked") if recipe.source != "auto" else likely_level(texts)
-        return cls.over(learn_text_vocabulary(level, texts, recipe), pairs, reason=reason)
+        size, least = recipe.vocab_size, recipe.min_count
+        if level == "word":  # every sign is kept
+            return cls.over(LosslessWords.learn(texts, size=size, least_count=least), pairs, reason=reason)
+        return cls.over(learn_vocabulary(level, texts, size=size, least_count=least), pairs, reason=reason)
 
     @classmethod
-    def over(cls, vocabulary: Vocabulary, pairs: Sequence[tuple[str, str]], *, reason: str) -> "TextCodec":
+    def over(cls, vocabulary: Vocabulary, pairs: Sequence[Pair], *, reason: str) -> "TextCodec":
         """The codec with a given vocabulary."""
         texts = [source for source, _ in pairs]
         ends = len(texts) >= FEW
@@ -65,32 +69,41 @@ class TextCodec:
             letters=len(set().union(*texts)),
             ends=ends,
             longest=longest + longest // 2 + 5 if ends else AT_ONCE,
-            words=tuple(
-                word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:COMMON_WORDS]
-            ),
+            words=tuple(sorted(counts, key=lambda word: (-counts[word], word))[:COMMON_WORDS]),
             notes=(note,),
         )
 
     @classmethod
-    def load(cls, saved: Mapping[str, Any]) -> "TextCodec":
-        """What `to_json` wrote."""
-        plain = {key: value for key, value in saved.items() if key != "vocabulary"}
-        kinds = {"letters": int, "ends": bool, "longest": int, "window": int, "objective": str, "masked": float}
-        words = plain.pop("words", None)
-        if plain.keys() != kinds.keys() or not all(isinstance(plain[key], kind) for key, kind in kinds.items()):
-            raise InputError("the vocabulary file lacks what a text needs.", found=str(plain)[:80], fix="train again")
+    def load(cls, saved: Saved) -> "TextCodec":
+        """What `to_json` wrote; anything else is refused."""
+        words = saved.get("words")
+        match {key: value for key, value in saved.items() if key not in ("vocabulary", "words")}:
+            case {
+                "letters": int(letters),
+                "ends": bool(ends),
+                "longest": int(longest),
+                "window": int(window),
+                "objective": str(objective),
+                "masked": float(masked),
+                **others,
+            } if not others:
+                pass
+            case plain:
+                found = str(plain)[:80]
+                raise InputError("the vocabulary file lacks what a text needs.", found=found, fix="train again")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InputError("the vocabulary file names no words.", found=str(words)[:80], fix="train again")
-        return cls(load_vocabulary(saved.get("vocabulary")), words=tuple(words), **plain)
+        vocabulary = load_vocabulary(saved.get("vocabulary"))
+        return cls(vocabulary, letters, ends, longest, tuple(words), window, objective, masked)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All but the notes."""
         keys = ("letters", "ends", "longest", "window", "objective", "masked")
         plain = {key: getattr(self, key) for key in keys}
         return {"vocabulary": self.vocabulary.to_json(), "words": list(self.words), **plain}
 
     def suited(self, recipe: TrainRecipe) -> "TextCodec":
-        """The codec with what the recipe decides about training."""
+        """The codec with the window and the objective of the recipe."""
         return replace(self, window=recipe.sequence_length, objective=recipe.objective, masked=recipe.mask_probability)
 
     @property
@@ -118,13 +131,6 @@ class TextCodec:
         for place in (row[1:] == UNKNOWN).nonzero().flatten().tolist():
             costs[place] = (len(cut[place]) + 1) * letter
         return costs
-
-
-def learn_text_vocabulary(level: str, texts: Sequence[str], recipe: TokensRecipe) -> Vocabulary:
-    """A vocabulary that keeps every sign; characters are all kept, however many."""
-    if level == "word":
-        return LosslessWords.learn(texts, size=recipe.vocab_size, least_count=recipe.min_count)
-    return learn_vocabulary(level, texts, size=recipe.vocab_size, least_count=recipe.min_count)
 
 
 def likely_level(texts: Sequence[str]) -> tuple[str, str]:

@@ -1,12 +1,9 @@
 """Recipes of the generate task, chosen by measurement. How stands in docs/defaults/generate.md."""
 
-from typing import Any
-
 from atento.models.names import ModelName
+from atento.tasks.task import Values
 
 MODELS = ("rnn", "gru", "lstm", "transformer", "transformer+alibi")
-
-Values = dict[str, Any]
 
 RECURRENT: Values = {
     "train.stateful": True,

@@ -5,7 +5,6 @@ Its explanations are the self-attention of a text and the matrices of one forwar
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,7 +21,7 @@ from atento.metrics.metric import Metric
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.builders.language_model import build_language_model, build_masked_model
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
-from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
+from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.generate.codec import TextCodec, prepare_text
 from atento.tasks.generate.defaults import MODELS, defaults
 from atento.tasks.generate.scoring import fill, has_blank, judge_texts, log_probabilities
@@ -32,7 +31,6 @@ from atento.tasks.generate.training import (
     TextModel,
     batch_rows,
     cut_windows,
-    length,
     text_loss,
 )
 from atento.tasks.generate.writing import go_on
@@ -40,8 +38,8 @@ from atento.tasks.leaks import require_training_tokens
 from atento.tasks.outputs.written_text import PROBABLE
 from atento.tasks.reading.text import DOCUMENTS
 from atento.tasks.recognising.text import plain_text
-from atento.tasks.task import Alignment, Answer, Answering, Defaults, Judging, Learning, Reading, Task
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.task import Answer, Answering, Defaults, Judging, Learning, Pair, Reading, Task
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 SHOWN = 48  # tokens of a text, the last ones
 
@@ -66,8 +64,9 @@ def self_attention(module: TextModel, row: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def trace_text(module: TextModel, codec: TextCodec, row: Tensor) -> list[TraceMatrix]:
+def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
     """The tokens, states and attention weights of a text, and the most probable next (or masked) tokens."""
+    row = codec.row(source, whole=False)[-SHOWN:]
     tokens = row.unsqueeze(0).to(next(module.parameters()).device)
     labels = token_names(codec, row)
     traces = [trace_matrix("tokens", "each token is a number", labels, row.unsqueeze(1).float(), columns=["number"])]
@@ -90,48 +89,31 @@ def trace_text(module: TextModel, codec: TextCodec, row: Tensor) -> list[TraceMa
     return traces
 
 
-def build(recipe: ModelRecipe, codec: TextCodec) -> LanguageModel | MaskedLanguageModel:
+def build(recipe: ModelRecipe, codec: TextCodec) -> TextModel:
     """A language model with the sizes that follow from the data."""
     make = build_masked_model if codec.objective == "masked" else build_language_model
     return make(recipe, len(codec.vocabulary))
 
 
-def encode(codec: TextCodec, pair: tuple[str, str]) -> Tensor:
-    """A text as a row of token numbers."""
-    return codec.row(pair[0])
-
-
-def suit(codec: TextCodec, recipe: Recipe) -> TextCodec:
-    """The codec with the window and the objective of the recipe."""
-    return codec.suited(recipe.train)
-
-
-def adopt(recipe: TokensRecipe, pairs: Sequence[tuple[str, str]], vocabulary: Vocabulary) -> TextCodec:
+def adopt(recipe: TokensRecipe, pairs: Sequence[Pair], vocabulary: Vocabulary) -> TextCodec:
     """Other text with a vocabulary that is there already."""
     return TextCodec.over(vocabulary, pairs, reason="of the run started from")
 
 
 def complete(module: TextModel, codec: TextCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
     """The completion of each text, or its filled blanks (`___`); a masked model scores a text without blanks."""
-    blank = [has_blank(source) for source in sources]
-    filled = {at: fill(module, codec, source) for at, source in enumerate(sources) if blank[at]}
-    others = [at for at in range(len(sources)) if not blank[at]]
+    answers = {at: fill(module, codec, source) for at, source in enumerate(sources) if has_blank(source)}
+    others = [at for at in range(len(sources)) if at not in answers]
     rows = [codec.row(sources[at], whole=False) for at in others]
     if isinstance(module, MaskedLanguageModel):
-        scored = log_probabilities(module, codec, rows)
-        answers = [Answer(prepare_text(sources[at]), float(one.sum())) for at, one in zip(others, scored, strict=True)]
-        return in_order({**filled, **dict(zip(others, answers, strict=True))})
-    written = go_on(module, codec, rows, recipe)
-    for at, row, more in zip(others, rows, written, strict=True):
-        text = codec.vocabulary.decode([*row.tolist(), *more.tokens])
-        added = text[len(codec.vocabulary.decode(row.tolist())) :]
-        filled[at] = Answer(prepare_text(sources[at]) + added, more.score, value=added)
-    return in_order(filled)
-
-
-def in_order(answers: dict[int, Answer]) -> list[Answer]:
-    """By place."""
-    return [answers[at] for at in range(len(answers))]
+        for at, scored in zip(others, log_probabilities(module, codec, rows), strict=True):
+            answers[at] = Answer(prepare_text(sources[at]), float(scored.sum()))
+    else:
+        for at, row, more in zip(others, rows, go_on(module, codec, rows, recipe), strict=True):
+            text = codec.vocabulary.decode([*row.tolist(), *more.tokens])
+            added = text[len(codec.vocabulary.decode(row.tolist())) :]
+            answers[at] = Answer(prepare_text(sources[at]) + added, more.score, value=added)
+    return [answers[at] for at in range(len(sources))]
 
 
 def look_at(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe) -> Alignment:
@@ -142,11 +124,6 @@ def look_at(module: TextModel, codec: TextCodec, source: str, recipe: DecodeReci
     return Alignment(labels, labels, self_attention(module, row), answer.text, answer.score)
 
 
-def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
-    """One pass over the text, matrix by matrix."""
-    return trace_text(module, codec, codec.row(source, whole=False)[-SHOWN:])
-
-
 def metrics(codec: TextCodec) -> tuple[Metric, ...]:
     """Nats a character first, so that all levels compare."""
     return (
@@ -154,11 +131,6 @@ def metrics(codec: TextCodec) -> tuple[Metric, ...]:
         if codec.objective == "masked"
         else (NATS_PER_CHARACTER, BITS_PER_CHARACTER, WORD_PERPLEXITY)
     )
-
-
-def no_mistake(codec: TextCodec, output: Any, references: Sequence[str]) -> float:
-    """A text is more or less likely, never wrong."""
-    return 0.0
 
 
 GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
@@ -175,12 +147,12 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
     ),
     learning=Learning(
         learn=TextCodec.learn,
-        bind=suit,
+        bind=lambda codec, recipe: codec.suited(recipe.train),
         with_vocabulary=adopt,
         load=TextCodec.load,
         require_no_leak=require_training_tokens,
-        encode=encode,
-        length=length,
+        encode=lambda codec, pair: codec.row(pair[0]),
+        length=lambda codec, row: len(row),
         windows=cut_windows,
         batch=batch_rows,
         build=build,
@@ -189,7 +161,7 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
     ),
     answering=Answering(answer=complete, score=judge_texts, look=look_at, trace=trace),
     judging=Judging(
-        error=no_mistake,
+        error=lambda codec, output, references: 0.0,  # a text is more or less likely, never wrong
         selects=NATS_PER_CHARACTER,
         metrics=metrics,
         baselines=(CharacterNGram, partial(CharacterNGram, 1)),

@@ -7,20 +7,20 @@ from both sides at once; a causal model tries words and scores the whole text.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from atento.data.examples.batches import like_lengths
 from atento.data.text.vocabulary import END, PAD
 from atento.layers.losses import at_least_float32
 from atento.metrics.language_model import text_score
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
-from atento.recurrent.truncated import chunks
+from atento.recurrent.unroll import chunks
 from atento.spec import DecodeRecipe
 from atento.tasks.generate.codec import MASK, TextCodec, prepare_text
-from atento.tasks.generate.training import pad_rows, recurs
+from atento.tasks.generate.training import TextModel, pad_rows, recurs
 from atento.tasks.task import Answer
 
 # Axes: B rows, T time, V vocabulary, N tokens of a text.
@@ -44,23 +44,22 @@ class Segment(NamedTuple):
     end: int
 
 
-def judge_texts(module: nn.Module, codec: TextCodec, sources: Sequence[str], recipe: DecodeRecipe) -> list[Any]:
+def judge_texts(
+    module: TextModel, codec: TextCodec, sources: Sequence[str], recipe: DecodeRecipe
+) -> list[list[object]]:
     """For each text [log-probability, characters, words, log-probability of each of its passages]."""
     rows = [codec.row(source) for source in sources]
-    judged = []
-    for source, row, log_probs in zip(sources, rows, log_probabilities(module, codec, rows), strict=True):
-        text = prepare_text(source)
-        judged.append(text_score(text, (log_probs - codec.spelling(source, row)).tolist()))
-    return judged
+    return [
+        text_score(prepare_text(source), (log_probs - codec.spelling(source, row)).tolist())
+        for source, row, log_probs in zip(sources, rows, log_probabilities(module, codec, rows), strict=True)
+    ]
 
 
 @torch.no_grad()
-def log_probabilities(module: nn.Module, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
+def log_probabilities(module: TextModel, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
     """Of each row (N + 1,) the log-probabilities (N,) of all tokens after the first."""
     if isinstance(module, MaskedLanguageModel):
         return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens))
-    if not isinstance(module, LanguageModel):
-        raise TypeError(f"generate works with a LanguageModel or a MaskedLanguageModel, not {type(module).__name__}")
     if recurs(module):
         return carried(module, rows, most=NUMBERS_AT_ONCE // len(codec.vocabulary))
     step = max(1, codec.window // FRESH)
@@ -138,7 +137,7 @@ def has_blank(text: str) -> bool:
 
 
 @torch.no_grad()
-def fill(module: nn.Module, codec: TextCodec, text: str) -> Answer:
+def fill(module: TextModel, codec: TextCodec, text: str) -> Answer:
     """The text with one word of the training part in each blank, the first blank first; the score is the sum of the
     words' log-probabilities, and of a causal model the log-probability of the filled text.
     """
@@ -157,7 +156,7 @@ def fill(module: nn.Module, codec: TextCodec, text: str) -> Answer:
     return Answer(text, score, value=words)
 
 
-def by_trying(module: nn.Module, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
+def by_trying(module: TextModel, codec: TextCodec, before: str, after: str) -> tuple[str, float]:
     """The word with which the text up to the next blank is most probable."""
     before, rest = before[-NEAR:], BLANK.split(after)[0][:NEAR]
     words = rank_words(module, codec, before, codec.words, rest[:2])[:KEPT]  # what follows at once ends a word
@@ -166,7 +165,7 @@ def by_trying(module: nn.Module, codec: TextCodec, before: str, after: str) -> t
 
 
 def rank_words(
-    module: nn.Module, codec: TextCodec, before: str, words: tuple[str, ...] | list[str], rest: str
+    module: TextModel, codec: TextCodec, before: str, words: Sequence[str], rest: str
 ) -> list[tuple[str, float]]:
     """The words with the log-probability of before + word + rest, the most probable first."""
     rows = [codec.row(before + word + rest, whole=False) for word in words]

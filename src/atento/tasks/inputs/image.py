@@ -3,7 +3,7 @@
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -33,10 +33,12 @@ from atento.tasks.inputs.input import (
     ManyToOneInput,
     PaddedSources,
     SourceView,
+    TakesDataRecipe,
     align_sequence,
+    batch_sequences,
     trace_sequence,
 )
-from atento.tasks.task import Alignment, Answer, Saved
+from atento.tasks.task import Saved
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, S side, R regions; 3 channels: red, green, blue.
@@ -93,7 +95,7 @@ class ImageLoader:
             raise InputError("this file does not say how images are read.", found=str(saved)[:80], fix="train again")
         return cls(saved["side"], upright=saved["upright"], largest=float(saved["largest"]))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """How images are read; none of them."""
         return {"side": self.side, "upright": self.upright, "largest": self.largest}
 
@@ -112,12 +114,16 @@ class ImageLoader:
         return found
 
 
-class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[str]):
+class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[str], TakesDataRecipe):
     """Sources <-> pixels; an encoded source is its name, and is loaded when its batch is made."""
 
     kind = "image"
     texts = ""
     has_length = False
+
+    batch = batch_sequences
+    align = align_sequence
+    trace = trace_sequence
 
     def __init__(self, images: ImageLoader) -> None:
         self.images = images
@@ -133,7 +139,7 @@ class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[
         """What `to_json` wrote."""
         return cls(ImageLoader.load(saved.get("images")))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """How images are read."""
         return {"images": self.images.to_json()}
 
@@ -162,18 +168,6 @@ class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[
         """Pixels (B, 3, S, S) and valid (B, 1): an image has no padding."""
         pixels = self.images.read_all(encoded)
         return PaddedSources(pixels, all_valid(pixels))
-
-    def batch(self, encoded: Sequence[str], truth: Tensor) -> LabelledBatch:
-        """Padded sources, with what is true of each."""
-        return LabelledBatch(*self.tensors(encoded), truth)
-
-    def align(self, network: Classifier, source: str, answer: Answer) -> Alignment:
-        """Which items of the source the answer was taken from."""
-        return align_sequence(self, network, source, answer)
-
-    def trace(self, network: Classifier, source: str) -> list[TraceMatrix]:
-        """From the source to one vector."""
-        return trace_sequence(self, network, source)
 
     def build(self, recipe: ModelRecipe, head: HeadMaker, width: int) -> Classifier:
         """A classifier of images."""

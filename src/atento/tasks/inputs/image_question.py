@@ -1,7 +1,7 @@
 """An image and a question about it as an input: `PATH<tab>question`, read together by an image matcher."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -15,11 +15,11 @@ from atento.models.image_matcher import ImageMatcher, ImageQuestionBatch
 from atento.models.names import ModelName
 from atento.spec import DataRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.inputs.image import IMAGE_TOKENS, ImageLoader, as_png, region_evidence, region_names
-from atento.tasks.inputs.input import ManyToOneInput
+from atento.tasks.inputs.input import HasWords, ManyToOneInput, TakesDataRecipe
 from atento.tasks.inputs.text import choose_level, load_flag, prepare, vocabulary_note
 from atento.tasks.inputs.two_texts import two_texts
-from atento.tasks.task import Alignment, Answer, Saved
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.task import Answer, Saved
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, R regions, N words of the question, L layers, H heads.
 
@@ -31,12 +31,13 @@ class EncodedQuestion(NamedTuple):
     question: list[int]
 
 
-class ImageQuestion(ManyToOneInput[EncodedQuestion, ImageQuestionBatch, ImageMatcher]):
+class ImageQuestion(
+    ManyToOneInput[EncodedQuestion, ImageQuestionBatch, ImageMatcher], HasWords[ImageQuestionBatch], TakesDataRecipe
+):
     """Images and questions <-> pixels and token numbers."""
 
     kind = "image and question"
     texts = "questions"
-    has_words = True
     vocabulary: Vocabulary
 
     @staticmethod
@@ -65,7 +66,7 @@ class ImageQuestion(ManyToOneInput[EncodedQuestion, ImageQuestionBatch, ImageMat
         vocabulary = load_vocabulary(saved.get("vocabulary"))
         return cls(ImageLoader.load(saved.get("images")), vocabulary, lower=load_flag(saved, "lower"))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """How images are read, and the vocabulary of questions."""
         return {"images": self.images.to_json(), "vocabulary": self.vocabulary.to_json(), "lower": self.lower}
 

@@ -2,6 +2,7 @@
 
 `Input` is what every kind of source has. `ManyToOneInput` adds the networks that give outputs (B, width) for whole
 sources, `EncoderDecoderInput` those that write a text. Sources that are one sequence share how they are shown.
+What only some inputs can do is a base of its own: `HasWords`, `TakesVocabulary`, `TakesDataRecipe`.
 """
 
 from abc import ABC, abstractmethod
@@ -21,18 +22,17 @@ from atento.models.builders.choices import HeadMaker
 from atento.models.classifier import Classifier, LabelledBatch
 from atento.models.heads import RegressionHead
 from atento.models.names import ModelName, require_known
-from atento.models.protocols import BatchWithTruth, Encoder, Judge
+from atento.models.protocols import Encoder, Judge
 from atento.models.translator import Translator
 from atento.spec import DataRecipe, ModelRecipe, TokensRecipe
-from atento.tasks.task import Alignment, Answer, Saved
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.task import Answer, B, Saved
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, N items of a source, D size, L layers, H heads, O outputs.
 
 E = TypeVar("E")  # an encoded source
-B = TypeVar("B", bound=BatchWithTruth)  # a batch of encoded sources with what is true of each
-M = TypeVar("M", bound=Judge[Any])  # a many-to-one network
-TensorBatch = TypeVar("TensorBatch", bound=tuple[Tensor, ...])
+Labelled = TypeVar("Labelled", bound=tuple[Tensor, ...])  # a batch of sources with what is true of each
+Network = TypeVar("Network", bound=Judge[Any])  # that reads such batches, many-to-one
 
 
 class PaddedSources(NamedTuple):
@@ -55,8 +55,6 @@ class Input(ABC, Generic[E]):
 
     kind: ClassVar[str]  # in words; baselines are chosen by it
     at_once: ClassVar[int] = 16_384  # tokens that are read together when a model answers
-    has_words: ClassVar[bool] = False  # whether word dropout can make tokens unknown
-    takes_vocabulary: ClassVar[bool] = False  # whether it can read with the vocabulary of another run
     texts: ClassVar[str] = "text"  # what the text of a source is called where lengths are counted; empty: none
     has_tokens: ClassVar[bool] = True  # whether a vocabulary may be learned from sources
     has_length: ClassVar[bool] = True  # whether sources differ in length, so that quality can be shown against it
@@ -75,7 +73,7 @@ class Input(ABC, Generic[E]):
         """What `to_json` wrote."""
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All that `load` needs."""
 
     @staticmethod
@@ -86,14 +84,6 @@ class Input(ABC, Generic[E]):
     def require_training_scale(self, sources: Sequence[str]) -> None:
         """Refuse scales of numbers that are not those of the training sources; most inputs have none."""
         return
-
-    def bind(self, recipe: DataRecipe) -> Self:
-        """The same input, as a recipe wants its sources read."""
-        return self
-
-    def with_vocabulary(self, vocabulary: Vocabulary) -> Self:
-        """The same input, read with the vocabulary of another run."""
-        raise NotImplementedError(f"{self.kind} has no vocabulary")
 
     @staticmethod
     def check_name(name: ModelName, *, writes: bool) -> None:
@@ -116,43 +106,61 @@ class Input(ABC, Generic[E]):
             yield places, [encoded[place] for place in places]
 
 
-class ManyToOneInput(Input[E], Generic[E, B, M]):
-    """Sources that a many-to-one network of type M reads in batches of type B."""
+class HasWords(ABC, Generic[B]):
+    """An input whose tokens word dropout can make unknown."""
+
+    @staticmethod
+    @abstractmethod
+    def drop_words(batch: B, share: float) -> B:
+        """The batch with about this share of its tokens made unknown."""
+
+
+class TakesVocabulary(ABC):
+    """An input that can read with the vocabulary of another run."""
 
     @abstractmethod
-    def batch(self, encoded: Sequence[E], truth: Tensor) -> B:
+    def with_vocabulary(self, vocabulary: Vocabulary) -> Self:
+        """The same input, read with that vocabulary."""
+
+
+class TakesDataRecipe(ABC):
+    """An input whose sources are read as a recipe says."""
+
+    @abstractmethod
+    def bind(self, recipe: DataRecipe) -> Self:
+        """The same input, as the recipe wants it."""
+
+
+class ManyToOneInput(Input[E], Generic[E, Labelled, Network]):
+    """Sources that a many-to-one network reads in batches."""
+
+    @abstractmethod
+    def batch(self, encoded: Sequence[E], truth: Tensor) -> Labelled:
         """Padded tensors, with what is true of each source."""
 
     @abstractmethod
-    def build(self, recipe: ModelRecipe, head: HeadMaker, width: int) -> M:
+    def build(self, recipe: ModelRecipe, head: HeadMaker, width: int) -> Network:
         """A network with so many outputs."""
 
-    def build_estimator(self, recipe: ModelRecipe) -> M:
+    def build_estimator(self, recipe: ModelRecipe) -> Network:
         """A network that gives one number."""
         return self.build(recipe, RegressionHead, 1)
 
-    @staticmethod
-    def drop_words(batch: B, share: float) -> B:
-        """The batch with about this share of its tokens made unknown."""
-        raise NotImplementedError("this input has no words")
-
-    def evidence(self, network: M, batch: B, sources: Sequence[str]) -> list[str | None]:
+    def evidence(self, network: Network, batch: Labelled, sources: Sequence[str]) -> list[str | None]:
         """What of each source an answer rests on, in words; None where the network cannot say."""
         return [None] * len(sources)
 
     @abstractmethod
-    def align(self, network: M, source: str, answer: Answer) -> Alignment:
+    def align(self, network: Network, source: str, answer: Answer) -> Alignment:
         """An answer, and which parts of its source the network attended to."""
 
     @abstractmethod
-    def trace(self, network: M, source: str) -> list[TraceMatrix]:
+    def trace(self, network: Network, source: str) -> list[TraceMatrix]:
         """A forward pass up to the vector that the head reads."""
 
-    def asked(self, network: nn.Module, encoded: Sequence[E]) -> B:
+    def asked(self, network: nn.Module, encoded: Sequence[E]) -> Labelled:
         """A batch of sources whose truth is not known, where the network is."""
-        batch: Any = self.batch(encoded, torch.zeros(len(encoded)))
-        moved: B = on_device(batch, network)
-        return moved
+        return on_device(self.batch(encoded, torch.zeros(len(encoded))), network)
 
 
 class EncoderDecoderInput(Input[E]):
@@ -184,10 +192,13 @@ class EncoderDecoderInput(Input[E]):
 
 
 class SequenceInput(Protocol[E]):
-    """Sources that are one sequence each: read by the encoder of a classifier or of an encoder–decoder."""
+    """What the three functions below ask of sources that are one sequence each; they are methods of such inputs."""
 
     def encode(self, source: str) -> E:
         """One source."""
+
+    def tensors(self, encoded: Sequence[E]) -> PaddedSources:
+        """Encoded sources side by side."""
 
     def asked(self, network: nn.Module, encoded: Sequence[E]) -> LabelledBatch:
         """A batch of sources whose truth is not known."""
@@ -199,11 +210,16 @@ class SequenceInput(Protocol[E]):
         """The source as the encoder takes it."""
 
 
+def batch_sequences(self: SequenceInput[E], encoded: Sequence[E], truth: Tensor) -> LabelledBatch:
+    """Padded sources, with what is true of each."""
+    return LabelledBatch(*self.tensors(encoded), truth)
+
+
 @torch.no_grad()
-def align_sequence(input: SequenceInput[E], network: Classifier, source: str, answer: Answer) -> Alignment:
+def align_sequence(self: SequenceInput[E], network: Classifier, source: str, answer: Answer) -> Alignment:
     """Which items the answer was taken from; of a Transformer without a pooling, where each item attended."""
-    batch = input.asked(network, [input.encode(source)])
-    view, weights = input.view(network.encoder, source), attention_weights(network, batch)
+    batch = self.asked(network, [self.encode(source)])
+    view, weights = self.view(network.encoder, source), attention_weights(network, batch)
     if weights is None:
         weights = torch.zeros(0, 0, 1, len(view.labels))
     output = [answer.text] if weights.size(2) == 1 else view.labels
@@ -211,14 +227,14 @@ def align_sequence(input: SequenceInput[E], network: Classifier, source: str, an
 
 
 @torch.no_grad()
-def trace_sequence(input: SequenceInput[E], network: Classifier, source: str) -> list[TraceMatrix]:
+def trace_sequence(self: SequenceInput[E], network: Classifier, source: str) -> list[TraceMatrix]:
     """The source, a state for each item, what attention took of each, and the vector that the head reads."""
-    encoder, batch = network.encoder, input.asked(network, [input.encode(source)])
-    view, encoded = input.view(encoder, source), encoder.encode(batch.source, batch.valid)
+    encoder, batch = network.encoder, self.asked(network, [self.encode(source)])
+    view, encoded = self.view(encoder, source), encoder.encode(batch.source, batch.valid)
     deep = isinstance(encoder, HierarchicalEncoder)
     rows = [f"sentence {number + 1}" for number in range(encoded.states.size(1))] if deep else view.labels
     found = [
-        *input.trace_source(encoder, source, view),
+        *self.trace_source(encoder, source, view),
         trace_matrix("states", f"{type(encoder).__name__}: one vector each", rows, encoded.states[0].cpu()),
     ]
     weights = attention_weights(network, batch)
@@ -250,11 +266,7 @@ def attention_weights(network: Classifier, batch: LabelledBatch) -> Tensor | Non
     return None
 
 
-def on_device(batch: TensorBatch, module: nn.Module) -> TensorBatch:
+def on_device(batch: B, module: nn.Module) -> B:
     """A batch where a module is, its numbers in the module's precision."""
     like = next(module.parameters())
-    parts: Any = batch
-    moved: TensorBatch = type(parts)(
-        *(part.to(like) if part.is_floating_point() else part.to(like.device) for part in parts)
-    )
-    return moved
+    return type(batch)(*(part.to(like) if part.is_floating_point() else part.to(like.device) for part in batch))

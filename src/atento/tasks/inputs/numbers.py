@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -25,10 +25,11 @@ from atento.tasks.inputs.input import (
     PaddedSources,
     SourceView,
     align_sequence,
+    batch_sequences,
     trace_sequence,
 )
 from atento.tasks.leaks import require_training_scale
-from atento.tasks.task import Alignment, Answer, Saved
+from atento.tasks.task import Saved
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, T time, C channels.
@@ -77,6 +78,10 @@ class Numbers(ManyToOneInput[Tensor, LabelledBatch, Classifier], EncoderDecoderI
     texts = "sequences"
     at_once = 32_768
 
+    batch = batch_sequences
+    align = align_sequence
+    trace = trace_sequence
+
     def __init__(self, channels: Sequence[Standardization], *, notes: tuple[str, ...] = ()) -> None:
         self.channels, self.notes = tuple(channels), notes
 
@@ -104,7 +109,7 @@ class Numbers(ManyToOneInput[Tensor, LabelledBatch, Classifier], EncoderDecoderI
             raise InputError("this file holds no scales of numbers.", found=str(saved)[:80], fix="train again")
         return cls([Standardization.load(channel) for channel in channels])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Mean and standard deviation of each channel."""
         return {"channels": [list(channel) for channel in self.channels]}
 
@@ -126,18 +131,6 @@ class Numbers(ManyToOneInput[Tensor, LabelledBatch, Classifier], EncoderDecoderI
         values = nn.utils.rnn.pad_sequence(list(encoded), batch_first=True)
         valid = valid_from_lengths(torch.tensor([len(row) for row in encoded]), values.size(1))
         return PaddedSources(values, valid)
-
-    def batch(self, encoded: Sequence[Tensor], truth: Tensor) -> LabelledBatch:
-        """Padded sources, with what is true of each."""
-        return LabelledBatch(*self.tensors(encoded), truth)
-
-    def align(self, network: Classifier, source: str, answer: Answer) -> Alignment:
-        """Which items of the source the answer was taken from."""
-        return align_sequence(self, network, source, answer)
-
-    def trace(self, network: Classifier, source: str) -> list[TraceMatrix]:
-        """From the source to one vector."""
-        return trace_sequence(self, network, source)
 
     def build(self, recipe: ModelRecipe, head: HeadMaker, width: int) -> Classifier:
         """A classifier of numeric sequences."""

@@ -6,10 +6,9 @@ sequence, and features after a tab stay whole.
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import torch
-from torch import Tensor
 
 from atento.data.examples.batches import pad, read_as_unknown
 from atento.data.text.levels import SAMPLE_TEXTS, learn_source, learn_vocabulary, load_vocabulary
@@ -25,13 +24,16 @@ from atento.models.translator import Translator
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import (
     EncoderDecoderInput,
+    HasWords,
     ManyToOneInput,
     PaddedSources,
     SourceView,
+    TakesVocabulary,
     align_sequence,
+    batch_sequences,
     trace_sequence,
 )
-from atento.tasks.task import Alignment, Answer, Saved
+from atento.tasks.task import Saved
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, N tokens.
@@ -40,13 +42,20 @@ LEVEL_WORDS = {"char": "characters", "word": "words", "subword": "subwords"}
 WORDS_OF_A_TEXT = 1.5  # fewer on average: the texts are strings without words
 
 
-class Text(ManyToOneInput[list[int], LabelledBatch, Classifier], EncoderDecoderInput[list[int]]):
+class Text(
+    ManyToOneInput[list[int], LabelledBatch, Classifier],
+    EncoderDecoderInput[list[int]],
+    HasWords[LabelledBatch],
+    TakesVocabulary,
+):
     """Texts <-> token numbers."""
 
     kind = "text"
-    has_words = True
-    takes_vocabulary = True
     vocabulary: Vocabulary
+
+    batch = batch_sequences
+    align = align_sequence
+    trace = trace_sequence
 
     def __init__(self, vocabulary: Vocabulary, *, lower: bool, sentences: bool, notes: tuple[str, ...] = ()) -> None:
         self.vocabulary, self.lower, self.sentences, self.notes = vocabulary, lower, sentences, notes
@@ -72,7 +81,7 @@ class Text(ManyToOneInput[list[int], LabelledBatch, Classifier], EncoderDecoderI
         vocabulary = load_vocabulary(saved.get("vocabulary"))
         return cls(vocabulary, lower=load_flag(saved, "lower"), sentences=load_flag(saved, "sentences"))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The vocabulary and how texts are read with it."""
         return {"vocabulary": self.vocabulary.to_json(), "lower": self.lower, "sentences": self.sentences}
 
@@ -104,18 +113,6 @@ class Text(ManyToOneInput[list[int], LabelledBatch, Classifier], EncoderDecoderI
     def drop_words(batch: LabelledBatch, share: float) -> LabelledBatch:
         """Some of the tokens unknown."""
         return batch._replace(source=read_as_unknown(batch.source, share))
-
-    def batch(self, encoded: Sequence[list[int]], truth: Tensor) -> LabelledBatch:
-        """Padded sources, with what is true of each."""
-        return LabelledBatch(*self.tensors(encoded), truth)
-
-    def align(self, network: Classifier, source: str, answer: Answer) -> Alignment:
-        """Which items of the source the answer was taken from."""
-        return align_sequence(self, network, source, answer)
-
-    def trace(self, network: Classifier, source: str) -> list[TraceMatrix]:
-        """From the source to one vector."""
-        return trace_sequence(self, network, source)
 
     def build(self, recipe: ModelRecipe, head: HeadMaker, width: int) -> Classifier:
         """A classifier of texts."""

@@ -4,7 +4,7 @@ For labels and numbers a matcher reads them; for a text to be written they are o
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -23,10 +23,17 @@ from atento.models.matcher import OVERLAPS, CoAttentionMatcher, JointMatcher, Ma
 from atento.models.protocols import Encoder
 from atento.models.translator import Translator
 from atento.spec import ModelRecipe, TokensRecipe
-from atento.tasks.inputs.input import EncoderDecoderInput, ManyToOneInput, PaddedSources, SourceView
+from atento.tasks.inputs.input import (
+    EncoderDecoderInput,
+    HasWords,
+    ManyToOneInput,
+    PaddedSources,
+    SourceView,
+    TakesVocabulary,
+)
 from atento.tasks.inputs.text import adopted_note, load_flag, prepare, reading_of, vocabulary_note
-from atento.tasks.task import Alignment, Answer, Saved
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.task import Answer, Saved
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, T tokens of the first text, N of the second, D size, L layers, H heads.
 
@@ -45,13 +52,16 @@ class EncodedTexts(NamedTuple):
     second_overlap: list[int]
 
 
-class TwoTexts(ManyToOneInput[EncodedTexts, MatchBatch, Matcher], EncoderDecoderInput[EncodedTexts]):
+class TwoTexts(
+    ManyToOneInput[EncodedTexts, MatchBatch, Matcher],
+    EncoderDecoderInput[EncodedTexts],
+    HasWords[MatchBatch],
+    TakesVocabulary,
+):
     """Pairs of texts <-> token numbers."""
 
     kind = "two texts"
     texts = "both texts"
-    has_words = True
-    takes_vocabulary = True
     vocabulary: Vocabulary
 
     def __init__(self, vocabulary: Vocabulary, *, lower: bool, notes: tuple[str, ...] = ()) -> None:
@@ -61,16 +71,12 @@ class TwoTexts(ManyToOneInput[EncodedTexts, MatchBatch, Matcher], EncoderDecoder
     def learn(cls, recipe: TokensRecipe, sources: Sequence[str], *, writes: bool) -> Self:
         """Level and vocabulary from the training part alone."""
         texts = [text for source in sources for text in two_texts(source)]
-        if writes:
-            cut = [prepare(text, lower=recipe.lowercase) for text in texts]
-            vocabulary, level, reason = learn_target(
-                recipe.source, cut, size=recipe.vocab_size, least_count=recipe.min_count
-            )
-            note = f"both texts: {vocabulary_note(vocabulary, level, reason, lower=recipe.lowercase)}"
-            return cls(vocabulary, lower=recipe.lowercase, notes=(note,))
-        level, reason, lower = reading_of(recipe, texts)
+        level, reason, lower = (recipe.source, "", recipe.lowercase) if writes else reading_of(recipe, texts)
         cut = [prepare(text, lower=lower) for text in texts]
-        vocabulary = learn_vocabulary(level, cut, size=recipe.vocab_size, least_count=recipe.min_count)
+        if writes:
+            vocabulary, level, reason = learn_target(level, cut, size=recipe.vocab_size, least_count=recipe.min_count)
+        else:
+            vocabulary = learn_vocabulary(level, cut, size=recipe.vocab_size, least_count=recipe.min_count)
         note = f"both texts: {vocabulary_note(vocabulary, level, reason, lower=lower)}"
         return cls(vocabulary, lower=lower, notes=(note,))
 
@@ -79,7 +85,7 @@ class TwoTexts(ManyToOneInput[EncodedTexts, MatchBatch, Matcher], EncoderDecoder
         """What `to_json` wrote."""
         return cls(load_vocabulary(saved.get("vocabulary")), lower=load_flag(saved, "lower"))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The vocabulary and how texts are read with it."""
         return {"vocabulary": self.vocabulary.to_json(), "lower": self.lower}
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -12,8 +12,10 @@ from atento.data.text.vocabulary import JOINER, SPECIAL_TOKENS, UNKNOWN, Lossles
 from atento.data.text.words import split_words
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
+from atento.models.classifier import LabelledBatch
+from atento.models.tagger import word_dropout
 from atento.spec import TokensRecipe
-from atento.tasks.inputs.input import Input, PaddedSources
+from atento.tasks.inputs.input import HasWords, Input, PaddedSources, TakesVocabulary
 from atento.tasks.inputs.text import adopted_note
 from atento.tasks.task import Saved
 
@@ -23,13 +25,11 @@ MOST_LETTERS = 20  # of a longer word the first and the last are read
 CUT = "a text without tabs is cut at white space, and punctuation at the ends of a word is a word of its own"
 
 
-class WordList(Input[Tensor]):
+class WordList(Input[Tensor], HasWords[LabelledBatch], TakesVocabulary):
     """Lists of words <-> numbers (N, 1 + L): the word's number, then those of its letters, 0 after the last."""
 
     kind = "words"
     texts = "sentences"
-    has_words = True
-    takes_vocabulary = True
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class WordList(Input[Tensor]):
         words, letters, seen = (load_texts(saved, key) for key in ("words", "letters", "seen"))
         return cls(words, letters, lower=saved.get("lower") is True, seen=seen)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All lists."""
         lists = {"words": list(self.words), "letters": list(self.letters), "seen": sorted(self.seen)}
         return {**lists, "lower": self.lower}
@@ -114,6 +114,11 @@ class WordList(Input[Tensor]):
         for place, row in enumerate(encoded):
             words[place, : len(row), : row.size(1)] = row
         return PaddedSources(words, valid_from_lengths(torch.tensor([len(row) for row in encoded]), longest))
+
+    @staticmethod
+    def drop_words(batch: LabelledBatch, share: float) -> LabelledBatch:
+        """Some words unknown, so that the vector of unknown words is learned; their letters stay."""
+        return batch._replace(source=word_dropout(batch.source, batch.valid, share, unknown=UNKNOWN))
 
     @property
     def sizes(self) -> tuple[int, int]:

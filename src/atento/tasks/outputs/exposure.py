@@ -8,20 +8,21 @@ from atento.data.examples.batches import like_lengths
 from atento.data.text.vocabulary import END
 from atento.decoding.greedy import log_probabilities
 from atento.metrics.language_model import TokenMatches, match_rates, match_tokens
-from atento.models.translator import Translator
+from atento.models.translator import TranslationBatch, Translator
 from atento.tasks.inputs.input import E, EncoderDecoderInput, on_device
 from atento.tasks.inputs.text import prepare
-from atento.tasks.outputs.output import Example
+from atento.tasks.outputs.output import Example, Output
 from atento.tasks.outputs.sequence_loss import SPECIAL_TOKENS
-from atento.tasks.outputs.written_text import WrittenText
-from atento.tasks.task import Answer, EvaluationExample
+from atento.tasks.task import Answer, TextExample
+
+TextOutput = Output[EncoderDecoderInput[E], E, list[int], TranslationBatch, Translator]
 
 
 def measure_exposure(
     module: Translator,
     input: EncoderDecoderInput[E],
-    output: WrittenText,
-    questions: Sequence[EvaluationExample],
+    output: TextOutput[E],
+    questions: Sequence[TextExample],
     answers: Sequence[Answer],
 ) -> dict[str, dict[str, float]]:
     """Token accuracy and exact match of the same questions, each step `forced` after the true tokens, and `free` after
@@ -43,7 +44,7 @@ def measure_exposure(
 
 @torch.no_grad()
 def next_tokens(
-    module: Translator, input: EncoderDecoderInput[E], output: WrittenText, examples: Sequence[Example[E, list[int]]]
+    module: Translator, input: EncoderDecoderInput[E], output: TextOutput[E], examples: Sequence[Example[E, list[int]]]
 ) -> list[list[int]]:
     """The most probable token after each true beginning of each target."""
     found: dict[int, list[int]] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -12,14 +12,14 @@ from atento.data.tables.number_lists import require_numbers
 from atento.metrics.estimates import MSE, R2
 from atento.metrics.metric import Metric
 from atento.spec import ModelRecipe, TokensRecipe
-from atento.tasks.inputs.input import B, E, M, ManyToOneInput
+from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.inputs.numbers import Standardization
 from atento.tasks.outputs.output import BaselineMaker, ManyToOneOutput
 from atento.tasks.task import Answer, Pair, Saved
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 
-class Number(ManyToOneOutput[float]):
+class Number(ManyToOneOutput[E, Labelled, Network, float]):
     """Texts of numbers <-> standardised numbers."""
 
     selects = MSE
@@ -39,7 +39,7 @@ class Number(ManyToOneOutput[float]):
         """What `to_json` wrote."""
         return cls(Standardization.load(saved.get("scale")))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Mean and standard deviation."""
         return {"scale": list(self.scale)}
 
@@ -51,7 +51,7 @@ class Number(ManyToOneOutput[float]):
         """(B, 1)"""
         return torch.tensor(targets, dtype=torch.get_default_dtype()).unsqueeze(1)
 
-    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, B, M]) -> M:
+    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, Labelled, Network]) -> Network:
         """A network with one output, learned by squared error."""
         return input.build_estimator(recipe)
 

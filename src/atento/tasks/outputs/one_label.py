@@ -1,9 +1,9 @@
 """One label as an output: each source has one of the labels that the training part knows."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -22,9 +22,9 @@ from atento.metrics.labels import ACCURACY, MACRO_F1
 from atento.metrics.metric import Metric
 from atento.models.heads import LabelHead
 from atento.spec import ModelRecipe, TokensRecipe
-from atento.tasks.inputs.input import B, E, M, ManyToOneInput
+from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.inputs.two_texts import two_texts
-from atento.tasks.outputs.output import UNSEEN, BaselineMaker, ManyToOneOutput
+from atento.tasks.outputs.output import UNSEEN, BaselineMaker, HasClasses, ManyToOneOutput
 from atento.tasks.task import Answer, Pair, Saved, TargetLabels
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
@@ -48,25 +48,11 @@ BY_KIND: dict[str, tuple[BaselineMaker, ...]] = {
 }
 
 
-class OneLabel(ManyToOneOutput[int]):
+class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
     """Labels <-> their numbers."""
 
-    weighs_classes = True
     selects = ACCURACY
     target_labels = TargetLabels(lambda target: [target])
-
-    def __init__(self, labels: Sequence[str], counts: Sequence[int], *, notes: tuple[str, ...] = ()) -> None:
-        self.labels, self.counts, self.notes = tuple(labels), tuple(counts), notes
-        self.numbers = {label: number for number, label in enumerate(self.labels)}
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The labels."""
-        return self.labels
-
-    def unseen(self, references: Sequence[str]) -> Collection[str]:
-        """Labels that training never met."""
-        return [label for label in references if label not in self.numbers]
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, input: object, pairs: Sequence[Pair]) -> Self:
@@ -79,7 +65,7 @@ class OneLabel(ManyToOneOutput[int]):
         """What `to_json` wrote."""
         return cls(*load_labels(saved))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Every label with how often it was true."""
         return {"labels": list(self.labels), "counts": list(self.counts)}
 
@@ -91,7 +77,7 @@ class OneLabel(ManyToOneOutput[int]):
         """(B,)"""
         return torch.tensor(targets)
 
-    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, B, M]) -> M:
+    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, Labelled, Network]) -> Network:
         """A network with a logit for each label."""
         return input.build(recipe, LabelHead, len(self.labels))
 
@@ -143,10 +129,15 @@ def count_labels(targets: Sequence[Sequence[str]], *, least: int) -> tuple[list[
 def load_labels(saved: Saved) -> tuple[list[str], list[int]]:
     """The labels that an output wrote, and how often each was true."""
     labels, counts = saved.get("labels"), saved.get("counts")
-    named = isinstance(labels, list) and 1 <= len(labels) <= MOST_LABELS and all(isinstance(x, str) for x in labels)
-    numbers = isinstance(counts, list) and all(type(count) is int and count >= 0 for count in counts)
-    if not named or not numbers or not len(set(labels or ())) == len(labels or ()) == len(counts or ()):
-        raise InputError(
-            "this file holds no labels, one twice, or one without its count.", found=str(saved)[:80], fix="train again"
-        )
-    return list(labels or ()), list(counts or ())
+    if (
+        isinstance(labels, list)
+        and isinstance(counts, list)
+        and 1 <= len(labels) <= MOST_LABELS
+        and all(isinstance(label, str) for label in labels)
+        and all(type(count) is int and count >= 0 for count in counts)
+        and len(set(labels)) == len(labels) == len(counts)
+    ):
+        return labels, counts
+    raise InputError(
+        "this file holds no labels, one twice, or one without its count.", found=str(saved)[:80], fix="train again"
+    )

@@ -1,7 +1,8 @@
 """What an output is: the half of a task that learns targets and gives answers.
 
 `Output` is what every kind of target has. `ManyToOneOutput` is the common part of those that a many-to-one network
-gives for a whole source: one label, several labels, a number.
+gives for a whole source: one label, several labels, a number. What only some outputs can do is a base of its own:
+`HasClasses`, `HasThresholds`, `Autoregressive`.
 
 One rule holds for a label that training never met: it costs nothing in the loss, it is never the answer, metrics count
 it as wrong, and `unseen` names it.
@@ -20,14 +21,26 @@ from atento.models.classifier import OneVsRest
 from atento.models.names import ModelName
 from atento.models.protocols import Judge
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
-from atento.tasks.inputs.input import B, E, Input, M, ManyToOneInput
-from atento.tasks.task import Alignment, Answer, Baseline, EvaluationExample, Pair, Saved, TargetLabels, TruncatedBPTT
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.inputs.input import E, HasWords, Input, Labelled, ManyToOneInput, Network
+from atento.tasks.task import (
+    Answer,
+    B,
+    Baseline,
+    M,
+    Pair,
+    Prediction,
+    Saved,
+    TargetLabels,
+    TextExample,
+    TruncatedBPTT,
+)
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, C outputs.
 
 UNSEEN = -100  # the number of a label that training never met: cross-entropy leaves it out
 
+In = TypeVar("In", bound=Input[Any])  # the input that an output goes together with
 T = TypeVar("T")  # an encoded target
 
 BaselineMaker = Callable[[], Baseline]
@@ -40,12 +53,9 @@ class Example(NamedTuple, Generic[E, T]):
     target: T
 
 
-class Output(ABC, Generic[T]):
+class Output(ABC, Generic[In, E, T, B, M]):
     """Targets of one kind <-> numbers, and the answers of a network. `input` is the other half of the task."""
 
-    writes: ClassVar[bool] = False  # whether an answer is a text, written token by token
-    weighs_classes: ClassVar[bool] = False  # whether rare classes can weigh more while training
-    calibrates: ClassVar[bool] = False  # whether thresholds are chosen by the validation part
     target_labels: ClassVar[TargetLabels | None] = None  # None: targets are no labels
     selects: ClassVar[Metric | None] = None  # picks the best validation; None: the headline
     truncated_bptt: ClassVar[TruncatedBPTT | None] = None
@@ -53,7 +63,7 @@ class Output(ABC, Generic[T]):
 
     @classmethod
     @abstractmethod
-    def learn(cls, recipe: TokensRecipe, input: Any, pairs: Sequence[Pair]) -> Self:
+    def learn(cls, recipe: TokensRecipe, input: In, pairs: Sequence[Pair]) -> Self:
         """From the training part alone."""
 
     @classmethod
@@ -62,58 +72,57 @@ class Output(ABC, Generic[T]):
         """What `to_json` wrote."""
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """All that `load` needs."""
 
     @classmethod
-    def check_name(cls, input: type[Input[Any]], name: ModelName) -> None:
+    def check_name(cls, input: type[In], name: ModelName) -> None:
         """Refuse a model name that cannot give such answers of such sources."""
-        input.check_name(name, writes=cls.writes)
+        input.check_name(name, writes=issubclass(cls, Autoregressive))
 
     @abstractmethod
     def encode(self, target: str) -> T:
         """One target."""
 
-    def length(self, input: Any, example: Example[Any, T]) -> int:
+    def length(self, input: In, example: Example[E, T]) -> int:
         """How many tokens an example counts as in a batch."""
-        length: int = input.length(example.source)
-        return length
+        return input.length(example.source)
 
     @abstractmethod
-    def batch(self, input: Any, examples: Sequence[Example[Any, T]]) -> Any:
+    def batch(self, input: In, examples: Sequence[Example[E, T]]) -> B:
         """Padded tensors of sources and targets."""
 
     @staticmethod
     @abstractmethod
-    def drop_words(input: Any, batch: Any, share: float) -> Any:
+    def drop_words(input: type[In], batch: B, share: float) -> B:
         """The batch with about this share of its source tokens made unknown."""
 
     @abstractmethod
-    def build(self, recipe: ModelRecipe, input: Any) -> nn.Module:
+    def build(self, recipe: ModelRecipe, input: In) -> M:
         """A network of the recipe for both halves."""
 
     @staticmethod
     @abstractmethod
-    def loss(module: Any, batch: Any, smoothing: float) -> Loss:
+    def loss(module: M, batch: B, smoothing: float) -> Loss:
         """What training makes smaller."""
 
     @abstractmethod
-    def answer(self, module: Any, input: Any, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+    def answer(self, module: M, input: In, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
         """Validation, evaluation, prediction and serving all answer through here."""
 
     @abstractmethod
-    def look(self, module: Any, input: Any, source: str, recipe: DecodeRecipe) -> Alignment:
+    def look(self, module: M, input: In, source: str, recipe: DecodeRecipe) -> Alignment:
         """An answer, and what the network attended to."""
 
     @abstractmethod
-    def trace(self, module: Any, input: Any, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
+    def trace(self, module: M, input: In, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
         """One forward pass, matrix by matrix."""
 
     @abstractmethod
-    def metrics(self, input: Any) -> tuple[Metric, ...]:
+    def metrics(self, input: In) -> tuple[Metric, ...]:
         """What is reported, the headline first."""
 
-    def error(self, output: Any, references: Sequence[Any]) -> float:
+    def error(self, output: Prediction, references: Sequence[str]) -> float:
         """1 and more: a mistake."""
         return float(output not in references)
 
@@ -131,16 +140,59 @@ class Output(ABC, Generic[T]):
         """Labels among the references that training never met."""
         return ()
 
+
+class HasClasses(ABC):
+    """An output of labels that the training part counts, so that rare ones can weigh more."""
+
+    def __init__(self, labels: Sequence[str], counts: Sequence[int], *, notes: tuple[str, ...] = ()) -> None:
+        self.labels, self.counts, self.notes = tuple(labels), tuple(counts), notes
+        self.numbers = {label: number for number, label in enumerate(self.labels)}
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The labels."""
+        return self.labels
+
+    def unseen(self, references: Sequence[str]) -> Collection[str]:
+        """Labels that training never met."""
+        return [label for label in references if label not in self.numbers]
+
+    @abstractmethod
     def weigh(self, module: nn.Module, power: float) -> None:
-        """Let rare classes weigh more while training, by (1 / frequency) to that power."""
-        raise NotImplementedError(f"{type(self).__name__} has no classes")
-
-    def calibrate(self, module: Any, input: Any, questions: Sequence[EvaluationExample]) -> None:
-        """Choose thresholds by the validation part."""
-        raise NotImplementedError(f"{type(self).__name__} has no thresholds")
+        """Weigh each class by (1 / frequency) to that power."""
 
 
-class ManyToOneOutput(Output[T]):
+class HasThresholds(ABC, Generic[In, M]):
+    """An output whose thresholds are chosen by the validation part."""
+
+    @abstractmethod
+    def calibrate(self, module: M, input: In, questions: Sequence[TextExample]) -> None:
+        """Choose them."""
+
+
+class Autoregressive(ABC, Generic[In, B, M]):
+    """An output that is written token by token, each after those before it."""
+
+    @staticmethod
+    @abstractmethod
+    def mix_own_tokens(module: M, batch: B, share: float, own: str) -> B:
+        """Scheduled sampling: each input is the true token with this probability, else one of the module's own."""
+
+    @abstractmethod
+    def exposure(
+        self,
+        module: M,
+        input: In,
+        questions: Sequence[TextExample],
+        answers: Sequence[Answer],
+    ) -> dict[str, dict[str, float]]:
+        """Accuracy after true tokens, and after the module's own."""
+
+
+class ManyToOneOutput(
+    Output[ManyToOneInput[E, Labelled, Network], E, T, Labelled, Network | OneVsRest[Network]],
+    Generic[E, Labelled, Network, T],
+):
     """Targets that a many-to-one network gives for a whole source, as outputs (B, C)."""
 
     @property
@@ -160,32 +212,36 @@ class ManyToOneOutput(Output[T]):
     def trace_outputs(self, module: nn.Module, outputs: Tensor) -> TraceMatrix:
         """Outputs (1, C) turned into the answer."""
 
-    def batch(self, input: ManyToOneInput[E, B, M], examples: Sequence[Example[E, T]]) -> B:
+    def batch(self, input: ManyToOneInput[E, Labelled, Network], examples: Sequence[Example[E, T]]) -> Labelled:
         """Padded sources with the truth of each."""
         truth = self.truth([example.target for example in examples])
         return input.batch([example.source for example in examples], truth)
 
     @staticmethod
-    def drop_words(input: type[ManyToOneInput[E, B, M]], batch: B, share: float) -> B:
-        """Some tokens of the sources unknown."""
-        return input.drop_words(batch, share)
+    def drop_words(input: type[ManyToOneInput[E, Labelled, Network]], batch: Labelled, share: float) -> Labelled:
+        """Some tokens of the sources unknown, where they have any."""
+        return input.drop_words(batch, share) if issubclass(input, HasWords) else batch
 
     @staticmethod
-    def loss(module: Judge[B], batch: B, smoothing: float) -> Loss:
+    def loss(module: Judge[Any], batch: Labelled, smoothing: float) -> Loss:
         """The loss of the network's head."""
         return module.loss(batch, smoothing=smoothing)
 
     @torch.no_grad()
     def outputs(
-        self, module: M | OneVsRest[M], input: ManyToOneInput[E, B, M], sources: Sequence[str]
-    ) -> Iterator[tuple[list[int], B, Tensor]]:
+        self, module: Network | OneVsRest[Network], input: ManyToOneInput[E, Labelled, Network], sources: Sequence[str]
+    ) -> Iterator[tuple[list[int], Labelled, Tensor]]:
         """Sources in groups of like length: their places, their batch, and its outputs (B, C) on the CPU."""
         for places, encoded in input.groups(sources):
             batch = input.asked(module, encoded)
             yield places, batch, at_least_float32(module(batch)).cpu()
 
     def answer(
-        self, module: M | OneVsRest[M], input: ManyToOneInput[E, B, M], sources: Sequence[str], recipe: DecodeRecipe
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        sources: Sequence[str],
+        recipe: DecodeRecipe,
     ) -> list[Answer]:
         """An answer for each source, with what it rests on where the network can say."""
         found: dict[int, Answer] = {}
@@ -198,7 +254,11 @@ class ManyToOneOutput(Output[T]):
         return [found[place] for place in range(len(sources))]
 
     def look(
-        self, module: M | OneVsRest[M], input: ManyToOneInput[E, B, M], source: str, recipe: DecodeRecipe
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        source: str,
+        recipe: DecodeRecipe,
     ) -> Alignment:
         """An answer, and what of the source it was taken from; nothing where each label has a network of its own."""
         (answer,) = self.answer(module, input, [source], recipe)
@@ -209,7 +269,11 @@ class ManyToOneOutput(Output[T]):
 
     @torch.no_grad()
     def trace(
-        self, module: M | OneVsRest[M], input: ManyToOneInput[E, B, M], source: str, recipe: DecodeRecipe
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        source: str,
+        recipe: DecodeRecipe,
     ) -> list[TraceMatrix]:
         """A forward pass up to the answer; where each label has a network of its own, of the first."""
         network = module.each()[0] if isinstance(module, OneVsRest) else module

@@ -4,7 +4,7 @@ Where attention draws one key at a time, the loss carries the score-function gra
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,9 +17,9 @@ from atento.decoding.greedy import TokenChoice, argmax
 from atento.decoding.scheduled_sampling import draw_tokens, mix_inputs
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
 from atento.models.backbones.recurrent import RecurrentDecoder, RecurrentState
-from atento.models.protocols import Decoder
+from atento.models.protocols import Decoder, State
 from atento.models.translator import TranslationBatch, Translator
-from atento.recurrent.truncated import chunks
+from atento.recurrent.unroll import chunks
 from atento.tasks.task import TruncatedBPTT
 
 # Axes: B batch, T target time, M real target tokens, V vocabulary, Q queries.
@@ -55,9 +55,9 @@ def count_tokens(batch: TranslationBatch) -> int:
     return int(batch.target_valid.sum())
 
 
-def first_state(module: Translator, batch: TranslationBatch) -> Any:
+def first_state(module: Translator, batch: TranslationBatch) -> RecurrentState:
     """What the decoder carries before its first step."""
-    return module.decoder.start(module.encode(batch.source, batch.source_valid))
+    return recurrent_decoder(module).start(module.encode(batch.source, batch.source_valid))
 
 
 def cut_targets(batch: TranslationBatch, steps: int) -> list[TranslationBatch]:
@@ -74,14 +74,19 @@ def chunk_loss(
     module: Translator, chunk: TranslationBatch, state: RecurrentState, smoothing: float
 ) -> tuple[Loss, RecurrentState]:
     """The loss of a chunk of the targets from a state of the decoder, and the state after it."""
-    decoder = module.decoder
-    if not isinstance(decoder, RecurrentDecoder):
-        raise TypeError(f"{type(decoder).__name__} carries no state from chunk to chunk")
+    decoder = recurrent_decoder(module)
     with recorded_draws() as draws:
         features, state = decoder.resume(chunk.previous, state)
     logits = decoder.to_logits(features[chunk.target_valid])
     loss = token_cross_entropy(logits, chunk.target[chunk.target_valid], smoothing=smoothing)
     return judge_draws(loss, logits, chunk, Draws((), draws), decoder), state
+
+
+def recurrent_decoder(module: Translator) -> RecurrentDecoder:
+    """The decoder, which must carry a state from chunk to chunk."""
+    if not isinstance(module.decoder, RecurrentDecoder):
+        raise TypeError(f"{type(module.decoder).__name__} carries no state from chunk to chunk")
+    return module.decoder
 
 
 TRUNCATED_BPTT = TruncatedBPTT(items=count_tokens, start=first_state, cut=cut_targets, loss=chunk_loss)
@@ -94,7 +99,7 @@ class Draws(NamedTuple):
     writing: Sequence[Tensor]  # by the decoder, all steps at once or step by step
 
 
-def judge_draws(loss: Loss, logits: Tensor, batch: TranslationBatch, draws: Draws, decoder: Decoder[Any]) -> Loss:
+def judge_draws(loss: Loss, logits: Tensor, batch: TranslationBatch, draws: Draws, decoder: Decoder[State]) -> Loss:
     """The same loss; its gradient now also moves the probabilities of what was drawn on the way to logits (M, V).
 
     A draw is judged by the costs that it can have moved: of the encoder's all of its example, of the decoder's those
@@ -127,7 +132,7 @@ def spared_costs(logits: Tensor, batch: TranslationBatch) -> Tensor:
     return (expected - costs).masked_fill(~valid, 0.0)
 
 
-def all_steps(draws: Sequence[Tensor], decoder: Decoder[Any]) -> Sequence[Tensor]:
+def all_steps(draws: Sequence[Tensor], decoder: Decoder[State]) -> Sequence[Tensor]:
     """Draws of all steps (B, ..., T), also where a recurrent decoder recorded them step by step."""
     return [torch.cat(list(draws), dim=-1)] if draws and isinstance(decoder, RecurrentDecoder) else draws
 

@@ -4,9 +4,9 @@ Each label is a decision of its own, above a threshold that the validation part 
 gives each label a network of its own.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -30,10 +30,10 @@ from atento.models.classifier import OneVsRest
 from atento.models.heads import MultiLabelHead
 from atento.models.names import ModelName
 from atento.spec import ModelRecipe, TokensRecipe
-from atento.tasks.inputs.input import B, E, Input, M, ManyToOneInput
+from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.outputs.one_label import count_labels, load_labels
-from atento.tasks.outputs.output import BaselineMaker, ManyToOneOutput
-from atento.tasks.task import Answer, EvaluationExample, Pair, Saved, TargetLabels
+from atento.tasks.outputs.output import BaselineMaker, HasClasses, HasThresholds, ManyToOneOutput
+from atento.tasks.task import Answer, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, C labels.
@@ -44,28 +44,21 @@ NONE = "–"  # how an answer without a label is written
 FIRST = (1, 3, 5)
 
 
-class SeveralLabels(ManyToOneOutput[list[int]]):
+class SeveralLabels(
+    HasClasses,
+    ManyToOneOutput[E, Labelled, Network, list[int]],
+    HasThresholds[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+):
     """Lists of labels <-> their numbers."""
 
-    weighs_classes = True
-    calibrates = True
     target_labels = TargetLabels(split_items, several=True)
     selects = MULTILABEL_MACRO_F1
 
     def __init__(
         self, labels: Sequence[str], counts: Sequence[int], *, examples: int, notes: tuple[str, ...] = ()
     ) -> None:
-        self.labels, self.counts, self.examples, self.notes = tuple(labels), tuple(counts), examples, notes
-        self.numbers = {label: number for number, label in enumerate(self.labels)}
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The labels."""
-        return self.labels
-
-    def unseen(self, references: Sequence[str]) -> Collection[str]:
-        """Labels that training never met."""
-        return [label for label in references if label not in self.numbers]
+        super().__init__(labels, counts, notes=notes)
+        self.examples = examples
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, input: object, pairs: Sequence[Pair]) -> Self:
@@ -82,12 +75,12 @@ class SeveralLabels(ManyToOneOutput[list[int]]):
             raise InputError("this file holds no number of examples.", found=repr(examples)[:80], fix="train again")
         return cls(labels, counts, examples=examples)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Every label with how often it was true, and of how many examples."""
         return {"labels": list(self.labels), "counts": list(self.counts), "examples": self.examples}
 
     @classmethod
-    def check_name(cls, input: type[Input[Any]], name: ModelName) -> None:
+    def check_name(cls, input: type[ManyToOneInput[E, Labelled, Network]], name: ModelName) -> None:
         """A name that the input can read, with or without `one-each`."""
         super().check_name(input, name.without(ONE_EACH))
 
@@ -102,7 +95,7 @@ class SeveralLabels(ManyToOneOutput[list[int]]):
             truth[row, numbers] = 1.0
         return truth
 
-    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, B, M]) -> M | OneVsRest[M]:
+    def build(self, recipe: ModelRecipe, input: ManyToOneInput[E, Labelled, Network]) -> Network | OneVsRest[Network]:
         """A network with a logit for each label, or one network each."""
         plain = without_suffix(recipe, ONE_EACH)
         if plain.name == recipe.name:
@@ -152,7 +145,10 @@ class SeveralLabels(ManyToOneOutput[list[int]]):
             head.set_class_weights(own)
 
     def calibrate(
-        self, module: M | OneVsRest[M], input: ManyToOneInput[E, B, M], questions: Sequence[EvaluationExample]
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        questions: Sequence[TextExample],
     ) -> None:
         """Each label's threshold is the one of best F1 on the validation part."""
         outputs = torch.zeros(len(questions), len(self.labels))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from atento.baselines.frequent import MostFrequentTag
 from atento.baselines.tagging import AveragedPerceptron
 from atento.data.records import split_items
-from atento.data.text.vocabulary import UNKNOWN
 from atento.data.text.words import split_words
 from atento.errors import InputError
 from atento.layers.losses import Loss, token_cross_entropy
@@ -30,18 +29,18 @@ from atento.metrics.tags import (
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.builders.tagger import Tagset, build_word_tagger
 from atento.models.classifier import LabelledBatch
-from atento.models.tagger import Tagger, word_dropout
+from atento.models.tagger import Tagger
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import on_device
 from atento.tasks.inputs.words import WordList, by_count, load_texts
 from atento.tasks.outputs.output import UNSEEN, BaselineMaker, Example, Output
-from atento.tasks.task import Alignment, Answer, Pair, Saved, TargetLabels
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.task import Answer, Pair, Saved, TargetLabels
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, N words, L letters, C tags.
 
 
-class Tags(Output[Tensor]):
+class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
     """Lists of tags <-> their numbers (N,)."""
 
     target_labels = TargetLabels(split_items, of_words=True)
@@ -68,7 +67,7 @@ class Tags(Output[Tensor]):
             raise InputError("the vocabulary file names no tags.", found=repr(scheme), fix="train again")
         return cls(Tagset(tuple(tags), str(scheme)))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The tags, and how they mark spans."""
         return {"tags": list(self.tagset.tags), "scheme": self.tagset.scheme}
 
@@ -86,9 +85,9 @@ class Tags(Output[Tensor]):
         return LabelledBatch(*input.tensors([example.source for example in examples]), truth)
 
     @staticmethod
-    def drop_words(input: object, batch: LabelledBatch, share: float) -> LabelledBatch:
-        """Some words unknown, so that the vector of unknown words is learned; their letters stay."""
-        return batch._replace(source=word_dropout(batch.source, batch.valid, share, unknown=UNKNOWN))
+    def drop_words(input: type[WordList], batch: LabelledBatch, share: float) -> LabelledBatch:
+        """Some words unknown."""
+        return input.drop_words(batch, share)
 
     def build(self, recipe: ModelRecipe, input: WordList) -> Tagger:
         """A tagger with a score for each tag of each word."""
@@ -172,13 +171,25 @@ class Tags(Output[Tensor]):
         return (partial(TagBaseline, MostFrequentTag), partial(TagBaseline, AveragedPerceptron))
 
 
+class WordTagger(Protocol):
+    """A simple model of lists of words and lists of tags."""
+
+    name: str
+    summary: str
+
+    def fit(self, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> object:
+        """Learn from the training part."""
+
+    def predict(self, sources: Sequence[list[str]]) -> list[list[str]]:
+        """The tags of each source."""
+
+
 class TagBaseline:
     """A simple model that learns lists of tags from lists of words, asked with texts."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], WordTagger]) -> None:
         self.model = make()
-        self.name: str = self.model.name
-        self.summary: str = self.model.summary
+        self.name, self.summary = self.model.name, self.model.summary
 
     def fit(self, sources: Sequence[str], targets: Sequence[str]) -> Self:
         """Learn from the training part."""
@@ -187,8 +198,7 @@ class TagBaseline:
 
     def predict(self, sources: Sequence[str]) -> list[list[str]]:
         """The tags of each source, as a list."""
-        answers: list[list[str]] = self.model.predict([split_words(source) for source in sources])
-        return answers
+        return self.model.predict([split_words(source) for source in sources])
 
 
 def differences(one: Sequence[str], other: Sequence[str]) -> int:

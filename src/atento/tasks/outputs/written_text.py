@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -28,10 +28,11 @@ from atento.models.translator import TranslationBatch, Translator
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, EncoderDecoderInput, on_device
 from atento.tasks.inputs.text import LEVEL_WORDS
-from atento.tasks.outputs.output import BaselineMaker, Example, Output
-from atento.tasks.outputs.sequence_loss import SPECIAL_TOKENS, TRUNCATED_BPTT, next_token_loss
-from atento.tasks.task import Alignment, Answer, Pair, Saved
-from atento.tasks.traces import TraceMatrix, trace_matrix
+from atento.tasks.outputs.exposure import TextOutput, measure_exposure
+from atento.tasks.outputs.output import Autoregressive, BaselineMaker, Example
+from atento.tasks.outputs.sequence_loss import SPECIAL_TOKENS, TRUNCATED_BPTT, mix_own_tokens, next_token_loss
+from atento.tasks.task import Answer, Pair, Saved, TextExample
+from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, N source items, T target time, V vocabulary, L layers, H heads.
 
@@ -88,13 +89,13 @@ class LengthLimit(NamedTuple):
         return min(self.longest, int(self.growth * source) + 10)
 
 
-class WrittenText(Output[list[int]]):
+class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], TranslationBatch, Translator]):
     """Texts <-> token numbers; a decoder writes them."""
 
-    writes = True
     selects = CHRF2
     truncated_bptt = TRUNCATED_BPTT
     loss = staticmethod(next_token_loss)
+    mix_own_tokens = staticmethod(mix_own_tokens)
 
     def __init__(self, vocabulary: Vocabulary, limit: LengthLimit, *, notes: tuple[str, ...] = ()) -> None:
         self.vocabulary, self.limit, self.notes = vocabulary, limit, notes
@@ -121,7 +122,7 @@ class WrittenText(Output[list[int]]):
             raise InputError("the vocabulary file names no longest output.", found=repr(longest), fix="train again")
         return cls(load_vocabulary(saved.get("vocabulary")), LengthLimit(longest, growth))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The vocabulary, and how long an output may become."""
         return {"vocabulary": self.vocabulary.to_json(), **self.limit._asdict()}
 
@@ -198,6 +199,16 @@ class WrittenText(Output[list[int]]):
             trace_matrix("summary", "the whole source in one vector", ["summary"], read.summary),
             *trace_decoder(module, read, self.vocabulary, view.labels, best.tokens),
         ]
+
+    def exposure(
+        self,
+        module: Translator,
+        input: EncoderDecoderInput[E],
+        questions: Sequence[TextExample],
+        answers: Sequence[Answer],
+    ) -> dict[str, dict[str, float]]:
+        """How much more often a token is right after true tokens than after the model's own."""
+        return measure_exposure(module, input, self, questions, answers)
 
     def metrics(self, input: EncoderDecoderInput[E]) -> tuple[Metric, ...]:
         """Exact match where outputs are short or of a closed vocabulary, and beside it the edits they need; characters

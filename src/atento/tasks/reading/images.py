@@ -17,8 +17,7 @@ from atento.data.images.loading import UnusableImage
 from atento.data.images.reading import ImageQuestionSource, ImageSource, caption_column
 from atento.data.records import counted, split_items
 from atento.spec import DataRecipe
-from atento.tasks.reading.reader import Examples, Reader, all_labels, by_source, one_each, share_out
-from atento.tasks.task import Dataset
+from atento.tasks.reading.reader import Examples, Reader, TextDataset, all_labels, by_source, one_each, share_out
 
 
 def digest_of(source: str, recipe: DataRecipe) -> str:
@@ -32,7 +31,7 @@ def digest_of(source: str, recipe: DataRecipe) -> str:
         return image
 
 
-def without_held_out_images(dataset: Dataset, recipe: DataRecipe) -> Dataset:
+def without_held_out_images(dataset: TextDataset, recipe: DataRecipe) -> TextDataset:
     """The parts without training rows of an image that is also held out, and with a fingerprint of the images."""
     examples = (*dataset.valid, *dataset.test)
     held = {digest_of(one.source, recipe) for one in examples}

@@ -45,13 +45,13 @@ def read_chunks(
     recipe: DataRecipe, read: Callable[[DataRecipe, str], Pairs]
 ) -> Iterator[tuple[FileChunk, Pairs, tuple[Refusal, ...]]]:
     """Each chunk as the task's own reader reads it; refused rows are named by their line in the whole file."""
-    name, skipping = Path(recipe.train).name, recipe.model_copy(update={"bad_rows": "skip"})
+    name, skipping = Path(recipe.train).name, recipe.model_copy(update={"bad_rows": 1.0})
     with_header = has_header(recipe, read)
     first: Pairs | None = None
     for chunk in chunks_of(recipe.train, header=with_header):
         pairs = read(skipping, chunk.path)
         moved = [replace(refusal, file=name, line=refusal.line + chunk.lines_before) for refusal in pairs.refused]
-        refused = stop_or_skip(moved, recipe.bad_rows)
+        refused = stop_or_skip(moved, recipe.bad_rows, used=len(pairs.pairs))
         if first is None:
             first = pairs
             skipping = skipping.model_copy(update={"header": "yes" if with_header else "no"})
@@ -69,7 +69,7 @@ def has_header(recipe: DataRecipe, read: Callable[[DataRecipe, str], Pairs]) -> 
     """Whether the first line names the columns, and must stand before every chunk."""
     chunks = chunks_of(recipe.train, header=False)
     try:
-        table = read(recipe.model_copy(update={"bad_rows": "skip"}), next(chunks).path).table
+        table = read(recipe.model_copy(update={"bad_rows": 1.0}), next(chunks).path).table
     finally:
         chunks.close()
     return table.header and table.kind in HEADED

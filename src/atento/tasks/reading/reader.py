@@ -20,11 +20,14 @@ from atento.data.examples.pairs import (
 )
 from atento.data.examples.splitting import parse_shares, split_by_key, split_by_label
 from atento.data.records import Refusal, split_items
-from atento.data.tables.chunks import is_large
+from atento.data.sources.reading import is_large
 from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.reading.large import part_large
-from atento.tasks.task import Dataset, EvaluationExample, LabelledFile
+from atento.tasks.task import Dataset, EvaluationExample, LabelledFile, TextExample
+
+TextDataset = Dataset[Pair, str, str]
+ThreeParts = tuple[list[Pair], list[Pair], list[Pair]]  # train, validation, test
 
 
 class TrainFilter:
@@ -87,12 +90,12 @@ def refuse_of_large(recipe: DataRecipe) -> None:
             )
 
 
-def one_each(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
+def one_each(pairs: Iterable[Pair]) -> tuple[TextExample, ...]:
     """Every row is a question of its own."""
     return tuple(EvaluationExample(source, (target,)) for source, target in pairs)
 
 
-def by_source(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
+def by_source(pairs: Iterable[Pair]) -> tuple[TextExample, ...]:
     """Rows that share a source are one question with several right answers."""
     answers: dict[str, list[str]] = {}
     for source, target in pairs:
@@ -102,13 +105,15 @@ def by_source(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
     return tuple(EvaluationExample(source, tuple(targets)) for source, targets in answers.items())
 
 
-def all_labels(pairs: Iterable[Pair]) -> tuple[EvaluationExample, ...]:
+def all_labels(pairs: Iterable[Pair]) -> tuple[TextExample, ...]:
     """Every row is a question whose references are all its labels."""
     return tuple(EvaluationExample(source, tuple(split_items(target))) for source, target in pairs)
 
 
-Examples = Callable[[Iterable[Pair]], tuple[EvaluationExample, ...]]
+Examples = Callable[[Iterable[Pair]], tuple[TextExample, ...]]
 KeyOf = Callable[[str, DataRecipe], str]
+Share = Callable[[DataRecipe, Sequence[Pair], Pairs | None, Pairs | None, int], ThreeParts]  # recipe, rows of the
+# training file, own files of validation and test, seed -> three parts
 
 
 def source_key(source: str, recipe: DataRecipe) -> str:
@@ -125,24 +130,29 @@ def share_out(
     *,
     key_of: KeyOf = source_key,
     by_label: bool = False,
-) -> tuple[list[Pair], list[Pair], list[Pair]]:
+) -> ThreeParts:
     """Train, validation and test rows; rows of one key share a part; one with a file of its own takes none."""
-    shares = parse_shares(recipe.split)
-    wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
+    shares = open_shares(recipe, own_valid, own_test)
     if own_valid is not None and own_test is not None:
         return list(pairs), list(own_valid.pairs), list(own_test.pairs)
-    total = sum(wanted)
-    shared = (wanted[0] / total, wanted[1] / total, wanted[2] / total)
     keys = [key_of(source, recipe) for source, _ in pairs]
     if by_label:
-        parts = split_by_label(keys, [target for _, target in pairs], shares=shared, seed=seed)
+        parts = split_by_label(keys, [target for _, target in pairs], shares=shares, seed=seed)
     else:
-        parts = split_by_key(keys, shares=shared, seed=seed)
+        parts = split_by_key(keys, shares=shares, seed=seed)
     train, valid, test = ([pairs[index] for index in part] for part in parts)
     return train, list(own_valid.pairs) if own_valid else valid, list(own_test.pairs) if own_test else test
 
 
-def unchanged(dataset: Dataset, recipe: DataRecipe) -> Dataset:
+def open_shares(recipe: DataRecipe, own_valid: Pairs | None, own_test: Pairs | None) -> tuple[float, float, float]:
+    """The shares of the training file for each part, together 1; a part with a file of its own takes none."""
+    train, valid, test = parse_shares(recipe.split)
+    valid, test = 0.0 if own_valid else valid, 0.0 if own_test else test
+    total = train + valid + test
+    return train / total, valid / total, test / total
+
+
+def unchanged(dataset: TextDataset, recipe: DataRecipe) -> TextDataset:
     """The parts as they are."""
     return dataset
 
@@ -154,8 +164,8 @@ class Reader:
     source: ExampleSource
     target: ExampleTarget
     examples: Examples = one_each
-    share: Callable[..., tuple[list[Pair], list[Pair], list[Pair]]] = share_out  # how rows become three parts
-    finish: Callable[[Dataset, DataRecipe], Dataset] = unchanged  # the parts once all of them were read
+    share: Share = share_out
+    finish: Callable[[TextDataset, DataRecipe], TextDataset] = unchanged  # the parts once all of them were read
     columns: tuple[str, str] = ("source", "target")  # what a built-in set's columns are called
 
     @property
@@ -167,11 +177,11 @@ class Reader:
         """The examples of a file."""
         return read_examples(recipe, file, self.source, self.target)
 
-    def read(self, recipe: DataRecipe, seed: int) -> Dataset:
+    def read(self, recipe: DataRecipe, seed: int) -> TextDataset:
         """The three parts of a set."""
         return self.finish(self.read_parts(recipe, seed), recipe)
 
-    def read_parts(self, recipe: DataRecipe, seed: int) -> Dataset:
+    def read_parts(self, recipe: DataRecipe, seed: int) -> TextDataset:
         """Own files where the recipe names them; else shares of the training file, by distinct sources."""
         if is_builtin(recipe.train):
             refuse_other_parts(recipe)
@@ -203,7 +213,7 @@ class Reader:
                 return self.rows(recipe.model_copy(update=dict(main.keys)), file)
         return self.rows(recipe, file)
 
-    def read_large(self, recipe: DataRecipe, seed: int, own_valid: Pairs | None, own_test: Pairs | None) -> Dataset:
+    def read_large(self, recipe: DataRecipe, seed: int, own_valid: Pairs | None, own_test: Pairs | None) -> TextDataset:
         """The same of a file that does not fit in memory: its training part stays on disk."""
         refuse_of_large(recipe)
         held = [pair for part in (own_valid, own_test) if part is not None for pair in part.pairs]
@@ -222,7 +232,7 @@ class Reader:
             fingerprint=parts.digest.hexdigest(),
         )
 
-    def read_labelled(self, recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
+    def read_labelled(self, recipe: DataRecipe, file: str, seed: int) -> LabelledFile[str, str]:
         """All rows of a file with their references; of a built-in set, its test part."""
         if is_builtin(file):
             found = self.read(of_builtin(recipe, file), seed)
@@ -247,7 +257,7 @@ def make_dataset(
     *,
     notes: Iterable[str],
     refused: Iterable[Refusal] = (),
-) -> Dataset:
+) -> TextDataset:
     """The three parts with composed characters everywhere, and a fingerprint of it all."""
     train, valid, test = ([(compose(source), compose(target)) for source, target in part] for part in parts)
     digest = hashlib.sha256()

@@ -7,13 +7,21 @@ from atento.data.examples.documents import DocumentSource, NoTarget
 from atento.data.examples.labels import LabelSetTarget, LabelTarget
 from atento.data.examples.numbers import NumberTarget
 from atento.data.examples.pairs import Pair, Pairs
-from atento.data.examples.splitting import parse_shares
 from atento.data.examples.tagged import TagTarget, WordSource
 from atento.data.examples.texts import TextSource, TextTarget, TwoTextsInOneKey, TwoTextSource, most_varied_text
 from atento.data.examples.translations import TranslationSource, TranslationTarget
 from atento.spec import DataRecipe
-from atento.tasks.reading.reader import Reader, all_labels, by_source, one_each, share_out
-from atento.tasks.task import Dataset, LabelledFile
+from atento.tasks.reading.reader import (
+    Reader,
+    TextDataset,
+    ThreeParts,
+    all_labels,
+    by_source,
+    one_each,
+    open_shares,
+    share_out,
+)
+from atento.tasks.task import LabelledFile
 
 LABELLED = Reader(TextSource(), LabelTarget(names_beside=True), columns=("text", "label"))
 LABEL_SETS = Reader(TextSource(), LabelSetTarget(), examples=all_labels, columns=("text", "labels"))
@@ -30,17 +38,16 @@ FEW = 20  # so few documents are each cut in time, not dealt out
 
 def share_documents(
     recipe: DataRecipe, pairs: Sequence[Pair], own_valid: Pairs | None, own_test: Pairs | None, seed: int
-) -> tuple[list[Pair], list[Pair], list[Pair]]:
+) -> ThreeParts:
     """Many documents are dealt out whole; of few, each gives its beginning to train and its end to the test."""
     if len(pairs) >= FEW or (own_valid is not None and own_test is not None):
         return share_out(recipe, pairs, own_valid, own_test, seed)
-    shares = parse_shares(recipe.split)
-    wanted = (shares[0], 0.0 if own_valid else shares[1], 0.0 if own_test else shares[2])
-    parts: tuple[list[Pair], list[Pair], list[Pair]] = ([], [], [])
+    shares = open_shares(recipe, own_valid, own_test)
+    parts: ThreeParts = ([], [], [])
     for text, target in pairs:
         begin, done = 0, 0.0
-        for part, share in zip(parts, wanted, strict=True):
-            done += share / sum(wanted)
+        for part, share in zip(parts, shares, strict=True):
+            done += share
             end = int(len(text) * done + 1e-6)
             if text[begin:end].strip():
                 part.append((text[begin:end], target))
@@ -69,7 +76,7 @@ def each_passage(texts: Iterable[str]) -> list[tuple[str, str]]:
     return [(passage, "") for text in texts for passage in passages(text)]
 
 
-def read_passages(recipe: DataRecipe, seed: int) -> Dataset:
+def read_passages(recipe: DataRecipe, seed: int) -> TextDataset:
     """The three parts; documents are dealt out whole before they are cut."""
     reading = DOCUMENTS.read(recipe, seed)
     train = tuple(each_passage(source for source, _ in reading.train))
@@ -81,7 +88,7 @@ def read_passages(recipe: DataRecipe, seed: int) -> Dataset:
     return reading._replace(train=train, valid=valid, test=test, notes=(*reading.notes, note))
 
 
-def ask_passages(recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
+def ask_passages(recipe: DataRecipe, file: str, seed: int) -> LabelledFile[str, str]:
     """Every passage of a file."""
     asked = DOCUMENTS.read_labelled(recipe, file, seed)
     return asked._replace(questions=one_each(each_passage(question.source for question in asked.questions)))

@@ -20,8 +20,8 @@ from atento.errors import InputError
 from atento.spec import DataRecipe
 from atento.tasks.forecast.split import divide
 from atento.tasks.forecast.windows import WindowSpec, guess_look_back, typical_length
-from atento.tasks.reading.reader import TrainFilter, make_dataset, one_each
-from atento.tasks.task import Dataset, LabelledFile
+from atento.tasks.reading.reader import TextDataset, TrainFilter, make_dataset, one_each
+from atento.tasks.task import LabelledFile
 
 MOST_TRAINED = 100_000  # windows of the training part
 MOST_HELD_OUT = 10_000  # windows of validation, and of the test
@@ -53,7 +53,7 @@ class WindowReader:
 
     keys = ("source", "label")  # of the recipe, that name columns
 
-    def read(self, recipe: DataRecipe, seed: int) -> Dataset:
+    def read(self, recipe: DataRecipe, seed: int) -> TextDataset:
         """Each series by time: its oldest rows to train, its newest to test."""
         main = read_labelled_series(recipe, recipe.train)
         look_back, notes = look_back_of(main.found, recipe)
@@ -88,7 +88,7 @@ class WindowReader:
             roles=roles_of(main)
         )
 
-    def read_labelled(self, recipe: DataRecipe, file: str, seed: int) -> LabelledFile:
+    def read_labelled(self, recipe: DataRecipe, file: str, seed: int) -> LabelledFile[str, str]:
         """Every window of another file with its label."""
         other = read_labelled_series(recipe, file)
         look_back, notes = look_back_of(other.found, recipe)
@@ -134,7 +134,7 @@ def read_rows(recipe: DataRecipe, file: str) -> Table:
         )
     names = [name.strip() for key in ("source", "label", "series", "time") for name in getattr(recipe, key).split(",")]
     table = read_source(file, header=recipe.header, names=[name for name in names if name])
-    require_rows(table, recipe)
+    require_rows(table)
     return table
 
 

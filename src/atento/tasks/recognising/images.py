@@ -1,23 +1,34 @@
 """Whether a file holds images, and what stands beside each of them: a caption, labels, or a question and its answer."""
 
+from typing import NamedTuple
+
 from atento.data.columns.column import Column
 from atento.data.evidence.evidence import Evidence
-from atento.data.images.reading import CAPTION, QUESTION, WORDY, is_asked
+from atento.data.images.reading import CAPTION, QUESTION, QUESTION_MARKS, WORDY
 from atento.data.tables.column_names import LABEL, is_named
 from atento.tasks.recognising.text import several_labels_in
 from atento.tasks.task import Recognition
 
 CERTAIN, CLEAR, FAIR, WEAK, NO = 0.99, 0.95, 0.7, 0.3, 0.02
 IMAGES = 0.9  # of a column's cells name images
+NO_IMAGES = Recognition(NO, "no column names images")
 
 
-def images_in(evidence: Evidence) -> Column | None:
-    """The column that names images."""
-    return next((column for column in evidence.columns if column.share_images > IMAGES), None)
+class BesideImages(NamedTuple):
+    """A column that names images, and what stands beside it, where there is such a column."""
+
+    images: Column
+    question: Column | None
+    label: Column | None
+    caption: Column | None
+    labels: Column | None  # whose cells hold several
 
 
-def beside(evidence: Evidence, images: Column) -> tuple[Column | None, Column | None, Column | None]:
-    """What stands beside the images: a question, a label, a caption, where there is one."""
+def look_beside(evidence: Evidence) -> BesideImages | None:
+    """What stands beside the images of a file; None: it has no images."""
+    images = next((column for column in evidence.columns if column.share_images > IMAGES), None)
+    if images is None:
+        return None
     others = [column for column in evidence.columns if column is not images and not column.share_images > 0.5]
     question = next((column for column in others if asks(column)), None)
     label = next((column for column in others if column is not question and is_label(column, evidence)), None)
@@ -25,12 +36,13 @@ def beside(evidence: Evidence, images: Column) -> tuple[Column | None, Column | 
     named = [column for column in texts if is_named(column.name, CAPTION)]
     wordy = [column for column in texts if column.mean_words >= WORDY]
     caption = max(named or wordy, key=lambda column: column.mean_words, default=None)
-    return question, label, caption
+    no_captions = [column for column in evidence.columns if column is not images and not is_named(column.name, CAPTION)]
+    return BesideImages(images, question, label, caption, several_labels_in(evidence, no_captions))
 
 
 def asks(column: Column) -> bool:
     """Whether a column holds questions, by its cells or by its name."""
-    questions = sum(map(is_asked, column.examples))
+    questions = sum(example.rstrip().endswith(QUESTION_MARKS) for example in column.examples)
     return 2 * questions > len(column.examples) or (is_named(column.name, QUESTION) and column.mean_words >= WORDY)
 
 
@@ -42,27 +54,16 @@ def is_label(column: Column, evidence: Evidence) -> bool:
     return short and (few or (named and evidence.rows < 40))
 
 
-def several_beside(evidence: Evidence, images: Column) -> Column | None:
-    """The column beside the images whose cells hold several labels."""
-    others = [column for column in evidence.columns if column is not images and not is_named(column.name, CAPTION)]
-    return several_labels_in(evidence, others)
-
-
-def no_images(evidence: Evidence) -> Recognition:
-    """The recognition of a file without images."""
-    return Recognition(NO, "no column names images")
-
-
 def caption_images(evidence: Evidence) -> Recognition:
     """Images and a line of text about each: caption."""
-    images = images_in(evidence)
-    if images is None:
-        return no_images(evidence)
-    question, label, caption = beside(evidence, images)
+    found = look_beside(evidence)
+    if found is None:
+        return NO_IMAGES
+    images, question, label, caption, labels = found
     if caption is None:
         return Recognition(WEAK if label is None else NO, f"nothing is written of the images in {images.name!r}")
     reason = f"column {images.name!r} names images and {caption.name!r} holds a text about each"
-    if caption is several_beside(evidence, images):
+    if caption is labels:
         return Recognition(WEAK, f"{reason}, but its cells are several labels")
     if question is not None and label is not None:
         return Recognition(WEAK, f"{reason}, but there are questions and answers")
@@ -73,10 +74,10 @@ def caption_images(evidence: Evidence) -> Recognition:
 
 def label_images(evidence: Evidence) -> Recognition:
     """Images and one of few labels beside each: classify-images."""
-    images = images_in(evidence)
-    if images is None:
-        return no_images(evidence)
-    question, label, caption = beside(evidence, images)
+    found = look_beside(evidence)
+    if found is None:
+        return NO_IMAGES
+    images, question, label, caption, labels = found
     if label is None:
         return Recognition(WEAK, f"no column holds few labels beside the images in {images.name!r}")
     if evidence.kind == "images":
@@ -84,7 +85,7 @@ def label_images(evidence: Evidence) -> Recognition:
     reason = f"column {images.name!r} names images and {label.name!r} one of {label.distinct} labels"
     if question is not None:
         return Recognition(WEAK, f"{reason}, but there are questions about them")
-    if label is several_beside(evidence, images):
+    if label is labels:
         return Recognition(WEAK, f"{reason}, but its cells are several labels")
     if caption is not None and is_named(caption.name, CAPTION):
         return Recognition(FAIR, f"{reason}; {caption.name!r} could be a caption")
@@ -93,11 +94,10 @@ def label_images(evidence: Evidence) -> Recognition:
 
 def label_image_sets(evidence: Evidence) -> Recognition:
     """Images and several labels beside each: label-images."""
-    images = images_in(evidence)
-    if images is None:
-        return no_images(evidence)
-    question, label, caption = beside(evidence, images)
-    labels = several_beside(evidence, images)
+    found = look_beside(evidence)
+    if found is None:
+        return NO_IMAGES
+    images, question, label, caption, labels = found
     if labels is None:
         return Recognition(NO, f"no cells beside the images in {images.name!r} hold several labels")
     reason = f"column {images.name!r} names images and cells of {labels.name!r} hold several labels"
@@ -109,10 +109,10 @@ def label_image_sets(evidence: Evidence) -> Recognition:
 
 def question_images(evidence: Evidence) -> Recognition:
     """Images, a question about each and its answer: match-images."""
-    images = images_in(evidence)
-    if images is None:
-        return no_images(evidence)
-    question, label, _ = beside(evidence, images)
+    found = look_beside(evidence)
+    if found is None:
+        return NO_IMAGES
+    images, question, label, _, _ = found
     if question is None or label is None:
         return Recognition(NO, f"no questions with few answers stand beside the images in {images.name!r}")
     reason = f"column {images.name!r} names images, {question.name!r} holds questions and {label.name!r} answers"

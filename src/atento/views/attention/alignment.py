@@ -1,13 +1,14 @@
 """An alignment: source tokens, output tokens, and the attention weight of each output token on each source token."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from atento.bundle import Json
 from atento.errors import InputError
 from atento.views.saving import ModelView
 
@@ -35,17 +36,12 @@ class AlignmentView(ModelView):
     image: str = ""  # of a source that is an image: its pixels as a data URI
     grid: Sequence[int] = ()  # of an image: rows and columns of regions, which are the source tokens, row by row
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The alignment in dicts and lists."""
         named = {key: value for key, value in vars(self).items() if key not in ("name", "image", "grid")}
         if self.name:
             named["name"] = self.name
         return {**named, "image": self.image, "grid": list(self.grid)} if self.image else named
-
-    @classmethod
-    def from_json(cls, saved: Mapping[str, Any]) -> Self:
-        """The alignment that `to_json` wrote, or one made of what a task's `look` returns."""
-        return cls(**saved)
 
 
 def weights_of(alignment: AlignmentView) -> NDArray[np.float64]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from atento.bundle import Json
 from atento.views.attention.alignment import AlignmentView, has_weights, joined_text, output_text, weights_of
-from atento.views.html import Markup, document, embed, joined, tag
+from atento.views.html import Markup, embed, joined, page, tag
 from atento.views.wording import shortened
 
 MAX_WEIGHTS = 500_000  # of a page; at three characters each this keeps it under 2 MB
@@ -36,7 +36,7 @@ def fitting(alignments: Sequence[AlignmentView]) -> tuple[list[AlignmentView], s
     """The alignments that fit in a page, and a sentence about what was left out."""
     if sum(weights_of(alignment).size for alignment in alignments) <= MAX_WEIGHTS:
         return list(alignments), ""
-    means = [replace(alignment, weights=averaged(alignment)) for alignment in alignments]
+    means = [replace(one, weights=weights_of(one).mean(axis=1, keepdims=True)) for one in alignments]  # (L, 1, O, S)
     kept: list[AlignmentView] = []
     room = MAX_WEIGHTS
     for alignment in means:
@@ -50,14 +50,9 @@ def fitting(alignments: Sequence[AlignmentView]) -> tuple[list[AlignmentView], s
     return kept, note
 
 
-def averaged(alignment: AlignmentView) -> Any:
-    """The mean over the heads of each layer: (L, 1, O, S)."""
-    return weights_of(alignment).mean(axis=1, keepdims=True)
-
-
-def grouped(alignments: Sequence[AlignmentView], *, order: Sequence[str]) -> list[dict[str, Any]]:
+def grouped(alignments: Sequence[AlignmentView], *, order: Sequence[str]) -> list[Json]:
     """An entry for each source, chosen ones first; in it a panel for each model, in the order of the table."""
-    examples: dict[tuple[str, str], dict[str, Any]] = {}
+    examples: dict[tuple[str, str], Json] = {}
     for alignment in alignments:
         image, kind, reference = alignment.image, alignment.kind, alignment.reference
         source = (reference or "an image") if image else alignment.name or joined_text(alignment.source)
@@ -72,7 +67,7 @@ def grouped(alignments: Sequence[AlignmentView], *, order: Sequence[str]) -> lis
     return sorted(examples.values(), key=lambda example: example["kind"] != "chosen")
 
 
-def packed(alignment: AlignmentView) -> dict[str, Any]:
+def packed(alignment: AlignmentView) -> Json:
     """One panel; weights in thousandths, which take a third of the space of floats."""
     weights = weights_of(alignment)
     thousandths = np.rint(np.nan_to_num(weights, posinf=0.0, neginf=0.0) * THOUSAND).astype(int).astype(object)
@@ -93,10 +88,6 @@ def render_alignment(alignment: AlignmentView) -> str:
     weights_of(alignment)  # raises before a page without weights is written
     output, model = output_text(alignment), alignment.model
     source = "an image" if alignment.image else joined_text(alignment.source)
-    header = tag(
-        "header",
-        tag("p", f"atento · attention of {model or 'the model'}", class_="kicker"),
-        tag("h1", tag("bdi", source), tag("span", " → ", class_="arrow"), tag("bdi", output), class_="pair"),
-    )
+    pair = tag("h1", tag("bdi", source), tag("span", " → ", class_="arrow"), tag("bdi", output), class_="pair")
     body = tag("section", tag("h2", "Attention", class_="hidden"), gallery([alignment], order=[model]), id="attention")
-    return document(f"{source} → {output}", header, tag("main", body))
+    return page(f"{source} → {output}", f"attention of {model or 'the model'}", [pair], body)

@@ -60,8 +60,7 @@ def pattern_of(composition: Composition, sizes: Sizes, items: torch.Tensor) -> N
         if not parameter.any():  # parameters that start at 0 are drawn, as if they had been trained
             parameter.normal_()
     weights: torch.Tensor = attention.weights(items, items)
-    found: NDArray[np.float64] = weights.expand(HEADS, ITEMS, ITEMS)[0].numpy()
-    return found
+    return weights.expand(HEADS, ITEMS, ITEMS)[0].numpy()
 
 
 def patterns_figure(path: Path) -> Path:

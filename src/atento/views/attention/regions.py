@@ -60,14 +60,9 @@ def veiled(pixels: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray
     height, width = pixels.shape[:2]
     rows = np.arange(height) * weights.shape[0] // height  # (S,) the region each pixel lies in
     columns = np.arange(width) * weights.shape[1] // width
-    hidden = VEIL * (1.0 - lifted(weights))[rows][:, columns][..., None]  # (S, S, 1)
-    return pixels * (1.0 - hidden) + (hidden if pixels.mean() < MIDDLE else 0.0)
-
-
-def lifted(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each weight relative to the largest, none below 0; NaN counts as 0."""
     seen = np.nan_to_num(weights, nan=0.0, posinf=0.0).clip(min=0.0)
-    return seen / (seen.max() or 1.0)
+    hidden = VEIL * (1.0 - seen / (seen.max() or 1.0))[rows][:, columns][..., None]  # (S, S, 1)
+    return pixels * (1.0 - hidden) + (hidden if pixels.mean() < MIDDLE else 0.0)
 
 
 def regions_figure(alignment: AlignmentView, path: Path) -> Path:
@@ -103,10 +98,5 @@ def shade_regions(alignment: AlignmentView, *, width: int = 80) -> str:
 
 def block(word: str, weights: NDArray[np.float64], size: int) -> list[str]:
     """A word above its regions (h, w), each line `size` columns wide."""
-    rows = ["".join(blank(shading(weight)) * CELL for weight in row) for row in weights]
-    return [fitted(printable(word), size), *rows]
-
-
-def blank(sign: str) -> str:
-    """A dot for a region without weight, so that the outline of the image stays visible."""
-    return "·" if sign == " " else sign
+    rows = ["".join(shading(weight) * CELL for weight in row) for row in weights]
+    return [fitted(printable(word), size), *(row.replace(" ", "·") for row in rows)]  # dots show the image's outline

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from atento.bundle import Json
+from atento.data.records import LIST_SEPARATOR
 from atento.metrics.bootstrap import Interval
 from atento.views.attention.alignment import AlignmentView
 from atento.views.forecast import ForecastView
 from atento.views.wording import is_number
 
-Json = Mapping[str, Any]
 NAN = float("nan")
 
 
@@ -58,17 +59,28 @@ class Row:
         """The headline with its interval; NaN where there is none."""
         return Interval(*(NAN if end is None else end for end in (self.value, self.low, self.high)))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The row in dicts and lists."""
         named = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "other"}
         return {**self.other, **named}
 
     @classmethod
     def from_json(cls, saved: Json) -> Self:
-        """The row that `to_json` wrote, or one made of a run's metrics.json."""
+        """The row that `to_json` wrote."""
         known = {one.name for one in fields(cls)}
         other = {key: value for key, value in saved.items() if key not in known}
         return cls(**{key: value for key, value in saved.items() if key in known}, other=other)
+
+    @classmethod
+    def from_metrics(cls, metrics: Json, **more: Any) -> Self:
+        """A row of what the metrics.json of a run says, its worst answers as a person reads them."""
+        worst = []
+        for line in metrics["worst"]:
+            shown = {**line, "output": line.get("text", line["output"]), "reference": ", ".join(line["references"])}
+            texts = {key: shown[key] for key in ("source", "output", "reference") if isinstance(shown[key], str)}
+            readable = {key: text.replace(LIST_SEPARATOR, " · ") for key, text in texts.items()}
+            worst.append({**shown, "asked": line["source"], **readable})  # `asked`: as a model reads it
+        return cls.from_json({**metrics, **more, "worst": worst})
 
 
 @dataclass(kw_only=True)
@@ -143,7 +155,7 @@ class Comparison:
             **{name: [getattr(row, name) for row in rows] for name in costs},
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """The document in dicts and lists, as board.json holds it."""
         named = {one.name: getattr(self, one.name) for one in fields(Comparison)}
         views = {name: [view.to_json() for view in named[name]] for name in ("forecasts", "alignments")}
@@ -156,6 +168,6 @@ class Comparison:
         typed = {
             "rows": [Row.from_json(row) for row in saved["rows"]],
             "forecasts": [ForecastView.from_json(view) for view in saved.get("forecasts", ())],
-            "alignments": [AlignmentView.from_json(view) for view in saved.get("alignments", ())],
+            "alignments": [AlignmentView(**view) for view in saved.get("alignments", ())],
         }
         return cls(**{**{key: value for key, value in saved.items() if key in known}, **typed})

@@ -112,7 +112,6 @@ def learning_curves(board: Comparison, *, width: float, height: float) -> Markup
     baselines = [row for row in board.ranked() if row.baseline and row not in aside]
     longest = max(len(row.model) for row in [*rows, *baselines])
     margin = min(longest * LETTER, width * 0.32)
-    letters = int(margin / LETTER)
     elapsed = max(point.x for row in rows for point in curve_points(row))
     values = [point.y for row in rows for point in curve_points(row)] + [row.interval.value for row in baselines]
     across = Axis(0.0, elapsed or 1.0, 42.0, width - margin - 32)
@@ -129,11 +128,6 @@ def learning_curves(board: Comparison, *, width: float, height: float) -> Markup
         lines.append(tag("line", class_="baseline", x1=across.start, x2=across.stop, y1=level, y2=level))
         ends.append((row.model, "plain", Point(across.stop, level)))
 
-    heights = space_labels([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
-    labels = [
-        end_label(shortened(model, letters), colour, end, Point(across.stop + 20, level))
-        for (model, colour, end), level in zip(ends, heights, strict=True)
-    ]
     spoken = "; ".join(f"{row.model} ends at {score(curve_points(row)[-1].y)}" for row in rows)
     return drawing(
         width,
@@ -141,7 +135,7 @@ def learning_curves(board: Comparison, *, width: float, height: float) -> Markup
         grid(up, across),
         time_axis(across, y=up.start),
         *lines,
-        *labels,
+        *end_labels(ends, across, up, letters=int(margin / LETTER)),
         label=f"{board.metric} on validation data against seconds of training. {spoken}.",
         class_="curves",
     )
@@ -175,24 +169,25 @@ def curve(places: Sequence[Point], number: int) -> Markup:
     marker = MARKERS[(number + number // COLOURS) % len(MARKERS)]  # past eight models, another pair of the two
     every = -(-len(places) // MARKED_POINTS)
     marked = places[::-1][::every]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     return tag(
         "g",
-        tag("polyline", class_="line", points=path),
+        tag("polyline", class_="line", points=points_of(places)),
         *(tag("path", d=marker, class_="marker", transform=f"translate({x:.1f} {y:.1f})") for x, y in marked),
         class_=f"curve {colour}" + (" first" if number == 0 else ""),
     )
 
 
-def end_label(text: str, colour: str, end: Point, place: Point) -> Markup:
-    """A name beside the end of its line, joined by a thin leader."""
-    path = f"{end.x + 6:.1f},{end.y:.1f} {place.x - 12:.1f},{place.y:.1f} {place.x - 4:.1f},{place.y:.1f}"
-    return tag(
-        "g",
-        tag("polyline", class_="leader", points=path),
-        tag("text", text, x=place.x, y=place.y + 4),
-        class_=f"label {colour}",
-    )
+def end_labels(ends: Sequence[tuple[str, str, Point]], across: Axis, up: Axis, *, letters: int) -> list[Markup]:
+    """The name of each line, cut to so many letters, in its colour beside the end of it, joined by a thin leader."""
+    labels, x = [], across.stop + 20
+    heights = space_labels([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
+    for (name, colour, end), y in zip(ends, heights, strict=True):
+        leader = tag(
+            "polyline", class_="leader", points=points_of([Point(end.x + 6, end.y), Point(x - 12, y), Point(x - 4, y)])
+        )
+        text = tag("text", shortened(name, letters), x=x, y=y + 4)
+        labels.append(tag("g", leader, text, class_=f"label {colour}"))
+    return labels
 
 
 def grid(up: Axis, across: Axis) -> Markup:
@@ -213,13 +208,23 @@ def time_axis(across: Axis, *, y: float) -> Markup:
         if across.high >= 3 * size or size == 1.0
     )
     scale = across._replace(high=across.high / size)
-    width = across.stop - across.start
-    parts = [
-        tag("text", tick_label(tick), class_="tick", x=scale.place(tick), y=y + 18, text_anchor="middle")
-        for tick in scale.ticks(max(3, int(width / 90)))
+    ticks = scale.ticks(max(3, int((across.stop - across.start) / 90)))
+    return level_axis(scale, y, {tick: tick_label(tick) for tick in ticks}, f"{unit} of training")
+
+
+def level_axis(across: Axis, y: float, ticks: Mapping[float, str], name: str) -> Markup:
+    """A horizontal axis: numbers with their labels below it, and the name of what they measure."""
+    labels = [
+        tag("text", label, class_="tick", x=across.place(tick), y=y + 18, text_anchor="middle")
+        for tick, label in ticks.items()
     ]
-    name = tag("text", f"{unit} of training", class_="tick", x=across.stop, y=y + 36, text_anchor="end")
-    return joined(tag("line", class_="axis", x1=across.start, x2=across.stop, y1=y, y2=y), *parts, name)
+    line = tag("line", class_="axis", x1=across.start, x2=across.stop, y1=y, y2=y)
+    return joined(line, *labels, tag("text", name, class_="tick", x=across.stop, y=y + 36, text_anchor="end"))
+
+
+def points_of(places: Sequence[Point]) -> str:
+    """The points of an SVG line."""
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
 def short(value: float) -> str:
@@ -258,9 +263,7 @@ def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *
 
 def length_path(row: Row, across: Axis, up: Axis) -> str:
     """The points of a line through the values of all lengths."""
-    return " ".join(
-        f"{across.place(number):.1f},{up.place(group['value']):.1f}" for number, group in enumerate(row.lengths)
-    )
+    return points_of([Point(across.place(at), up.place(group["value"])) for at, group in enumerate(row.lengths)])
 
 
 def length_limits(rows: Sequence[Row]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from atento.data.records import counted
 from atento.views.attention.alignment import has_weights
 from atento.views.attention.page import gallery
 from atento.views.forecast_page import forecasts_section
@@ -9,7 +10,7 @@ from atento.views.html import Markup, document, joined, tag
 from atento.views.report.board import Comparison
 from atento.views.report.charts import beyond, is_off, learning_curves, length_limits, length_panel, strip_scale
 from atento.views.report.table import mistakes, results_table
-from atento.views.wording import change, counted, exposure, round_duration, score, whole
+from atento.views.wording import change, exposure, round_duration, score, whole
 
 WIDE = {"width": 1000.0, "height": 420.0}
 NARROW = {"width": 340.0, "height": 400.0}  # for a phone, with letters of the same size
@@ -21,7 +22,7 @@ def render_report(board: Comparison) -> str:
         "results": ("Results", results),
         "learning": ("Learning", learning),
         "length": ("Near and far" if is_ahead(board) else "Short and long sources", lengths),
-        "forecasts": ("Forecasts", forecasts),
+        "forecasts": ("Forecasts", lambda board: forecasts_section(board.forecasts)),
         "attention": ("Where the models looked", attention),
         "mistakes": ("Mistakes", worst_outputs),
         "repeat": ("Repeat it", repeating),
@@ -77,15 +78,12 @@ def results(board: Comparison) -> Markup:
         text += "; the shaded band repeats the winner’s interval"
     if any(is_off(row, strip_scale(board)) for row in board.ranked()):
         text += "; an arrow stands for what is far off"
-    return joined(
-        tag("p", f"{text}."), results_table(board), *on_its_own(board), tag("dl", *meanings, class_="meanings")
-    )
-
-
-def on_its_own(board: Comparison) -> list[Markup]:
-    """One line a trained model: what it loses when it goes on from its own tokens."""
-    exposures = [(row.model, exposure(row.exposure)) for row in board.ranked() if row.exposure]
-    return [tag("p", tag("bdi", model), f": {text}.", class_="note") for model, text in exposures]
+    alone = [
+        tag("p", tag("bdi", row.model), f": {exposure(row.exposure)}.", class_="note")
+        for row in board.ranked()
+        if row.exposure  # what a model loses when it goes on from its own tokens
+    ]
+    return joined(tag("p", f"{text}."), results_table(board), *alone, tag("dl", *meanings, class_="meanings"))
 
 
 def learning(board: Comparison) -> Markup:
@@ -93,18 +91,14 @@ def learning(board: Comparison) -> Markup:
     wide = learning_curves(board, **WIDE)
     if not wide:
         return Markup()
-    text = f"On validation data, {board.metric} after so much training: {better(board)} and earlier is better."
+    better = "lower" if board.smaller_is_better else "higher"
+    text = f"On validation data, {board.metric} after so much training: {better} and earlier is better."
     if any(row.baseline for row in board.ranked()):
         text += " Dashed: baselines, which need no training; their value is the one on test data."
     far = [f"{row.model} {score(row.interval.value)}" for row in beyond(board)]
     text += f" Too large to be shown: {', '.join(far)}." if far else ""
     shapes = tag("div", wide, class_="wide"), tag("div", learning_curves(board, **NARROW), class_="narrow")
     return joined(tag("p", text), tag("figure", *shapes))
-
-
-def better(board: Comparison) -> str:
-    """Which way is good."""
-    return "lower" if board.smaller_is_better else "higher"
 
 
 def is_ahead(board: Comparison) -> bool:
@@ -122,22 +116,10 @@ def lengths(board: Comparison) -> Markup:
     for row in rows:
         others = [other for other in rows if other is not row]
         first, last = row.lengths[0]["value"], row.lengths[-1]["value"]
-        panels.append(
-            tag(
-                "figure",
-                tag(
-                    "figcaption",
-                    tag("strong", tag("bdi", row.model)),
-                    *(tag("span", word, class_="word") for word in board.standing(row)),
-                    tag(
-                        "span",
-                        f"{change(last - first)} from {'near to far' if ahead else 'short to long'}",
-                        class_="change",
-                    ),
-                ),
-                length_panel(row, others, limits, accent=row.model == board.winner),
-            )
-        )
+        words = [tag("span", word, class_="word") for word in board.standing(row)]
+        moved = f"{change(last - first)} from {'near to far' if ahead else 'short to long'}"
+        caption = tag("figcaption", tag("strong", tag("bdi", row.model)), *words, tag("span", moved, class_="change"))
+        panels.append(tag("figure", caption, length_panel(row, others, limits, accent=row.model == board.winner)))
     groups = rows[0].lengths
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
     unit = groups[0].get("by", "characters")
@@ -149,11 +131,6 @@ def lengths(board: Comparison) -> Markup:
     if len(rows) > 1:
         text += " Grey: the other models."
     return joined(tag("p", text), tag("div", *panels, class_="panels"))
-
-
-def forecasts(board: Comparison) -> Markup:
-    """A few forecasts beside the actual values, where the models forecast."""
-    return forecasts_section(board.forecasts)
 
 
 def attention(board: Comparison) -> Markup:

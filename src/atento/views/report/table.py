@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
+from atento.data.records import counted
 from atento.views.html import Markup, joined, tag
 from atento.views.report.board import Comparison, Row
 from atento.views.report.charts import interval_strip, strip_axis, strip_scale
 from atento.views.report.scales import Axis
-from atento.views.wording import counted, duration, memory, rate, score, whole
+from atento.views.wording import duration, memory, rate, score, whole
 
 COSTS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
     "Parameters": ("parameters", whole),
@@ -31,7 +32,8 @@ def results_table(board: Comparison) -> Markup:
     if rows:
         scale = strip_scale(board)
         best = next((row for row in rows if row.model == board.winner), rows[0])
-        head.append(tag("th", hidden("95 % interval"), strip_axis(scale), scope="col", role="columnheader"))
+        spoken = tag("span", "95 % interval", class_="hidden")
+        head.append(tag("th", spoken, strip_axis(scale), scope="col", role="columnheader"))
         body = [finished_row(board, row, metrics, scale, best) for row in rows]
     columns = [*metrics, *COSTS]
     head += [heading(name, number=True) for name in columns]
@@ -84,11 +86,6 @@ def heading(name: str, *, number: bool = False) -> Markup:
     return tag("th", name, scope="col", role="columnheader", class_="number" if number else None)
 
 
-def hidden(text: str) -> Markup:
-    """Words for readers who listen."""
-    return joined(tag("span", text, class_="hidden"))
-
-
 LONGEST_COMPARED = 400  # words; comparing takes time that grows with their square
 
 
@@ -128,9 +125,8 @@ def mistake(example: Mapping[str, Any], *, far: bool = False) -> Markup:
         wrote = tag("span", output) if far else marked(output, reference)
         facts |= {"Forecast" if far else "Wrote": wrote, "Actual" if far else "Reference": tag("span", reference)}
     lines = [tag("div", tag("dt", name), tag("dd", text, dir="auto")) for name, text in facts.items()]
-    if example.get("score") is None:
-        return tag("li", tag("dl", *lines))
-    likelihood = tag("p", f"log-likelihood {score(example['score'])}", class_="note")
+    known = example.get("score") is not None
+    likelihood = tag("p", f"log-likelihood {score(example['score'])}", class_="note") if known else ""
     return tag("li", tag("dl", *lines), likelihood)
 
 

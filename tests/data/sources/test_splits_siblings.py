@@ -2,7 +2,7 @@
 
 import pytest
 
-from atento.data.sources.siblings import find_splits
+from atento.data.sources.splits import find_splits
 from atento.spec import DataRecipe
 
 TRAIN = "text\tlabel\n" + "".join(f"text {n}\t{n % 2}\n" for n in range(30))
