@@ -35,7 +35,7 @@ def write(path: Path, size: int) -> int:
     chance, rows, written = random.Random(0), 0, 0
     with path.open("w", encoding="utf-8") as file:
         while written < size:
-            lines = []
+            lines: list[str] = []
             for _ in range(2000):
                 words = chance.choices(WORDS, k=chance.randint(20, 45))
                 label = chance.choice(("good", "bad"))

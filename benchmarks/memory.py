@@ -31,7 +31,7 @@ SOLVED = [  # probe, length, model, time it gets, least exact or largest squared
 def constant_guess(probe: str, length: int) -> float:
     """The mean answer of the training part, or its commonest one, given to every question of the test part."""
     recipe = DataRecipe(train=probe, length=length)
-    reading = find_task("auto", recipe)[0].read(recipe, 0)
+    reading = find_task("auto", recipe)[0].reading.read(recipe, 0)
     targets = [target for _, target in reading.train]
     references = [question.references for question in reading.test]
     if probe == "adding":
@@ -55,7 +55,7 @@ def curves(budget: str) -> None:
                     device="cpu",
                     out=Path(folder) / "board",
                 )
-            values = {row["model"]: row["value"] for row in board.rows if not row["failed"]}
+            values = {row.model: row.interval.value for row in board.rows if not row.failed}
             cells = "".join(f"{values.get(model, float('nan')):>15.4f}" for model in MODELS)
             print(f"{length:>7}{constant_guess(probe, length):>10.4f}{cells}", flush=True)
 

@@ -9,7 +9,7 @@ import sys
 import time
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -110,7 +110,7 @@ def train(case: Case, seed: int) -> Training:
         batch = reversing(STEPS * seed + step)
         loss = token_cross_entropy(model(batch), batch.target[batch.target_valid]).mean
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(recipe, step, (step - 1) / STEPS)
         if step <= WATCHED:
@@ -130,7 +130,7 @@ def last_gradients(order: str, depth: int, seed: int) -> list[float]:
     embedding, stack = transformer_body(ModelPart("transformer"), recipe, 11)
     states = stack(embedding(torch.randint(1, 11, (7, 5)), torch.arange(5)))[:, -1]
     logits, answers = states @ torch.randn(32, 11) / math.sqrt(32), torch.randint(11, (7,))
-    weight = stack.layers[-1].feed_forward.narrow.weight
+    weight = dict(stack.layers[-1].named_parameters())["feed_forward.narrow.weight"]
     losses = torch.nn.functional.cross_entropy(logits, answers, reduction="none")
     return [torch.autograd.grad(loss, weight, retain_graph=True)[0].norm().item() for loss in losses]
 
@@ -154,7 +154,8 @@ def draw(runs: dict[str, list[Training]], depths: dict[str, list[float]], path: 
     figure = Figure(figsize=(14.5, 9.6), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle("Why warm-up: the first steps of the same Transformer, trained in five ways", fontsize=14)
-    above, below = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), hspace=0.04)
+    halves: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1.0), hspace=0.04)
+    above, below = halves
     grid = above.subplots(2, len(CASES), sharex=True, sharey="row", squeeze=False)
     for column, (name, case) in enumerate(CASES.items()):
         for row, what in enumerate(("gradients", "updates")):
@@ -173,7 +174,7 @@ def draw(runs: dict[str, list[Training]], depths: dict[str, list[float]], path: 
     figure.savefig(path, dpi=110)
 
 
-def draw_histogram(axes, seen: list[OptimizerStep], what: str):
+def draw_histogram(axes: Any, seen: list[OptimizerStep], what: str) -> Any:
     """Each step a column; the line is the median."""
     counts = np.array([getattr(one, what).counts for one in seen], dtype=float).T
     shares = counts / np.maximum(counts.sum(axis=0), 1)
@@ -184,7 +185,7 @@ def draw_histogram(axes, seen: list[OptimizerStep], what: str):
     return image
 
 
-def draw_losses(axes, runs: dict[str, list[Training]]) -> None:
+def draw_losses(axes: Any, runs: dict[str, list[Training]]) -> None:
     """Every seed thin, their mean thick, smoothed over ten steps."""
     for name, case in CASES.items():
         curves = np.array([np.convolve(run.losses, np.ones(10) / 10, "valid") for run in runs[name]])
@@ -197,7 +198,7 @@ def draw_losses(axes, runs: dict[str, list[Training]]) -> None:
     axes.legend(fontsize=8.5, frameon=False, loc="upper right", ncols=2)
 
 
-def draw_finals(axes, runs: dict[str, list[Training]]) -> None:
+def draw_finals(axes: Any, runs: dict[str, list[Training]]) -> None:
     """Every seed a dot, their mean a bar."""
     for place, (name, case) in enumerate(CASES.items()):
         finals = [run.final for run in runs[name]]
@@ -210,7 +211,7 @@ def draw_finals(axes, runs: dict[str, list[Training]]) -> None:
     axes.set(xlim=(-0.05, None), xlabel=f"loss, mean of the last {LAST} steps", title="final losses")
 
 
-def draw_depth(axes, depths: dict[str, list[float]]) -> None:
+def draw_depth(axes: Any, depths: dict[str, list[float]]) -> None:
     """Points and fitted lines on two logarithmic axes."""
     for order, colour in (("post", CASES["warm"].colour), ("pre", CASES["pre"].colour)):
         exponent = slope(depths[order])

@@ -151,6 +151,11 @@ SIGNED = {
     "other shape": (rewrite_weights(lambda all, name: all.update({name: torch.zeros(2, 3)})), "weights.safetensors: "),
     "one missing": (rewrite_weights(lambda all, name: all.pop(name)), "run/weights.safetensors: "),
     "one too many": (rewrite_weights(lambda all, name: all.update(extra=torch.zeros(2))), "safetensors: extra"),
+    "NaN": (rewrite_weights(lambda all, name: all[name].fill_(float("nan"))), "holds numbers that are not finite"),
+    "one infinite": (rewrite_weights(lambda all, name: all[name].view(-1)[-1:].fill_(float("-inf"))), "not finite"),
+    "half precision": (rewrite_weights(lambda all, name: all.update({name: all[name].half()})), "does not fit"),
+    "whole numbers": (rewrite_weights(lambda all, name: all.update({name: all[name].int()})), "does not fit"),
+    "double precision": (rewrite_weights(lambda all, name: all.update({name: all[name].double()})), "does not fit"),
     "other width": (rewrite("recipe.toml", "hidden = 16", "hidden = 18"), "run/weights.safetensors: "),
     "monstrous width": (rewrite("recipe.toml", "hidden = 16", "hidden = 1048576"), "run/weights.safetensors: "),
     "monstrous depth": (rewrite("recipe.toml", "layers = 1", "layers = 100000000"), "run/recipe.toml is damaged"),
@@ -179,6 +184,45 @@ def test_a_false_signature_helps_nobody(folder, case):
     error = refusal(folder)
     assert expected in error.problem
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024, "megabytes for a lie"
+
+
+@pytest.fixture(scope="module")
+def simple(tmp_path_factory):
+    """A baseline's run."""
+    place = tmp_path_factory.mktemp("simple")
+    rows = [f"{'good' if at % 2 else 'bad'} film {at},{'yes' if at % 2 else 'no'}" for at in range(60)]
+    (place / "films.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    return atento.fit(place / "films.csv", model="tf-idf", out=place / "run")
+
+
+BASELINE_DAMAGES = {
+    "NaN": (rewrite_weights(lambda all, name: all["model.1"].fill_(float("nan"))), "run/baseline.json is damaged"),
+    "other precision": (rewrite_weights(lambda all, name: all.update({name: all[name].float()})), "is damaged"),
+    "no weights": (rewrite_weights(lambda all, name: all.pop("model.1")), "run/baseline.json is damaged"),
+    "no state": (replace("baseline.json", "{}"), "run/baseline.json is damaged"),
+    "deep JSON": (replace("baseline.json", "[" * 99_999), "run/baseline.json is damaged"),
+    "other class": (rewrite("baseline.json", '"LinearModel"', '"Popen"'), "run/baseline.json is damaged"),
+    "other baseline": (rewrite("recipe.toml", '"tf-idf"', '"majority"'), "run/baseline.json is damaged"),
+}
+
+
+@pytest.mark.parametrize("case", BASELINE_DAMAGES)
+def test_a_baseline_s_folder_is_checked_like_any_other(simple, tmp_path, case):
+    folder = shutil.copytree(simple.folder, tmp_path / "run")
+    assert atento.load(folder).predict(["good film", "bad film"]) == simple.predict(["good film", "bad film"])
+    damage, expected = BASELINE_DAMAGES[case]
+    damage(folder)
+    assert "is damaged" in refusal(folder).problem  # the manifest tells
+    sign(folder)
+    assert expected in refusal(folder).problem
+
+
+def test_a_baseline_whose_state_nobody_vouches_for_is_refused(simple, tmp_path):
+    folder = shutil.copytree(simple.folder, tmp_path / "run")
+    manifest = json.loads((folder / MANIFEST).read_text())
+    del manifest["files"]["baseline.json"]
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    assert "baseline.json is not listed" in refusal(folder).found
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/hostname", "deep/er", "..", "", ".", "\0"])

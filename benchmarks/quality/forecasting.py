@@ -23,9 +23,10 @@ def judge(
     target: Target,
     *,
     every: bool,
+    rival: str = "",
 ) -> int:
     """Train each model by its settings beside the protocol, test it once, print the table; 0 where the target is met,
-    by `every` model or by the best one.
+    by `every` model or by the best one. A `rival` is the simple model whose figure is the target, in the same run.
     """
     found: list[Figure] = []
     simple: list[Figure] = []
@@ -46,9 +47,13 @@ def judge(
             said = {key: run.metrics[key] for key in ("steps", "epochs", "seconds", "device", "threads")}
             best = min(point["value"] for point in run.metrics["curve"])
             scores = {metric: numbers[0] for metric, numbers in run.metrics["scores"].items()}
-            print(name, json.dumps({**said, "seed": seed, "validation": best, "test": scores}), flush=True)
+            kept = "training" if run.metrics["best_step"] else "ridge: no step was better by more than chance"
+            said |= {"seed": seed, "validation": best, "test": scores, "kept": kept}
+            print(name, json.dumps(said), flush=True)
         simple = simple or baselines(run)
         found.append(Figure(name, values))
+    if rival:
+        target = target._replace(value=next(figure.mean for figure in simple if figure.model == rival))
     judged = [max(found, key=lambda figure: figure.mean)] if every else found
     if judged != found:
         print(f"{line}: every model is to meet the target, so the last is judged: ", end="")
@@ -62,14 +67,15 @@ def judge(
 
 def baselines(run: Any) -> list[Figure]:
     """The simple models on the same parts, squared errors on the same scale."""
-    reading = FORECAST.read(run.recipe.data, run.recipe.split_seed)
+    reading = FORECAST.reading.read(run.recipe.data, run.recipe.split_seed)
     sources = [question.source for question in reading.test]
     references = [question.references for question in reading.test]
     codec = learn_codec(FORECAST, run.recipe, reading.train)
-    metric = next(metric for metric in FORECAST.metrics(codec) if metric.name == "mse").for_sources(sources)
+    metric = next(metric for metric in FORECAST.judging.metrics(codec) if metric.name == "mse").for_sources(sources)
     figures = []
-    for make in FORECAST.baselines:
-        model = make().fit(*zip(*reading.train, strict=True))
+    for make in FORECAST.judging.baselines:
+        model = make()
+        model.fit(*zip(*reading.train, strict=True))
         figures.append(Figure(model.name, [metric.value(model.predict(sources), references)], baseline=True))
     return figures
 

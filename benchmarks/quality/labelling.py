@@ -42,12 +42,12 @@ def trained(
 def simple(task: str, data: Mapping[str, Any], *, metric: str) -> list[Figure]:
     """Every simple model of the task, fitted on the training part and tested on the test part."""
     keys = {key.removeprefix("data."): value for key, value in data.items() if key.startswith("data.")}
-    reading = TASKS[task].read(DataRecipe(**keys), 0)
-    codec = TASKS[task].learn(atento.spec.TokensRecipe(), reading.train)
-    judge = next(one for one in TASKS[task].metrics(codec) if one.name == metric)
+    reading = TASKS[task].reading.read(DataRecipe(**keys), 0)
+    codec = TASKS[task].learning.learn(atento.spec.TokensRecipe(), reading.train)
+    judge = next(one for one in TASKS[task].judging.metrics(codec) if one.name == metric)
     sources, references = zip(*((one.source, one.references) for one in reading.test), strict=True)
     figures = []
-    for make in TASKS[task].baselines:
+    for make in TASKS[task].judging.baselines:
         baseline = make()
         baseline.fit(*zip(*reading.train, strict=True))
         figures.append(Figure(baseline.name, [judge.value(list(baseline.predict(sources)), references)], baseline=True))

@@ -73,7 +73,7 @@ def main() -> None:
 
 def shares_of(run: Any, questions: Any) -> Shares | None:
     """Where the words of exact captions looked; None where nothing attends."""
-    colour, kind, size, uniform = ([] for _ in range(4))
+    colour, kind, size, uniform = (list[float]() for _ in range(4))
     captions = 0
     for question in questions:
         found = run.look(question.source)
@@ -92,8 +92,9 @@ def shares_of(run: Any, questions: Any) -> Shares | None:
                 uniform.append(float(regions_in_box(shapes[at].box, found.grid, SIDE).mean()))
     if not captions:
         return Shares(0.0, 0.0, 0.0, 0.0, 0)
-    means = [float(np.mean(some)) for some in (colour, kind, [*colour, *kind, *size], uniform)]
-    return Shares(*means, captions)
+    words = [*colour, *kind, *size]
+    on_colour, on_kind, on_any, by_chance = (float(np.mean(some)) for some in (colour, kind, words, uniform))
+    return Shares(on_colour, on_kind, on_any, by_chance, captions)
 
 
 def simple(make: Callable[[], Any], reading: Any) -> Figure:

@@ -41,7 +41,7 @@ def main() -> None:
         *MODELS,
         *(ALSO_ON_CUDA if cuda else ()),
     ]
-    figures = []
+    figures: list[Figure] = []
     for name in names:
         values = []
         for seed in range(seeds):
@@ -63,11 +63,11 @@ def main() -> None:
         figures.append(Figure(name, values))
     means = {figure.model: figure.mean for figure in figures if not figure.baseline}
     ahead = max(means.values()) - means[TOWERS] if TOWERS in means else None
+    short = cuda and ahead is not None and ahead < MARGIN
     if ahead is not None:
-        said = "reached" if ahead >= MARGIN else "MISSED"
-        print(f"ahead of two towers by {ahead:.4f}; {MARGIN} are asked on a GPU: {said}")
+        print(f"ahead of two towers by {ahead:.4f}; {MARGIN} are asked on a GPU{': MISSED' if short else ''}")
     target = Target("accuracy", 0.815 if cuda else 0.76, PUBLISHED, strict=cuda)
-    settle("sick", figures, target, ahead_of_two_towers=ahead)
+    settle("sick", figures, target, missed=short, ahead_of_two_towers=ahead)
 
 
 def simple(make: Callable[[], Any], data: Any, seed: int) -> Figure:

@@ -1,8 +1,8 @@
 """Monthly sunspots, 12, 36 and 132 months ahead: python benchmarks/quality/sunspots.py FOLDER [--budget 2m].
 
 The first 70 % of the months train, the next 10 % validate, the last 20 % test; z-scores by the training part, 264
-months are read, every window counts. There is no published table: the target is ridge autoregression on the same
-windows.
+months are read, every window counts. There is no published table: the target is the ridge regression that is fitted in
+the same run, on the same windows.
 """
 
 import sys
@@ -13,22 +13,23 @@ from standing import Target, arguments
 
 LOOK_BACK = 264
 MODELS: dict[str, dict[str, Any]] = {"gru": {}, "transformer+patches": {}}
-RIDGE = {12: 0.468, 36: 0.922, 132: 1.415}
+HORIZONS = (12, 36, 132)
+RIVAL = "ridge"
 
 
 def main() -> None:
     """Every horizon."""
     options = arguments("monthly sunspots, mean squared error", budget="2m")
     ends = []
-    for horizon, most in RIDGE.items():
+    for horizon in HORIZONS:
         protocol = {
             "data.split": "70/10/20",
             "data.horizon": horizon,
             "data.look_back": LOOK_BACK,
         }
-        target = Target("mean squared error", most, f"ridge autoregression {most}", smaller_is_better=True)
-        file = options.folder / "monthly-sunspots.csv"
-        ends.append(judge(f"sunspots {horizon}", options, file, chosen(options, MODELS), protocol, target, every=False))
+        target = Target("mean squared error", 0.0, "none", smaller_is_better=True)  # the value is measured
+        file, models = options.folder / "monthly-sunspots.csv", chosen(options, MODELS)
+        ends.append(judge(f"sunspots {horizon}", options, file, models, protocol, target, every=False, rival=RIVAL))
     sys.exit(max(ends))
 
 

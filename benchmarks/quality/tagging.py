@@ -59,5 +59,7 @@ def simple(metric: Metric, run: Any) -> list[Figure]:
     """The task's baselines on the same parts."""
     reading = TAG.reading.read(run.recipe.data, run.recipe.split_seed)
     sources, references = zip(*reading.test, strict=True)
-    learned = [make().fit(*zip(*reading.train, strict=True)) for make in TAG.judging.baselines]
+    learned = [make() for make in TAG.judging.baselines]
+    for one in learned:
+        one.fit(*zip(*reading.train, strict=True))
     return [Figure(one.name, [metric.value(one.predict(sources), references)], baseline=True) for one in learned]

@@ -41,7 +41,7 @@ def outcomes(
         print("on a GPU:", ", ".join(f"{key}={value}" for key, value in on_cuda.items()))
     settings.update(parse_settings(options.set))
     names = [name.strip() for name in options.models.split(",") if name.strip()] or list(models)
-    found = []
+    found: list[Outcome] = []
     for name in names:
         for seed in range(options.seeds):
             run = atento.fit(
@@ -68,7 +68,9 @@ def simple(data: Any, seed: int) -> list[Outcome]:
     sources, targets = zip(*reading.train, strict=True)
     asked = [question.source for question in reading.test]
     references = [list(question.references) for question in reading.test]
-    fitted = [make().fit(sources, targets) for make in TRANSLATE.judging.baselines]
+    fitted = [make() for make in TRANSLATE.judging.baselines]
+    for model in fitted:
+        model.fit(sources, targets)
     return [Outcome(model.name, list(model.predict(asked)), references, baseline=True) for model in fitted]
 
 

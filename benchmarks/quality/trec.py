@@ -5,6 +5,8 @@
 A tenth of the training questions chooses the best validation.
 """
 
+from typing import Any
+
 from labelling import chosen, say_changes, simple, trained
 from standing import Figure, Target, arguments, on_gpu, settle
 
@@ -16,7 +18,7 @@ def main() -> None:
     """Train, test, say."""
     options = arguments("TREC-6, accuracy", budget="1m", seeds=5)
     cuda = on_gpu(options)
-    data = {
+    data: dict[str, Any] = {
         "data.train": str(options.folder / "TREC.train.txt"),
         "data.test": str(options.folder / "TREC.test.txt"),
         "data.split": "90/10/0",

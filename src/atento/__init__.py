@@ -21,18 +21,13 @@ if TYPE_CHECKING:
         Evaluation,
         ExplainedRecipe,
         Inspection,
+        ModuleRun,
         Run,
         Tuning,
-        backtest,
         check,
-        compare,
-        fit,
         gradient_flow,
-        inspect,
-        load,
-        recipe,
-        tune,
     )
+    from atento.python import backtest, compare, fit, inspect, load, recipe, tune
 
 __all__ = [
     "Backtest",
@@ -40,6 +35,7 @@ __all__ = [
     "Evaluation",
     "ExplainedRecipe",
     "Inspection",
+    "ModuleRun",
     "Run",
     "Tuning",
     "backtest",
@@ -52,6 +48,7 @@ __all__ = [
     "recipe",
     "tune",
 ]
+FUNCTIONS = ("backtest", "compare", "fit", "inspect", "load", "recipe", "tune")  # which take any data from Python
 PACKAGES = (
     "attention",
     "baselines",
@@ -74,6 +71,8 @@ PACKAGES = (
 
 def __getattr__(name: str) -> Any:
     """`import atento` is instant: torch is imported with the first real use."""
+    if name in FUNCTIONS:
+        return getattr(import_module("atento.python"), name)
     if name in __all__:
         return getattr(import_module("atento.api"), name)
     if name in PACKAGES:

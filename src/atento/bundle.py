@@ -15,18 +15,21 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
+from atento.baselines.state import BaselineState, restore, state_of
 from atento.errors import InputError, MachineError
 from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
+from atento.tasks.baselines import BaselineModule, with_baseline
 from atento.tasks.catalogue import TASKS
 from atento.tasks.task import Dataset, Task
 
 FORMAT = 1
+OWN_MODULE = "module"  # the task in the recipe of a module of the user's own
 WEIGHTS, RECIPE, VOCABULARY = "weights.safetensors", "recipe.toml", "vocabulary.json"
 METRICS, CARD = "metrics.json", "README.md"
 EVENTS, PREDICTIONS, MANIFEST = "events.jsonl", "predictions.jsonl", "manifest.json"
 OUTPUTS = "outputs.safetensors"  # answers that are arrays
-
+BASELINE = "baseline.json"  # what a baseline has learned, but for its arrays
 
 Json = dict[str, Any]  # an object of a JSON document
 
@@ -72,13 +75,18 @@ def write_json(path: Path, value: Any) -> None:
     write_atomically(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
 
 
-def save_bundle(folder: Path, *, weights: Mapping[str, Tensor], metrics: Mapping[str, Any], card: str) -> None:
+def save_bundle(folder: Path, *, module: nn.Module, metrics: Mapping[str, Any], card: str) -> None:
     """Complete a run's folder; the manifest comes last, so a folder with one is whole."""
+    weights = module.state_dict()
+    if isinstance(module, BaselineModule):
+        state = state_of(module.baseline)
+        write_atomically(folder / BASELINE, json.dumps(state.values).encode())
+        weights = {name: torch.from_numpy(array) for name, array in state.arrays.items()}
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     write_atomically(folder / WEIGHTS, save_tensors(plain))
     write_json(folder / METRICS, metrics)
     write_atomically(folder / CARD, card.encode())
-    names = [WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, OUTPUTS]
+    names = [WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, OUTPUTS, BASELINE]
     files = {name: digest_of(folder / name) for name in names if (folder / name).exists()}
     write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
 
@@ -99,18 +107,37 @@ def load_bundle(folder: Path) -> Bundle:
     check_manifest(folder)
     with blaming(folder, RECIPE):
         recipe = read_recipe(folder / RECIPE)
+    if recipe.task == OWN_MODULE:
+        raise InputError(
+            f"{folder} holds the weights of a module of your own, which is needed to load them.",
+            found=f"a module of type {recipe.model.name}",
+            fix=f'in Python: atento.load("{folder}", module=module)',
+        )
     if recipe.task not in TASKS:
         raise damaged(folder, RECIPE, f"task = {recipe.task!r}")
-    task = TASKS[recipe.task]
+    task = with_baseline(TASKS[recipe.task], recipe.model.name)
     with blaming(folder, VOCABULARY):
         codec = task.learning.load(read_json(folder, VOCABULARY))
     weights = read_weights(folder)
     with blaming(folder, RECIPE), torch.device("meta"):  # shapes alone: a false recipe costs no memory
         sketch = task.learning.build(recipe.model, codec)
-    require_fit(sketch, weights, where=str(folder / WEIGHTS))
+    if not isinstance(sketch, BaselineModule):
+        require_fit(sketch, weights, where=str(folder / WEIGHTS))
     module = task.learning.build(recipe.model, codec)
-    module.load_state_dict(weights)
+    if isinstance(module, BaselineModule):
+        restore_baseline(folder, module, weights)
+    else:
+        module.load_state_dict(weights)
     return Bundle(folder, task, recipe, codec, module.eval(), read_json(folder, METRICS))
+
+
+def restore_baseline(folder: Path, module: BaselineModule, weights: Mapping[str, Tensor]) -> None:
+    """Give a baseline what it had learned."""
+    if BASELINE not in read_json(folder, MANIFEST)["files"]:
+        raise damaged(folder, MANIFEST, f"{BASELINE} is not listed")
+    arrays = {name: tensor.numpy() for name, tensor in weights.items()}
+    with blaming(folder, BASELINE):
+        restore(module.baseline, BaselineState(read_json(folder, BASELINE), arrays))
 
 
 def check_manifest(folder: Path) -> None:
@@ -177,22 +204,33 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def require_fit(module: nn.Module, weights: Mapping[str, Tensor], *, where: str) -> None:
-    """The module must have exactly those names and shapes."""
+    """The module must have exactly those names, shapes and dtypes, and every number must be finite."""
     wanted = module.state_dict()
     for name, tensor in wanted.items():
         found = weights.get(name)
-        if found is None or found.shape != tensor.shape:
-            shape = "nothing" if found is None else list(found.shape)
+        if found is None or found.shape != tensor.shape or found.dtype != tensor.dtype:
+            kind = "nothing" if found is None else f"{dtype_name(found)} {list(found.shape)}"
             raise InputError(
                 f"{where}: {name} does not fit the model.",
-                found=f"{shape} where the recipe makes {list(tensor.shape)}",
+                found=f"{kind} where the recipe makes {dtype_name(tensor)} {list(tensor.shape)}",
                 fix="use the recipe the weights were trained with",
+            )
+        if found.is_floating_point() and not bool(found.isfinite().all()):
+            raise InputError(
+                f"{where}: {name} holds numbers that are not finite.",
+                found=f"{int((~found.isfinite()).sum()):,} of {found.numel():,} are NaN or infinite",
+                fix="restore the file from a copy, or train again",
             )
     extra = next((name for name in weights if name not in wanted), None)
     if extra is not None:
         raise InputError(
             f"{where}: {extra} has no place in the model.", found=extra, fix="use the recipe it was trained with"
         )
+
+
+def dtype_name(tensor: Tensor) -> str:
+    """`float32`."""
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 def damaged(folder: Path, name: str, found: str) -> InputError:

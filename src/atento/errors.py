@@ -53,18 +53,47 @@ class Interrupted(AtentoError):
         self.exit_code = 128 + signal_number
 
 
+ALSO_CALLED = {  # what other programs call it -> what it is called here
+    "attention": "transformer",
+    "bert": "transformer",
+    "classification": "classify",
+    "gpt": "transformer",
+    "gpu": "cuda",
+    "lm": "generate",
+    "mps": "cpu",
+    "ner": "tag",
+    "nli": "match",
+    "pos": "tag",
+    "regression": "estimate",
+    "sentiment": "classify",
+    "seq2seq": "translate",
+    "summarization": "translate",
+    "timeseries": "forecast",
+}
+
+
+def alike(wanted: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """The known name most like the one asked for, whatever its case, or what other programs call it; empty where none
+    is alike.
+    """
+    names = {name.lower(): name for name in known}
+    called = ALSO_CALLED.get(wanted.lower(), "")
+    close = [called] if called in names else get_close_matches(wanted.lower(), names, n=1, cutoff=cutoff)
+    return names[close[0]] if close else ""
+
+
 def nearest(wanted: str, known: Iterable[str]) -> str:
     """The known name most like the one asked for; the first one when none is alike."""
     names = list(known)
-    close = get_close_matches(wanted, names, n=1, cutoff=0.4)
-    return close[0] if close else names[0]
+    return alike(wanted, names, cutoff=0.4) or next(iter(names), "")
 
 
 def unknown_name(kind: str, wanted: str, known: Iterable[str], *, where: str = "") -> InputError:
     """The one message for a name that is not in a table of names."""
     names = list(known)
+    near = alike(wanted, names)
     return InputError(
         f"{where + ': ' if where else ''}there is no {kind} {wanted!r}.",
         found=repr(wanted),
-        fix=f"did you mean {nearest(wanted, names)!r}? There are {', '.join(names)}",
+        fix=f"did you mean {near!r}? There are {', '.join(names)}" if near else f"choose one of {', '.join(names)}",
     )

@@ -14,9 +14,12 @@ import torch
 from safetensors.numpy import save
 
 from atento.bundle import OUTPUTS, PREDICTIONS, Bundle, Json, load_bundle, write_atomically
+from atento.data.series import Past
 from atento.errors import MachineError, unknown_name
-from atento.metrics.bootstrap import evaluate_runs
+from atento.metrics.bootstrap import Interval, evaluate_runs
 from atento.spec import DecodeRecipe
+from atento.tasks.forecast.codec import SeriesCodec
+from atento.tasks.forecast.valid_time import SUMMARY, VALID_TIME, valid_time
 from atento.tasks.task import Answer, EvaluationExample, bands_of, judged
 from atento.tasks.traces import Alignment
 
@@ -66,6 +69,16 @@ class Predictor:
         recipe = decode or self.bundle.recipe.decode
         return self.bundle.task.answering.look(self.module, self.bundle.codec, source, recipe)
 
+    def valid_time(self, questions: Sequence[EvaluationExample], decode: DecodeRecipe | None) -> Interval | None:
+        """Of a forecaster of a built-in dynamical system: how long its free runs stay near the truth."""
+        if not isinstance(self.bundle.codec, SeriesCodec):
+            return None
+
+        def forecast(pasts: Sequence[Past]) -> list[Any]:
+            return [answer.judged for answer in self.answer(pasts, decode=decode)]
+
+        return valid_time(self.bundle.recipe.data.train, self.bundle.codec, questions, forecast)
+
     def examine(
         self, questions: Sequence[EvaluationExample], *, decode: DecodeRecipe | None = None
     ) -> tuple[Json, list[Judged]]:
@@ -76,13 +89,25 @@ class Predictor:
         outputs, answers = judged(task, self.module, codec, sources, decode or self.bundle.recipe.decode)
         took = time.perf_counter() - started
         references = [question.references for question in questions]
-        found = evaluate_runs(task.judging.metrics(codec), sources, [outputs], references, bands=bands_of(task, codec))
+        bands = bands_of(task, codec, self.bundle.recipe.data)
+        found = evaluate_runs(task.judging.metrics(codec), sources, [outputs], references, bands=bands)
         found["predictions_per_second"] = len(questions) / max(took, 1e-9)
         if task.judging.exposure is not None and answers is not None:
             found["exposure"] = task.judging.exposure(self.module, codec, questions, answers)
+        if task.judging.details is not None:
+            found |= task.judging.details(codec, questions, outputs, answers)
+        if (lasting := self.valid_time(questions, decode)) is not None:
+            found["metrics"] = second(found["metrics"], VALID_TIME, SUMMARY)
+            found["scores"] = second(found["scores"], VALID_TIME, lasting.to_json())
         if answers is None:
             return found, [Judged(output, str(output), None) for output in outputs]
         return found, [Judged(answer.judged, answer.text, answer.score) for answer in answers]
+
+
+def second(values: Json, key: str, value: Any) -> Json:
+    """The values with one more in the second place."""
+    (first, *rest) = values.items()
+    return dict([first, (key, value), *rest])
 
 
 def save_outputs(folder: Path, questions: Sequence[EvaluationExample], answers: Sequence[Judged]) -> list[Json]:

@@ -152,9 +152,13 @@ def test_rows_that_cannot_be_used(tmp_path):
         "r.csv:302:12: the row has 1 field where 2 are expected.",
         "r.csv:303:1: the column 'text' is empty here.",
     ]
-    task, recipe, _ = typed(found.problems[0].command)
+    task, recipe, _ = typed(found.next[0])  # so few need no key
     read = task.reading.read(recipe.data, 0)
     assert len(read.train) + len(read.valid) + len(read.test) + len(read.refused) == 702
+    assert found.problems[0].command == "" and "bad_rows" not in found.next[0]
+    found = inspect(write(tmp_path, [*rows()[:300], *[["only a text"]] * 8, *rows()[300:]]))
+    assert found.refused == 8
+    assert found.problems[0].command == found.next[0]
     assert found.next[0].endswith("--set data.bad_rows=skip")
 
 

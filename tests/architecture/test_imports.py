@@ -8,6 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "atento"
 
 LEVELS = [
+    {"python"},
     {"cli", "estimators"},
     {"api"},
     {"training", "predictor", "views", "checks", "tuning"},
@@ -19,7 +20,7 @@ LEVELS = [
     {"attention", "recurrent"},
     {"layers", "metrics"},
     {"spec"},
-    {"errors", "lines", "version"},
+    {"errors", "lines", "reprs", "version"},
 ]
 HEIGHT = {part: len(LEVELS) - level for level, parts in enumerate(LEVELS) for part in parts}
 ENTRANCES = {"__init__", "__main__"}  # the package's own doors may open on anything
@@ -36,6 +37,7 @@ ROOMS = {
         "sources",
         "columns",
         "tables",
+        "numbers",
         "text",
         "files",
         ".",

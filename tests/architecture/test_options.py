@@ -8,18 +8,18 @@ import typer.main
 from atento.cli.app import app
 
 FROZEN = {
-    "compare": "--models --task --set --seed --seeds --budget --device --out --resume --json",
-    "train": "--model --task --set --seed --budget --device --out --resume --from --json",
-    "tune": "--model --task --set --seed --budget --device --out --resume --json",
-    "backtest": "--models --origins --refit --set --seed --budget --device --out --json",
+    "compare": "--models --task --set --seed --seeds --budget --device --out --resume --text --target --quiet --json",
+    "train": "--model --task --set --seed --budget --device --out --resume --from --text --target --quiet --json",
+    "tune": "--model --task --set --seed --budget --device --out --resume --text --target --quiet --json",
+    "backtest": "--models --origins --refit --set --seed --budget --device --out --quiet --json",
     "evaluate": "--set --device --out --json",
-    "predict": "--set --device --out --json",
+    "predict": "--set --device --out --proba --json",
     "try": "--device",
     "look": "--what --device --out --json",
     "check": "--json",
     "report": "--out --json",
-    "inspect": "--json",
-    "recipe": "--model --task --set --budget --device --all --json",
+    "inspect": "--task --set --json",
+    "recipe": "--model --task --set --budget --device --text --target --all --json",
     "runs": "--json",
     "data": "--count --json",
     "models": "--json",
@@ -43,6 +43,18 @@ def test_shared_options_mean_the_same_everywhere():
     for command in typer.main.get_command(app).commands.values():
         for parameter in command.params:
             for name in parameter.opts:
-                if name in ("--seed", "--budget", "--out", "--set", "--json", "--device", "--task", "--resume"):
+                if name in (
+                    "--seed",
+                    "--budget",
+                    "--out",
+                    "--set",
+                    "--json",
+                    "--device",
+                    "--task",
+                    "--resume",
+                    "--quiet",
+                    "--text",
+                    "--target",
+                ):
                     meanings.setdefault(name, set()).add(parameter.help)
     assert {name: len(helps) for name, helps in meanings.items()} == dict.fromkeys(meanings, 1)

@@ -2,13 +2,16 @@
 
 import re
 import shlex
-from itertools import pairwise
+import subprocess
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import typer.main
 
 from atento.cli.app import app
+from atento.cli.usage import UsageError
 from atento.spec import keys
+from atento.tasks.catalogue import TASKS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -48,6 +51,44 @@ def test_an_unknown_command_option_or_key_is_seen():
     assert unknown_words(shlex.split("train numbers --set model.hiden=3 --set model.hidden=3")) == ["model.hiden=3"]
 
 
+def pasted_lines(text: str) -> list[str]:
+    """Lines of blocks of code that a reader pastes into a shell: those that begin with a program's name."""
+    blocks = "\n".join(re.findall(r"```(?:\w*)\n(.*?)```", text, flags=re.DOTALL))
+    return re.findall(r"^(?:atento|make|pip|uv|python3?|source) .*$", blocks.replace("\\\n", " "), flags=re.MULTILINE)
+
+
+def refused(line: str) -> str:
+    """Why the program does not take a line as it stands; empty where it does."""
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        return str(error)
+    for each in (
+        list(part) for joint, part in groupby(words, key=lambda word: word in ("&&", "|", ";", ">")) if not joint
+    ):
+        if each[0] != "atento" or each[1].startswith("-"):
+            continue
+        try:
+            COMMANDS[each[1]].make_context(each[1], each[2:])
+        except UsageError as error:
+            return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def test_shown_commands_can_be_pasted():
+    lines = [(page, line) for page, text in TEXTS.items() for line in pasted_lines(text)]
+    assert not [(page, line, why) for page, line in lines if (why := refused(line))]
+    script = "\n".join(line for _, line in lines)
+    done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+def test_prose_behind_a_command_is_seen():
+    assert "extra argument" in refused("atento compare reviews.csv     every family beside four simple models")
+    assert not refused("atento compare reviews.csv     # every family beside four simple models")
+    assert "Missing" in refused("atento train numbers && atento look")
+
+
 def test_shown_make_targets_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     shown = {page: set(re.findall(r"(?:^|`)make ([a-z]+)", text, flags=re.MULTILINE)) for page, text in TEXTS.items()}
@@ -72,10 +113,21 @@ def test_links_and_named_files_exist():
     assert not [(page, name) for page, name in named if not (ROOT / name).exists()]
 
 
-def test_readme_shows_the_two_commands_and_a_picture():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "make demo" in text and "make test" in text
-    assert re.search(r"!\[[^\]]+\]\(docs/images/[\w-]+\.png\)", text)
+def test_readme_begins_with_the_way_in():
+    """First how to install, then one command; a package index shows no picture of a relative path."""
+    text = TEXTS["README.md"]
+    first = [line.partition(" #")[0].rstrip() for line in pasted_lines(text)]
+    assert first[:2] == ["python -m venv .venv".replace("python", "python3"), "source .venv/bin/activate"]
+    assert "pip install ." in first and "uv pip install ." in first
+    assert first.index("atento compare numbers") < 12 and "make demo" in text and "make test" in text
+    assert not re.search(r"!\[[^\]]*\]\((?!https://)", text)
+
+
+def test_readme_counts_the_models_right():
+    task = TASKS["translate"]
+    words = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    trained, simple = words[len(task.defaults.models)], words[len(task.judging.baselines)]
+    assert re.search(f"{trained} models learn .* beside {simple} simple baselines", TEXTS["README.md"])
 
 
 def test_readme_python_runs(trained_run, monkeypatch):

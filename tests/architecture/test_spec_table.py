@@ -1,5 +1,6 @@
 """`make spec` fails while a row has no proof, and lets only planned groups wait."""
 
+import ast
 import importlib.util
 import json
 from pathlib import Path
@@ -68,3 +69,14 @@ def test_results_older_than_the_sources_prove_nothing(table):
 def test_a_row_that_the_page_does_not_know_is_named(table, capsys):
     assert table({"a": (["A01", "A02", "Q77"], "passed")}) == 2
     assert "Q77" in capsys.readouterr().out
+
+
+def test_marks_are_on_tests_alone():
+    """A mark on a function that only helps proves nothing, and nobody would see it."""
+    helpers = []
+    for file in (ROOT / "tests").rglob("*.py"):
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and not function.name.startswith("test"):
+                marks = [ast.unparse(one) for one in function.decorator_list]
+                helpers += [f"{file.name}: {function.name}" for mark in marks if mark.startswith("pytest.mark.spec")]
+    assert helpers == []

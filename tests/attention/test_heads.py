@@ -34,6 +34,16 @@ def standard(heads=HEADS, extent=None, **options):
     return MultiHead(SIZE, heads, Attention(ScaledDot(), Softmax(), extent or Everything()), **options)
 
 
+def test_one_argument_is_self_attention():
+    """So that it stands in a Sequential."""
+    torch.manual_seed(0)
+    layer, values = standard(), torch.randn(BATCH, QUERIES, SIZE)
+    valid = torch.arange(QUERIES) < torch.tensor([[QUERIES], [2]])
+    assert torch.equal(layer(values), layer(values, values))
+    assert torch.equal(layer(values, valid=valid), layer(values, values, valid=valid))
+    assert torch.equal(nn.Sequential(nn.Identity(), layer)(values), layer(values, values))
+
+
 def shaken(module):
     """Biases start at zero: give every parameter a value of its own."""
     with torch.no_grad():

@@ -252,7 +252,7 @@ def test_overlap_and_a_denial_that_no_list_holds_are_learned():
     asked, truth = some_pairs(100, seed=1)
     answers = model.predict(asked)
     assert sum(answer == label for answer, label in zip(answers, truth, strict=True)) >= 98
-    weights = dict(zip(model.model.classes_, model.model.coef_, strict=True))["no"]
+    weights = dict(zip(model.model.classes, model.model.weights, strict=True))["no"]
     second_only = weights[9 + len(model.words) :]
     assert list(model.words)[second_only.argmax()] == "nox"
     assert second_only.max() > 0.5

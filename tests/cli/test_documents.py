@@ -57,7 +57,7 @@ def test_predict(atento_command, small, tiny_pairs, tmp_path):
     assert done.code == 0, done.err
     rows = done.document["rows"]
     assert len(rows) == 240
-    assert set(rows[0]) == {"1", "2", "prediction", "score"}
+    assert set(rows[0]) == {"1", "2", "prediction", "log_probability"}
 
 
 @pytest.mark.parametrize("what", ["attention", "steps"])

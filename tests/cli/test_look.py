@@ -40,4 +40,4 @@ def test_one_document_for_machines(atento_command, trained_run, tmp_path):
 def test_a_name_that_says_no_kind_is_refused_first(atento_command, trained_run, tmp_path):
     done = atento_command.here("look", trained_run.folder, "--what", "gradients", "--out", "a.docx", cwd=tmp_path)
     assert done.code == 2
-    assert ".html, .png, .svg, .pdf, .json" in done.err
+    assert ".html or .png or .svg or .pdf or .json" in done.err and "fix:   --out a.html\n" in done.err

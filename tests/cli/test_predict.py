@@ -46,7 +46,7 @@ def test_columns_are_kept_and_files_read_back(atento_command, trained_run, answe
     assert done.code == 0, done.err
     assert done.out == f"7 predictions written to {out.name}\n"
     rows = read_back(out)
-    assert all(float(row.pop("score")) <= 0 for row in rows)
+    assert all(float(row.pop("log_probability")) <= 0 for row in rows)
     assert rows == [
         {"id": f"{n:05d}", "source": german(n), "prediction": f"a, {n}", "prediction_2": answer}
         for n, answer in zip(NUMBERS, answers, strict=True)
@@ -57,7 +57,7 @@ def test_without_out_it_is_csv_on_standard_output(atento_command, trained_run, a
     done = atento_command.run("predict", trained_run.folder, asked.name, cwd=tmp_path)
     rows = list(csv.DictReader(done.out.splitlines()))
     assert [row["prediction_2"] for row in rows] == answers
-    assert list(rows[0]) == ["id", "source", "prediction", "prediction_2", "score"]
+    assert list(rows[0]) == ["id", "source", "prediction", "prediction_2", "log_probability"]
 
 
 def test_lines_from_standard_input(atento_command, trained_run, tmp_path):
@@ -68,7 +68,8 @@ def test_lines_from_standard_input(atento_command, trained_run, tmp_path):
     done = atento_command.run("predict", trained_run.folder, "-", "--json", cwd=tmp_path, stdin=tmp_path / "typed")
     assert [row["prediction"] for row in done.document["rows"]] == said
     done = atento_command.run("predict", trained_run.folder, "-", cwd=tmp_path)
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out) == (2, "")
+    assert "no line on standard input" in done.err
 
 
 def test_standard_input_that_is_no_utf_8(atento_command, trained_run, tmp_path):
@@ -89,7 +90,7 @@ def test_a_built_in_name_where_a_file_may_stand(atento_command, trained_run, sma
     assert done.document["scores"] == trained_run.metrics["scores"]
     done = atento_command.run("predict", small[0], "numbers", "--json", cwd=tmp_path)
     rows = done.document["rows"]
-    assert [set(row) for row in rows] == [{"source", "target", "prediction", "score"}] * 2000
+    assert [set(row) for row in rows] == [{"source", "target", "prediction", "log_probability"}] * 2000
     assert (
         rows[0]["source"]
         == json.loads((trained_run.folder / "predictions.jsonl").read_text().splitlines()[0])["source"]
@@ -105,16 +106,16 @@ def test_an_existing_file_beats_a_built_in_name(atento_command, trained_run, tmp
 def test_refused_rows_are_listed_not_lost(atento_command, trained_run, tmp_path):
     (tmp_path / "pairs.csv").write_text("source,target\neins,one\n,two\nzwei,two\ndrei\n")
     for command in ("predict", "evaluate"):
-        stopped = atento_command.run(command, trained_run.folder, "pairs.csv", cwd=tmp_path)
+        stop, skip = ("--set", "data.bad_rows=stop"), ("--set", "data.bad_rows=skip")
+        stopped = atento_command.run(command, trained_run.folder, "pairs.csv", *stop, cwd=tmp_path)
         assert stopped.code == 2
         assert "pairs.csv:3:1" in stopped.err
-        skip = ("--set", "data.bad_rows=skip")
         done = atento_command.run(command, trained_run.folder, "pairs.csv", *skip, "--json", cwd=tmp_path)
         assert done.code == 0, done.err
         assert [text.split(": ")[0] for text in done.document["refused"]] == ["pairs.csv:3:1", "pairs.csv:5:5"]
         done = atento_command.run(command, trained_run.folder, "pairs.csv", *skip, cwd=tmp_path)
-        assert "left out pairs.csv:3:1" in done.err
-        assert "left out pairs.csv:5:5" in done.err
+        for place in ("pairs.csv:3:1", "pairs.csv:5:5"):
+            assert f"{'not answered:' if command == 'predict' else 'left out'} {place}" in done.err
 
 
 def test_the_columns_a_run_was_trained_on_are_used_again(atento_command, small_words, tmp_path):
@@ -129,24 +130,26 @@ def test_the_columns_a_run_was_trained_on_are_used_again(atento_command, small_w
     done = atento_command.run("evaluate", "r", "pairs.csv", "--json", cwd=tmp_path)
     assert max(band["to"] for band in done.document["lengths"]) == max(len(english(n)) for n in range(60))
     (tmp_path / "other.csv").write_text("x,y\nwort one,word one\nwort two,word two\n")
-    assert atento_command.run("evaluate", "r", "other.csv", cwd=tmp_path).code == 0
+    refused = atento_command.run("evaluate", "r", "other.csv", cwd=tmp_path)
+    assert refused.code == 2
+    assert "there is no column 'en', which the model was trained on" in refused.err
 
 
 @pytest.mark.parametrize(
     "words, expected",
     [
         (("predict", "RUN", "f.tsv", "--out", "a.xlsx"), ("--out a.xlsx", "'.xlsx'", ".csv")),
-        (("predict", "RUN", "f.tsv", "--out", "no/a.csv"), ("--out no/a.csv", "make the folder")),
+        (("predict", "RUN", "f.tsv", "--out", "no/a.csv"), ("--out no/a.csv", "mkdir -p no")),
         (("predict", "RUN", "f.tsv", "--set", "model.hidden=8"), ("model.hidden", "only data.* and decode.*")),
         (("predict", "RUN", "f.tsv", "--set", "decode.beam=0"), ("decode.beam", "at least 1")),
         (("predict", "RUN", "f.tsv", "--set", "data.source=gone"), ("no column 'gone'", "data.source=")),
         (("predict", "RUN", "none.tsv"), ("no file none.tsv", "f.tsv?")),
-        (("look", "RUN", "eins", "--out", "a.docx"), ("--out a.docx", ".html, .png")),
-        (("look", "RUN", "eins", "--out", "no/a.html"), ("--out no/a.html", "make the folder")),
+        (("look", "RUN", "eins", "--out", "a.docx"), ("--out a.docx", ".html or .png")),
+        (("look", "RUN", "eins", "--out", "no/a.html"), ("--out no/a.html", "mkdir -p no")),
         (("look", "RUN", "eins", "--what", "steps", "--out", "a.png"), ("--out a.png", ".json")),
         (("look", "RUN", "eins", "--what", "dreams"), ("--what", "attention")),
-        (("evaluate", "RUN", "f.tsv", "--out", "no/a.json"), ("no/a.json", "make the folder")),
-        (("report", "RUN", "--out", "no/a.html"), ("no/a.html", "make the folder")),
+        (("evaluate", "RUN", "f.tsv", "--out", "no/a.json"), ("no/a.json", "mkdir -p no")),
+        (("report", "RUN", "--out", "no/a.html"), ("no/a.html", "mkdir -p no")),
     ],
 )
 def test_what_cannot_be_asked_for(atento_command, processes, trained_run, tmp_path, words, expected):
@@ -234,4 +237,4 @@ def test_what_is_lost_without_a_teacher_is_said(atento_command, trained_run, tmp
     done = atento_command.run("evaluate", trained_run.folder, "f.tsv", "--json", cwd=tmp_path)
     assert set(done.document["exposure"]) == {"forced", "free"}
     shown = atento_command.run("evaluate", trained_run.folder, "f.tsv", cwd=tmp_path)
-    assert "of tokens right after the true ones" in shown.out
+    assert "token accuracy: teacher forcing" in shown.out

@@ -1,15 +1,19 @@
 """What a person sees: help without torch, progress in a terminal and elsewhere, a conversation."""
 
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
+from rich.cells import cell_len
 
 COMMANDS = (
     "compare", "train", "evaluate", "predict", "try", "look", "report",
@@ -47,15 +51,16 @@ def test_plain_lines_where_there_is_no_terminal(atento_command, tiny_pairs, smal
         re.fullmatch(r" 50% step 3 · loss \d\.\d+ · exact \d\.\d+ · \w+ \d\.\d+ · .* examples/s · \d+ s left", line)
         for line in lines
     )
-    assert re.fullmatch(r"100% step 6 · loss .* · ended: its limit was reached", lines[-1])
+    assert re.fullmatch(r"100% step 6 · loss .* · stopped: all 6 steps taken", lines[-1])
     assert not done.out.count("\x1b")
 
 
 class Terminal:
     """A pseudo-terminal: what was written to it, and a way to type."""
 
-    def __init__(self):
+    def __init__(self, columns=120):
         self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self.name = os.ttyname(theirs)
         self.theirs = theirs
         self.seen = ""
@@ -84,11 +89,29 @@ def terminal():
 def test_a_live_display_in_a_terminal(atento_command, terminal, tiny_pairs, small_words, tmp_path):
     arguments = ("train", tiny_pairs, "--model", "gru", *small_words, "--out", "r")
     child = atento_command.start(*arguments, cwd=tmp_path, terminal=terminal.name, env={"TERM": "xterm"})
-    terminal.read_until("its limit was reached")
+    terminal.read_until("all 6 steps taken")
     assert child.wait().code == 0
     assert "\x1b[" in terminal.seen, "a live display moves the cursor"
     assert "learning" in terminal.seen
     assert "loss" in terminal.seen
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("words", [("schema",), ("parts",), ("data",), ("compare", "numbers", "--modls", "rnn")])
+def test_nothing_is_wider_than_the_terminal(columns, words, tmp_path):
+    """All but the line of a command, which is copied as a whole."""
+    terminal = Terminal(columns)
+    env = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"TERM": "xterm"}
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.theirs)
+    child = subprocess.Popen([sys.executable, "-m", "atento", *words], cwd=tmp_path, env=env, **streams)
+    while child.poll() is None or select.select([terminal.ours], [], [], 0.1)[0]:
+        if select.select([terminal.ours], [], [], 0.1)[0]:
+            terminal.seen += os.read(terminal.ours, 65536).decode("utf-8", "replace")
+    terminal.close()
+    lines = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.seen).replace("\r", "").split("\n")
+    assert len(lines) > 2
+    assert not [line for line in lines if cell_len(line) > columns and "atento " not in line]
+    assert words != ("schema",) or columns == 120 or f"not shown in {columns} columns: " in terminal.seen
 
 
 def test_a_conversation_by_standard_input(atento_command, trained_run, tmp_path):

@@ -51,7 +51,7 @@ def test_heads():
     heads = MultiHead(6, 3, Attention(Dot(), Softmax(), Everything()), source_size=SIZE)
     with pytest.raises(InputError, match="query is of another width"):
         heads(items(QUERIES, 5), items(KEYS))
-    with pytest.raises(InputError, match="source is of another width"):
+    with pytest.raises(InputError, match=r"source must have the shape \(\.\.\., T, 7\)"):
         heads(items(QUERIES, 6), items(KEYS, 5))
     with pytest.raises(InputError, match="heads must divide size"):
         MultiHead(7, 3, Attention(Dot(), Softmax(), Everything()))

@@ -152,7 +152,7 @@ def test_answers_are_measured(case):
     references = [tuple(label for label in some if label or case.output is not SeveralLabels) for some in references]
     for metric in case.task.judging.metrics(case.codec):
         value = metric.for_sources(case.sources).value([answer.judged for answer in answers], references)
-        assert math.isfinite(value), metric.name
+        assert math.isfinite(value) or metric.name == "unseen_accuracy", metric.name  # no word here is unseen
     for answer, some in zip(answers, references, strict=True):
         assert case.task.judging.error(case.codec, answer.judged, some) >= 0
         assert case.task.judging.target(some) == (case.pairs[references.index(some)][1])

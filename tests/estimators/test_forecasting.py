@@ -90,3 +90,18 @@ def test_rows_that_are_no_series():
         ForecasterEstimator().fit(np.zeros((2, 3, 4)))
     with pytest.raises(InputError, match="no rows"):
         ForecasterEstimator().fit(pandas.DataFrame({"unique_id": [], "ds": [], "y": []}))
+
+
+def test_the_times_of_an_index_count():
+    days = pandas.date_range("2024-01-01", periods=60, freq="D")
+    series = pandas.Series(np.sin(np.arange(60) / 3), index=days)
+    quick = ForecasterEstimator("linear", horizon=3, look_back=6, steps=2, settings=QUICK)
+    assert quick.fit(series).predict().index.tolist() == list(pandas.date_range("2024-03-01", periods=3, freq="D"))
+    for spoiled, problem in (
+        (series[::-1], "earlier than"),
+        (pandas.concat([series, series[-1:]]), "same timestamp"),
+        (series.drop(days[30]), "1 row is missing"),
+    ):
+        with pytest.raises(InputError, match=rf"X, row \d+: .*{problem}") as caught:
+            quick.fit(spoiled)
+        assert "settings={" in caught.value.fix

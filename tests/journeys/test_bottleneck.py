@@ -66,7 +66,7 @@ def test_what_is_lost_without_a_teacher_stands_in_the_report(board):
             continue
         forced, free = row.exposure["forced"], row.exposure["free"]
         assert 0 < free["tokens"] <= forced["tokens"] <= 1
-        line = f"{forced['tokens']:.3f} of tokens right after the true ones, {free['tokens']:.3f} after its own"
+        line = f"token accuracy: teacher forcing {forced['tokens']:.3f}, free running {free['tokens']:.3f}"
         assert line in text
     lost = {
         row.model: row.exposure["forced"]["tokens"] - row.exposure["free"]["tokens"]

@@ -61,7 +61,7 @@ def test_the_same_commands_work(atento_command, table, run, tmp_path):
     done = atento_command.run("predict", run, table.parent / "pictures", "--out", "answers.csv", cwd=tmp_path)
     assert done.code == 0, done.err
     rows = list(csv.DictReader((tmp_path / "answers.csv").read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["image", "prediction", "score"]
+    assert list(rows[0]) == ["image", "prediction", "log_probability"]
     assert len(rows) == 60
     picture = table.parent / "pictures" / "7.png"
     looked = atento_command.run("look", run, picture, "--json", cwd=tmp_path).document

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import atento
-from atento.api.compare import bound
+from atento.api.contest import bound
 from atento.bundle import read_json
 from atento.errors import InputError, RunError
 from atento.spec import Recipe
@@ -121,12 +121,35 @@ def test_the_board_is_kept_and_read_again(atento_command, compared):
     assert best.recipe.model.name == max(trained, key=lambda row: row["value"])["model"]
     assert len(best.predict(["abcd", "dcba"])) == 2
 
-    (entry,) = atento_command.run("runs", ".", "--json", cwd=place).document["runs"]
+    entry, *inside = atento_command.run("runs", ".", "--json", cwd=place).document["runs"]
     assert (entry["kind"], entry["state"], entry["model"]) == ("comparison", "finished", kept["winner"])
+    assert {one["model"] for one in inside if one["state"] == "finished"} == {
+        row["model"] for row in kept["rows"] if not row["failed"]
+    }
     (place / "board" / "report.html").unlink()
     drawn = atento_command.run("report", "board", "--json", cwd=place)
     assert drawn.document == {"report": "board/report.html"}
     assert (place / "board" / "report.html").read_text().startswith("<!")
+
+
+def test_its_folder_stands_for_its_best_model_and_every_baseline_is_a_run(atento_command, compared):
+    place, done = compared
+    winner = done.document["winner"]
+    (file,) = {atento.load(place / "board").recipe.data.train}
+    for command in (
+        ("predict", "board", file),
+        ("evaluate", "board", file),
+        ("look", "board", "abcd"),
+        ("check", "board"),
+    ):
+        told = atento_command.run(*command, cwd=place)
+        assert told.code == 0, told.err
+        assert f"board is a comparison: {winner} is taken, its best model" in told.err
+    assert atento.load(place / "board").recipe.model.name == winner
+    for row in done.document["rows"][:2]:
+        run = atento.load(place / "board" / row["folder"])
+        assert run.recipe.model.name == row["model"] and run.metrics["scores"]["exact"][0] == row["value"]
+        assert run.check() and len(run.predict(["abcd", "dcba"])) == 2
 
 
 def test_a_finished_comparison_is_neither_mixed_nor_written_over(atento_command, processes, compared, tiny_pairs):

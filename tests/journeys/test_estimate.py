@@ -84,5 +84,7 @@ def test_the_smaller_error_wins_a_comparison(atento_command, tmp_path):
     assert {row["model"] for row in board["rows"]} == {"mean", "linear", "rnn", "gru+additive"}
     values = {row["model"]: row["value"] for row in board["rows"]}
     assert values[board["winner"]] == min(values.values())
-    ranks = [line.split()[0] for line in done.out.splitlines()[1:5]]
+    lines = [line.split() for line in done.out.splitlines() if line.strip()]
+    first = next(at for at, words in enumerate(lines) if words[0] == "model") + 1
+    ranks = [words[0] for words in lines[first : first + 4]]
     assert ranks == sorted(values, key=values.get)

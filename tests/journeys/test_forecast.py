@@ -145,7 +145,7 @@ def test_training_that_does_not_help_leaves_the_closed_form(stays, shops, tmp_pa
     settings |= {"data.future_covariates": "promo", "train.lr": 5.0 if stays else 2e-2}
     run = atento.fit(shops, task="forecast", model="linear", settings=settings, out=tmp_path / "run")
     assert (run.metrics["best_step"] == 0) is stays
-    assert any("it stays as it began" in note for note in run.metrics["data"]["notes"]) is stays
+    assert any("did not improve on the ridge solution" in note for note in run.metrics["data"]["notes"]) is stays
     assert run.metrics["curve"][0]["step"] == 0
 
 
@@ -171,7 +171,7 @@ def test_backtest_rolls_over_the_last_part(shops, tmp_path, command):
     said = command(
         "backtest", shops, "--models", "linear", "--origins", "2", *quick, *frame, "--out", tmp_path / "back"
     )
-    assert "origin 2" in said and "ridge" in said and "trained once" in said
+    assert "origin" in said and "ridge" in said and "trained once" in said
     settings = {**QUICK, "train.steps": 20, "data.horizon": 7, "data.look_back": 14, "data.future_covariates": "promo"}
     found = atento.backtest(shops, models=["linear"], origins=2, refit=True, out=tmp_path / "anew", settings=settings)
     once = json.loads((tmp_path / "back" / "backtest.json").read_text(encoding="utf-8"))

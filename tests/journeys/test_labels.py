@@ -64,6 +64,9 @@ def test_one_label_a_text_through_the_same_commands(atento_command, films, runs,
     assert {row["prediction"] for row in rows} <= {"good", "bad"}
     right = sum(row["prediction"] == row["opinion"] for row in rows) / len(rows)
     assert right == pytest.approx(found["scores"]["accuracy"][0], abs=1e-6)
+    counts = found["class_report"]["confusion"]["counts"]
+    assert sum(map(sum, counts)) == 120 and sum(counts[at][at] for at in range(2)) == round(120 * right)
+    assert 0 <= found["class_report"]["calibration"]["error"] <= 1
     looked = atento_command.run("look", run, "It was great. I saw it!", "--json", cwd=tmp_path).document
     assert looked["source"].count("¶") == 1
     assert len(looked["weights"]) == 2, "words in their sentence, and sentences"
@@ -71,6 +74,31 @@ def test_one_label_a_text_through_the_same_commands(atento_command, films, runs,
     assert [step["title"] for step in steps] == ["tokens", "states", "weights", "summary", "outputs", "probabilities"]
     assert atento_command.run("check", run, cwd=tmp_path).code == 0
     assert atento_command.run("report", run, "--out", "page.html", cwd=tmp_path).code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Confusion matrix" in page and "expected calibration error" in page
+
+
+def test_probabilities_classes_and_labels_of_another_file(atento_command, films, runs, tmp_path):
+    """--proba has a column for each label; what was never seen in training is told, and refused where it is all."""
+    run, lines = runs / "film", films.read_text(encoding="utf-8").split("\n")
+    done = atento_command.here("predict", run, films, "--proba", "--out", "p.csv", cwd=tmp_path)
+    assert done.code == 0, done.err
+    for row in csv.DictReader((tmp_path / "p.csv").read_text(encoding="utf-8").splitlines()):
+        both = {label: float(row[f"proba_{label}"]) for label in ("good", "bad")}
+        assert sum(both.values()) == pytest.approx(1, abs=1e-5)
+        assert float(row["probability"]) == max(both.values()) == both[row["prediction"]]
+    (tmp_path / "some.csv").write_text("\n".join([*lines[:9], lines[9].rpartition(",")[0] + ",odd"]) + "\n")
+    done = atento_command.here("evaluate", run, "some.csv", cwd=tmp_path)
+    assert "1 label in some.csv was never seen in training: 'odd'" in done.err.replace("\n", " ")
+    assert "Confusion matrix" in done.out and "support" in done.out
+    shouted = [lines[0], *(f"{before},{label.upper()}" for before, _, label in (x.rpartition(",") for x in lines[1:9]))]
+    (tmp_path / "case.csv").write_text("\n".join(shouted) + "\n")
+    done = atento_command.here("evaluate", run, "case.csv", cwd=tmp_path)
+    assert done.code == 2 and "case or spaces alone" in done.err.replace("\n", " "), done.err
+    (tmp_path / "bare.csv").write_text("review,year\nIt was great,1999\n")
+    done = atento_command.here("evaluate", run, "bare.csv", cwd=tmp_path)
+    assert done.code == 2 and "there is no column 'opinion'" in done.err
+    assert atento_command.here("predict", run, "bare.csv", cwd=tmp_path).out.startswith("review,year,prediction,prob")
 
 
 @pytest.mark.spec("K03")

@@ -52,7 +52,7 @@ def test_the_same_commands_work(atento_command, archive, run, tmp_path):
     done = atento_command.run("predict", run, archive / "Slopes_TEST.ts", "--out", "answers.csv", cwd=tmp_path)
     assert done.code == 0, done.err
     rows = list(csv.DictReader((tmp_path / "answers.csv").read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["sequence", "label", "prediction", "score"]
+    assert list(rows[0]) == ["sequence", "label", "prediction", "probability"]
     assert {row["prediction"] for row in rows} <= {"rise", "fall"}
     looked = atento_command.run("look", run, "1,0 2,1 3,1", "--json", cwd=tmp_path).document
     assert sum(looked["weights"][0][0][0]) == pytest.approx(1, abs=0.01)
@@ -89,7 +89,7 @@ def test_missing_numbers_stop_with_their_place_and_the_flag(atento_command, arch
 @pytest.mark.spec("K13")
 def test_frames_become_text(atento_command, tmp_path):
     generator = random.Random(0)
-    tunes = [tune(generator, lambda: generator.randint(2, 4)) for _ in range(60)]
+    tunes = [tune(generator, generator.randint(2, 4)) for _ in range(60)]
     (tmp_path / "tunes.csv").write_text("frames,notes\n" + "".join(f'"{source}",{text}\n' for source, text in tunes))
     done = atento_command.run("train", "tunes.csv", "--model", "gru+dot", *SMALL, "--out", "run", cwd=tmp_path)
     assert done.code == 0, done.err

@@ -67,7 +67,7 @@ def test_text_and_files_are_answered(atento_command, conll, run, tmp_path):
         assert all(row[2] in ("O", "B-name", "I-name") for row in rows)
     done = atento_command.run("predict", run, conll, "--out", "said.csv", cwd=tmp_path)
     rows = list(csv.DictReader((tmp_path / "said.csv").read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["words", "tags", "prediction", "score"]
+    assert list(rows[0]) == ["words", "tags", "prediction", "log_probability"]
     assert len(rows[0]["prediction"].split()) == 3
 
 

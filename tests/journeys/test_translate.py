@@ -6,6 +6,7 @@ import random
 import pytest
 
 import atento
+from atento.data.builtin.numbers import LANGUAGES
 
 LITTLE = ["the", "a", "of", "in", "very", "and"]
 THINGS = ["dog", "river", "stone", "house", "bread", "night", "song", "green", "old", "wind", "cook", "runs"]
@@ -79,3 +80,15 @@ def test_a_file_of_words_and_features_is_predicted(inflected, tmp_path, atento_c
     done = atento_command.run("predict", str(inflected.folder), str(file), *said, cwd=tmp_path)
     assert done.code == 0, done.err
     assert [row["prediction"] for row in done.document["rows"]] == ["unbalens", "balen"]
+
+
+def test_small_numbers_are_read_too(trained_run):
+    """What people type first: numbers of few digits are as frequent in training as long ones."""
+    words = [LANGUAGES["de"](number) for number in range(100)]
+    expected = [LANGUAGES["en"](number) for number in range(100)]
+    answers = trained_run.predict(words)
+    assert (answers[2], answers[12]) == ("two", "twelve")
+    assert sum(answer == right for answer, right in zip(answers, expected, strict=True)) >= 97
+    assert [(band["label"], band["by"]) for band in trained_run.metrics["lengths"]] == [
+        (digits, "digits") for digits in "23456"
+    ]

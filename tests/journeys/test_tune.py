@@ -36,6 +36,7 @@ def tuned(tiny_pairs, tmp_path_factory, given):
     return found, events
 
 
+@pytest.mark.spec("X04")
 def test_the_best_recipe_is_trained_beside_the_default(tuned):
     found, events = tuned
     assert sum(event["event"] == "trial" for event in events) == len(found.trials) == 4
@@ -50,6 +51,7 @@ def test_the_best_recipe_is_trained_beside_the_default(tuned):
     assert isinstance(found.tied, bool)
 
 
+@pytest.mark.spec("X04")
 def test_only_the_two_final_runs_saw_the_test_part(tuned, given):
     found, _ = tuned
     assert len(given) == len(found.trials)

@@ -107,16 +107,18 @@ def padded_sequences():
 
 
 @pytest.mark.spec("L05")
-def test_a_sequence_loss_is_summed_over_time_and_averaged_over_sequences():
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_a_sequence_loss_is_summed_over_time_and_averaged_over_sequences(smoothing):
     logits, targets, valid = padded_sequences()
+    smooth = (1 - smoothing) * functional.one_hot(targets, CLASSES) + smoothing / CLASSES  # what each class should get
     expected = [
-        sum(-logits[row, at].log_softmax(-1)[targets[row, at]].item() for at in range(length))
+        sum(-(logits[row, at].log_softmax(-1) * smooth[row, at]).sum().item() for at in range(length))
         for row, length in enumerate([11, 2, 5])
     ]
-    loss = sequence_cross_entropy(logits, targets, valid=valid)
+    loss = sequence_cross_entropy(logits, targets, valid=valid, smoothing=smoothing)
     assert loss.items == SEQUENCES
     assert loss.mean.item() == pytest.approx(sum(expected) / SEQUENCES, rel=1e-13)
-    tokens = token_cross_entropy(logits[valid], targets[valid])
+    tokens = token_cross_entropy(logits[valid], targets[valid], smoothing=smoothing)
     assert tokens.mean.item() == pytest.approx(sum(expected) / 18, rel=1e-13)  # a long sequence weighs more
 
 

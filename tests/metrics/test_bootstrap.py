@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from atento.metrics import CHRF2, EXACT_MATCH, bootstrap_interval, tied
-from atento.metrics.bootstrap import evaluate_runs, length_bands
+from atento.metrics.bootstrap import evaluate_runs, length_bands, size_bands
 
 SOURCES = ["a", "bb", "ccc", "dddd"]
 OUTPUTS = ["one", "two", "three", "five"]
@@ -23,6 +23,18 @@ def test_every_metric_and_the_first_against_length():
         band.to_json() for band in length_bands(EXACT_MATCH, SOURCES, [OUTPUTS], FOUR_REFERENCES)
     ]
     assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    "count, score, bands",
+    [(0, [None, None, None], []), (1, [1.0, None, None], [1.0]), (2, [1.0, 1.0, 1.0], [1.0, 1.0])],
+)
+def test_no_score_on_nothing_and_no_interval_from_one(count, score, bands):
+    found = evaluate_runs((EXACT_MATCH,), SOURCES[:count], [OUTPUTS[:count]], FOUR_REFERENCES[:count])
+    assert found["scores"] == {"exact": score}
+    assert [band["value"] for band in found["lengths"]] == bands
+    assert all(band["low"] is None for band in found["lengths"])  # one example in each
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 EXAMPLES = 211
@@ -46,6 +58,7 @@ def loop_bootstrap(metric, outputs, references, *, resamples, seed):
     return cuts[0], cuts[-1]  # 2.5 % and 97.5 %
 
 
+@pytest.mark.spec("X04")
 @pytest.mark.parametrize("share", [0.3, 0.8])
 def test_close_to_a_bootstrap_in_plain_loops_and_to_theory(share):
     outputs = outputs_right(share, seed=1)
@@ -69,6 +82,7 @@ def test_a_metric_that_is_no_mean_has_an_interval_too():
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.04)
 
 
+@pytest.mark.spec("X04")
 def test_about_nineteen_of_twenty_intervals_hold_the_truth():
     held = 0
     for seed in range(100):
@@ -85,10 +99,11 @@ def test_the_same_outputs_give_the_same_interval():
 
 
 def test_no_examples_no_interval():
-    assert bootstrap_interval(EXACT_MATCH, [[]], []) == (0.0, 0.0, 0.0)
+    assert bootstrap_interval(EXACT_MATCH, [[]], []).to_json() == [None, None, None]
     assert tied(EXACT_MATCH, [[]], [[]], [])
 
 
+@pytest.mark.spec("X04")
 def test_a_rigged_tie_is_called_a_tie():
     """Two models right on different examples, equally often; and one model beside itself."""
     outputs = outputs_right(0.6, seed=6)
@@ -96,12 +111,14 @@ def test_a_rigged_tie_is_called_a_tie():
     assert tied(EXACT_MATCH, [outputs], [outputs[::-1]], REFERENCES)
 
 
+@pytest.mark.spec("X04")
 def test_a_clear_difference_is_not_called_a_tie():
     left, right = outputs_right(0.8, seed=7), outputs_right(0.5, seed=8)
     assert not tied(EXACT_MATCH, [left], [right], REFERENCES)
     assert not tied(EXACT_MATCH, [right], [left], REFERENCES)
 
 
+@pytest.mark.spec("X04")
 def test_the_difference_is_paired():
     """Better on nine examples and worse on none is no tie, though the two intervals overlap widely."""
     left = ["yes"] * 100 + ["no"] * (EXAMPLES - 100)
@@ -114,6 +131,7 @@ def test_the_difference_is_paired():
     assert tied(EXACT_MATCH, [left], [right[::-1]], REFERENCES)  # the same two shares on unrelated examples
 
 
+@pytest.mark.spec("X04")
 def test_about_one_in_twenty_equal_models_is_called_different():
     ties = sum(
         tied(EXACT_MATCH, [outputs_right(0.6, seed=seed)], [outputs_right(0.6, seed=1000 + seed)], REFERENCES)
@@ -135,6 +153,7 @@ def loop_over_runs(metric, runs, references, *, resamples, seed):
     return cuts[0], cuts[-1]
 
 
+@pytest.mark.spec("X04")
 def test_several_runs_widen_the_interval_by_what_seeds_change():
     runs = [outputs_right(share, seed=seed) for seed, share in enumerate((0.4, 0.6, 0.9))]
     found = bootstrap_interval(EXACT_MATCH, runs, REFERENCES)
@@ -146,6 +165,7 @@ def test_several_runs_widen_the_interval_by_what_seeds_change():
     assert found.high - found.low > 2 * (same.high - same.low)
 
 
+@pytest.mark.spec("X04")
 def test_a_lead_that_only_one_seed_has_is_a_tie():
     steady = [outputs_right(0.6, seed=seed) for seed in (7, 8, 9)]
     moody = [outputs_right(share, seed=seed) for seed, share in ((7, 0.4), (8, 0.65), (9, 0.9))]
@@ -159,6 +179,7 @@ def bands_of(lengths, right, **options):
     return length_bands(EXACT_MATCH, sources, [outputs], [["yes"]] * len(lengths), **options)
 
 
+@pytest.mark.spec("X04")
 def test_three_bands_of_about_equally_many():
     lengths = [9, 1, 5, 2, 8, 4, 3, 7, 6]
     bands = bands_of(lengths, [length <= 4 for length in lengths])
@@ -191,3 +212,17 @@ def test_sequences_of_numbers_are_measured_in_steps():
     assert {band.to_json()["by"] for band in bands} == {"steps"}
     (band,) = length_bands(EXACT_MATCH, ["2 apples"], [["yes"]], [["yes"]])
     assert band.first == len("2 apples") and "by" not in band.to_json()
+
+
+def test_bands_of_a_size_of_its_own():
+    """One band for each size, however few; by length where a source has none."""
+    sources, right = ["a5", "b5", "c6", "d6", "e6", "f2"], [True, False, True, True, True, True]
+    outputs, references = [["yes" if hit else "no" for hit in right]], [["yes"]] * 6
+    found = size_bands(lambda source: int(source[1:]), "digits", EXACT_MATCH, sources, outputs, references)
+    assert [(band.first, band.last, band.examples, band.quality.value, band.unit) for band in found] == [
+        (2, 2, 1, 1.0, "digits"),
+        (5, 5, 2, 0.5, "digits"),
+        (6, 6, 3, 1.0, "digits"),
+    ]
+    (whole,) = size_bands(lambda source: 0, "digits", EXACT_MATCH, sources, outputs, references)
+    assert (whole.first, whole.unit) == (2, "")

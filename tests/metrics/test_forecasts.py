@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics as metrics_of
 
 from atento.metrics import ForecastScoring, bootstrap_interval, forecast_metrics, path_metrics
-from atento.metrics.forecasts import are_coordinates, block_length, block_starts, horizon_bands
+from atento.metrics.forecasts import are_coordinates, block_length, block_starts, channel_errors, horizon_bands
 
 
 class Source(NamedTuple):
@@ -41,7 +41,7 @@ def judged(levels=(), point=(1.0,)):
 
 def test_every_metric_by_a_plain_loop():
     sources, outputs, references, metrics = judged(LEVELS, (0.0, 1.0, 0.0))
-    found = {name: [] for name in ("pinball", "mse", "mae", "mase", "coverage")}
+    found = {name: [] for name in ("pinball", "mse", "mae", "mase", "smape", "coverage")}
     for source, said, (came,) in zip(sources, outputs, references, strict=True):
         for step in range(3):
             for channel in range(2):
@@ -51,6 +51,7 @@ def test_every_metric_by_a_plain_loop():
                 found["mse"].append((error / std) ** 2)
                 found["mae"].append(abs(error) / std)
                 found["mase"].append(abs(error) / (3 * std))
+                found["smape"].append(200 * abs(error) / (abs(truth) + abs(quantiles[1])))
                 tilted = [(level - (truth < one)) * (truth - one) for level, one in zip(LEVELS, quantiles, strict=True)]
                 found["pinball"].append(np.mean(tilted) / std)
                 found["coverage"].append(quantiles[0] <= truth <= quantiles[-1])
@@ -60,6 +61,22 @@ def test_every_metric_by_a_plain_loop():
             np.mean(found[metric.name]), rel=1e-12
         )
     assert "70% would be exact" in metrics[-1].summary
+
+
+def test_errors_of_each_channel_in_units_are_scikit_learn_s():
+    """Of the median of quantiles; steps that only one side knows are left out; zeros on both sides are no error."""
+    _, outputs, references, _ = judged(LEVELS, (0.0, 1.0, 0.0))
+    scoring = ForecastScoring(None, 3, LEVELS, (0.0, 1.0, 0.0))
+    longer = [np.concatenate([output, output]) for output in outputs]
+    for channel, found in enumerate(channel_errors(longer, references, ("Ventas", "T °C"), scoring)):
+        truth = np.concatenate([one[:, channel] for (one,) in references])
+        said = np.concatenate([output[:, channel, 1] for output in outputs])
+        assert found["mae"] == pytest.approx(metrics_of.mean_absolute_error(truth, said), rel=1e-12)
+        assert found["rmse"] == pytest.approx(metrics_of.root_mean_squared_error(truth, said), rel=1e-12)
+        assert found["channel"] == ("Ventas", "T °C")[channel]
+    (flat,) = channel_errors([np.zeros((2, 1))], [(np.zeros((2, 1)),)], ("y",), scoring)
+    assert flat == {"channel": "y", "mae": 0.0, "rmse": 0.0, "smape": 0.0}
+    assert channel_errors([], [], ("y",), scoring) == []
 
 
 def test_pinball_is_scikit_learn_s():
@@ -75,7 +92,7 @@ def test_pinball_is_scikit_learn_s():
 
 def test_one_number_is_every_quantile_and_needs_no_axis():
     sources, outputs, references, metrics = judged()
-    assert [metric.name for metric in metrics] == ["mse", "mae", "mase"]
+    assert [metric.name for metric in metrics] == ["mse", "mae", "mase", "smape"]
     flat = [output[..., 0] for output in outputs]
     for metric in metrics:
         told = metric.for_sources(sources)

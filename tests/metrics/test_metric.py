@@ -14,4 +14,4 @@ def test_a_metric_is_a_formula_over_sums():
     ratio = Metric("ratio", "letters written to letters asked for", lengths, lambda sums: sums[:, 0] / sums[:, 1])
     assert ratio.value(["ab", "c"], [["abc"], ["def"]]) == 0.5  # 3 of 6, not the mean of 2/3 and 1/3 by chance
     assert ratio.value(["ab", "c", ""], [["abc"], ["def"], ["ghijkl"]]) == 0.25
-    assert ratio.value([], []) == 0.0
+    assert np.isnan(ratio.value([], []))  # no score on nothing

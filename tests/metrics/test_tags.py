@@ -34,7 +34,8 @@ def test_shares_by_hand():
 def test_unseen_words_by_hand():
     metric = unseen_accuracy({"the", "cat", "a"})
     assert metric.for_sources(SOURCES).value(SAID, REFERENCES) == 0.5  # sat is wrong, dog is right
-    assert unseen_accuracy({"the", "cat", "a", "dog", "sat"}).for_sources(SOURCES).value(SAID, REFERENCES) == 1.0
+    none = unseen_accuracy({"the", "cat", "a", "dog", "sat"})  # no word is unseen: no score
+    assert evaluate_runs([none], SOURCES, [SAID], REFERENCES)["scores"]["unseen_accuracy"] == [None, None, None]
     found = evaluate_runs([TAG_ACCURACY, metric], SOURCES, [SAID, SAID], REFERENCES)  # two runs
     assert found["scores"]["unseen_accuracy"][0] == 0.5
     assert TAG_ACCURACY.for_sources(SOURCES) is TAG_ACCURACY

@@ -87,7 +87,7 @@ def test_every_family_goes_with_every_other():
         ("lstm+dot+general", "one score, not two", "leave 'general' out"),
         ("gru/gru/gru", "more than two parts", "ENCODER/DECODER"),
         ("lstm+additive/gru", "a recurrent encoder has no attention", "write lstm/gru"),
-        ("gru/", "no model ''", "did you mean"),
+        ("gru/", "no model ''", "choose one of"),
         ("lstm+dot+proportional", "gives any number", "softmax"),
         ("transformer+performer+softmax", "stands for exp(score) already", "proportional"),
         ("transformer/gru+linear+de-attention", "never negative", "another score"),

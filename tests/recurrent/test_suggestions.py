@@ -119,15 +119,15 @@ def made(slope, kind="ElmanCell", gates=None, matrices=None, lags=60):
     [
         (
             math.log(0.99),
-            "The gradient vanishes: it halves every 69 steps (slope −0.0101 a step); "
+            "The gradient vanishes: it halves every 69 steps (slope −0.0101 per step); "
             "a change 60 steps back arrives 0.547 times as large.",
         ),
         (
             math.log(1.01),
-            "The gradient explodes: it doubles every 69.7 steps (slope +0.0100 a step); "
+            "The gradient explodes: it doubles every 69.7 steps (slope +0.0100 per step); "
             "a change 60 steps back arrives 1.82 times as large.",
         ),
-        (0.0, "The gradient keeps its size: a change 60 steps back arrives 1 times as large (slope +0.0000 a step)."),
+        (0.0, "The gradient keeps its size: a change 60 steps back arrives 1 times as large (slope +0.0000 per step)."),
     ],
 )
 def test_verdicts_in_words(slope, text):

@@ -123,13 +123,26 @@ def test_sections_are_checked_too():
 
 
 @pytest.mark.parametrize(
-    "text, seconds", [("90", 90), ("90s", 90), (" 5m ", 300), ("1.5h", 5400), ("0", 0), ("2 m", 120)]
+    "text, seconds",
+    [
+        ("90", 90),
+        ("90s", 90),
+        (" 5m ", 300),
+        ("1.5h", 5400),
+        ("0", 0),
+        ("2 m", 120),
+        ("5min", 300),
+        ("1h30", 5400),
+        ("1h 30min", 5400),
+        ("2m30", 150),
+        ("5 minutes", 300),
+    ],
 )
 def test_durations(text, seconds):
     assert parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "5 minutes", "-3s", "1e3", "5mm", "s"])
+@pytest.mark.parametrize("text", ["", "soon", "5 months", "1h2h", "-3s", "1e3", "5mm", "s"])
 def test_no_durations(text):
     error = refusal(parse_duration, text, where="--budget")
     assert error.problem == f"--budget: {text!r} is not a duration."

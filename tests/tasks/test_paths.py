@@ -50,7 +50,7 @@ def test_simple_paths_by_hand(reading, simple):
 
 @pytest.mark.spec("K11")
 def test_who_reads_the_past_knows_where_a_boat_will_be(simple, tmp_path):
-    """A GRU over 16 places against two rules, and against the same GRU that knows the last place alone."""
+    """A GRU over 16 places against two rules, and the same GRU, as long trained, that knows the last place alone."""
     past, blind = (
         atento.fit(
             "paths",
@@ -59,7 +59,7 @@ def test_who_reads_the_past_knows_where_a_boat_will_be(simple, tmp_path):
             device="cpu",
             out=tmp_path / f"run-{rows}",
         )
-        for rows, more in ((16, {}), (1, {"model.anchor": "none", "train.steps": 150}))
+        for rows, more in ((16, {}), (1, {"model.anchor": "none"}))
     )
     value = past.metrics["scores"]["displacement"][0]
     assert value < 0.75 * simple["last-step"], "better than on at the same speed"
@@ -67,3 +67,33 @@ def test_who_reads_the_past_knows_where_a_boat_will_be(simple, tmp_path):
     assert past.metrics["scores"]["displacement"][2] < blind.metrics["scores"]["displacement"][1], "intervals apart"
     assert value < 0.45 * blind.metrics["scores"]["displacement"][0]
     assert past.metrics["scores"]["last_displacement"][0] > value, "the farther ahead, the farther off"
+
+
+@pytest.mark.spec("K11")
+def test_a_path_in_a_file_of_the_user_s_own(tmp_path):
+    """Things that circle, each at its own pace and in its own direction: only its past tells where one goes."""
+    chance = np.random.default_rng(3)
+    lines = ["time,thing,x,y"]
+    for thing in range(6):
+        (across, up), radius, pace = chance.normal(size=2) * 5, chance.uniform(2, 4), chance.uniform(0.2, 0.4)
+        for minute in range(150):
+            angle = thing + pace * (-1) ** thing * minute
+            place = (across + radius * np.cos(angle), up + radius * np.sin(angle)) + 0.02 * chance.normal(size=2)
+            lines.append(f"{minute},thing {thing},{place[0]:.4f},{place[1]:.4f}")
+    file = tmp_path / "things.csv"
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    settings = {**QUICK, "train.steps": 150, "data.look_back": 8, "data.horizon": 4, "data.split": "60/20/20"}
+    options = {"task": "forecast", "model": "gru", "device": "cpu"}
+    run = atento.fit(file, settings=settings, out=tmp_path / "run", **options)
+    blind = atento.fit(
+        file, settings={**settings, "data.look_back": 1, "model.anchor": "none"}, out=tmp_path / "blind", **options
+    )
+    reading = FORECAST.reading.read(run.recipe.data, run.recipe.split_seed)
+    stays, goes = [], []
+    for question in reading.test:
+        (came,), last, before = question.references, question.source.values[-1], question.source.values[-2]
+        stays.append(np.linalg.norm(came - last, axis=1).mean())
+        goes.append(np.linalg.norm(came - last - np.arange(1, 5)[:, None] * (last - before), axis=1).mean())
+    value, low = run.metrics["scores"]["displacement"][0], blind.metrics["scores"]["displacement"][1]
+    assert value < 0.3 * np.mean(stays) and value < 0.5 * np.mean(goes)
+    assert run.metrics["scores"]["displacement"][2] < low, "intervals apart from who knows the last place alone"

@@ -60,3 +60,20 @@ def test_a_checkpoint_of_another_model_is_refused_by_name(tmp_path, whole_recipe
     other = new_learner(nn.Linear(7, 2), whole_recipe())
     with pytest.raises(InputError, match=r"checkpoint\.safetensors is damaged"):
         load_checkpoint(tmp_path, other, fingerprint="f")
+
+
+@pytest.mark.parametrize("prefix", ["model", "best"])
+@pytest.mark.parametrize(
+    "change", [lambda one: one.fill_(float("nan")), lambda one: one.double()], ids=["NaN", "dtype"]
+)
+def test_weights_that_are_not_finite_or_of_another_dtype_are_not_resumed(tmp_path, whole_recipe, prefix, change):
+    learner = learner_at_work(whole_recipe(), 1)
+    learner.keep_best()
+    if prefix == "model":
+        learner.module.load_state_dict({key: change(one) for key, one in learner.module.state_dict().items()})
+        learner.module = learner.module.to(change(torch.zeros(1)).dtype)
+    else:
+        learner.best_weights = {key: change(one) for key, one in learner.best_weights.items()}
+    save_checkpoint(tmp_path, learner, fingerprint="f")
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors is damaged"):
+        load_checkpoint(tmp_path, learner_at_work(whole_recipe(), 2), fingerprint="f")

@@ -14,7 +14,8 @@ from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.output import Example
 from atento.tasks.task import Answer, EvaluationExample
 from atento.training import EventLog, Plan, learning_rate, load_checkpoint, new_learner, read_events, train
-from atento.training.loop import clip_gradients, take_step
+from atento.training.learner import Progress
+from atento.training.loop import RecentLosses, clip_gradients, take_step
 
 REFERENCE = "abcdefghij"
 
@@ -77,7 +78,7 @@ def test_patience_ends_it_and_the_best_weights_come_back(run):
     train(plan, learner, log)
     assert learner.progress.step == 6
     assert learner.progress.best_step == 3
-    assert learner.progress.stop_reason == "3 validations were no better than step 3"
+    assert learner.progress.stop_reason == "no better than step 3 in 3 validations"
     assert torch.equal(learner.module.weight, script.weights_asked[2])
     assert not torch.equal(learner.module.weight, script.weights_asked[-1])
     steps = [event["step"] for event in read_events(log.path) if event["event"] == "validation"]
@@ -92,12 +93,34 @@ def test_a_better_one_in_time_goes_on(run):
     assert torch.equal(learner.module.weight, script.weights_asked[4])
 
 
+@pytest.mark.parametrize(
+    "qualities, scale, ended",
+    [
+        ([0] * 20, 1.0, 20),  # the score is at its floor and the loss falls at every step: it may yet learn
+        ([0] * 20, 0.0, 6),  # neither moves
+        ([0, 1, *[0] * 18], 1.0, 6),  # once the score has moved, the patience is for the score
+        ([10] * 20, 1.0, 6),  # perfect from the start: no lower loss makes it better
+    ],
+)
+def test_at_the_floor_of_the_score_the_patience_waits_for_the_loss(run, qualities, scale, ended):
+    plan, learner, log = run(Script(qualities, scale=scale), steps=20, validations=20, patience=1, lr=0.5)
+    train(plan, learner, log)
+    assert learner.progress.step == ended
+
+
+def test_the_losses_before_a_stop_count_at_the_next_validation(run):
+    plan, learner, log = run(Script([0]), steps=3, validations=1)
+    learner.progress.loss_sum, learner.progress.loss_steps = 30.0, 7  # of a session that was stopped
+    train(plan, learner, log)
+    assert learner.progress.lowest_loss == pytest.approx(3.0, abs=0.01)
+
+
 def test_the_first_quarter_is_for_settling(run):
     """Six validations no better than the first would be the end, had one of them not come so early."""
     script = Script([5, 4, 4, 4, 4, 4, 4, 10])
     plan, learner, log = run(script, steps=8, validations=8, patience=6)
     train(plan, learner, log)
-    assert learner.progress.stop_reason == "its limit was reached"
+    assert learner.progress.stop_reason == "all 8 steps taken"
     assert learner.progress.best_step == 8
 
 
@@ -150,14 +173,14 @@ def test_limits_of_steps_and_epochs(run):
     plan, learner, log = run(Script([1] * 9), epochs=2, validations=1)
     train(plan, learner, log)
     assert (learner.progress.step, learner.progress.examples) == (6, 24)
-    assert learner.progress.stop_reason == "its limit was reached"
+    assert learner.progress.stop_reason == "all 2 epochs taken"
 
 
 def test_a_limit_of_time(run):
     plan, learner, log = run(Script([1] * 99), budget=0.2, validations=1)
     train(plan, learner, log)
     assert learner.progress.elapsed >= 0.2
-    assert learner.progress.stop_reason == "its limit was reached"
+    assert learner.progress.stop_reason == "time budget of 0.2 s used up"
 
 
 def test_nothing_to_validate_keeps_the_last_weights(run):
@@ -223,3 +246,22 @@ def test_gradients_are_bounded_by_norm_and_by_value(choices, expected):
     clip_gradients(module, TrainRecipe(**choices))
     found = torch.cat([parameter.grad for parameter in module])
     torch.testing.assert_close(found, torch.tensor(expected), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "first, found", [(2.0, "loss 2300; 2 at the first step"), (1000.0, ""), (-40.0, "loss 2300; -40")]
+)
+def test_a_finite_loss_far_above_its_start_ends_the_run(run, first, found):
+    """Ten steps and more in the mean: one batch of outliers is none."""
+    losses = RecentLosses()
+    progress = Progress(step=30, first_loss=first)
+    losses.losses = [torch.tensor(2300.0)] * 9
+    assert losses.facts(progress, 0.1, lr=0.01)["loss"] == 2300.0
+    losses.losses = [torch.tensor(2300.0)]
+    if not found:
+        assert losses.facts(progress, 0.1, lr=0.01)["loss"] == 2300.0
+        return
+    with pytest.raises(RunError, match="training diverged at step 30") as caught:
+        losses.facts(progress, 0.1, lr=0.01)
+    assert found in caught.value.found
+    assert caught.value.fix == "--set train.lr=0.001"

@@ -21,7 +21,7 @@ def test_the_worst_part_is_drawn_and_the_others_are_named(flow):
     lines = gradient_flow_text(flow, width=60).splitlines()
     assert lines[0] == "encoder, forward (GRUCell)"
     assert lines[1] == "  lag  norm     a logarithmic scale from 1e-06 to 1"
-    assert "decoder (LSTMCell): level, slope −0.0010 a step" in lines
+    assert "decoder (LSTMCell): level, slope −0.0010 per step" in lines
     assert lines[-2:] == [flow.flow.words, flow.flow.remedy]
     assert max(map(len, lines[2:14])) <= 60
 
@@ -54,9 +54,9 @@ def test_facts_of_a_part(make_part):
 
 
 def test_a_rate_in_words(make_part):
-    assert rate(make_part()) == "slope −0.6931 a step, halves every 1 steps"
-    assert rate(make_part(0.999)) == "slope −0.0010 a step"
-    assert rate(make_part(2.0)) == "slope +0.6931 a step, doubles every 1 steps"
+    assert rate(make_part()) == "slope −0.6931 per step, halves every 1 steps"
+    assert rate(make_part(0.999)) == "slope −0.0010 per step"
+    assert rate(make_part(2.0)) == "slope +0.6931 per step, doubles every 1 steps"
 
 
 def test_attention_alone_has_no_matrices(make_part):

@@ -31,7 +31,7 @@ def test_the_name_says_what_is_written(tmp_path):
 
 
 def test_another_name_is_refused_with_those_that_could_be(tmp_path):
-    with pytest.raises(InputError, match=r"must end in one of these.*\n.*a\.gif\n.*\.html, \.png"):
+    with pytest.raises(InputError, match=r"must end in .html or .png.*\n.*a\.gif\n.*name it .*a\.html"):
         saved(tmp_path / "a.gif")
     assert not list(tmp_path.iterdir())
 

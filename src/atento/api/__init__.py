@@ -5,6 +5,7 @@ from atento.api.check import check
 from atento.api.compare import Board, compare
 from atento.api.fit import fit
 from atento.api.inspect import Inspection, inspect
+from atento.api.own_module import ModuleRun
 from atento.api.predict import Evaluation
 from atento.api.prepare import ExplainedRecipe
 from atento.api.prepare import explain_recipe as recipe
@@ -17,6 +18,7 @@ __all__ = [
     "Evaluation",
     "ExplainedRecipe",
     "Inspection",
+    "ModuleRun",
     "Run",
     "Tuning",
     "backtest",

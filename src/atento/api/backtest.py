@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from atento.api.compare import bound, share_of
+from atento.api.contest import bound, share_of
 from atento.api.fit import fit
 from atento.api.folders import folder_name, new_folder, require_free
 from atento.api.prepare import Assembled, Data, assemble, gather_values, learn, read_data, tell
@@ -20,7 +20,8 @@ from atento.spec import Recipe
 from atento.spec.recipe import Settings, Values
 from atento.tasks.forecast.forecast import FORECAST
 from atento.tasks.forecast.split import parse_sharing
-from atento.tasks.task import Baseline, baselines_of
+from atento.tasks.sealed import final_examination
+from atento.tasks.task import Baseline, EvaluationExample, baselines_of
 from atento.training.events import EventCallback, no_callback
 
 BACKTEST = "backtest.json"
@@ -89,6 +90,17 @@ class Fold(NamedTuple):
     data: Data
 
 
+Answer = Callable[[list[Any]], Iterable[Any]]  # sources -> forecasts
+
+
+class FittedFolds(NamedTuple):
+    """A model before the sections are opened."""
+
+    name: str
+    baseline: bool
+    answers: list[Answer]  # one an origin
+
+
 @parsed_once()
 def backtest(
     data: str | Path,
@@ -124,33 +136,41 @@ def backtest(
     if values["train.budget"]:
         values["train.budget"] = share_of(values["train.budget"], len(names) * (origins if refit else 1))
     train = partial(fit_model, values, folder=folder, device=device, on_event=on_event)
-    rows: list[OriginRow] = []
-    for make in baselines_of(chosen.task, codec):
-        rows += rows_of(make().name, folds, metrics, partial(fit_baseline, make), refit=refit, baseline=True)
-    for name in names:
-        rows += rows_of(name, folds, metrics, partial(train, name), refit=refit, baseline=False)
-    found = outcome(folder, folds, metrics, rows, refit=refit, took=time.perf_counter() - started)
+    fitted = [
+        fit_folds(make().name, folds, partial(fit_baseline, make), refit=refit, baseline=True)
+        for make in baselines_of(chosen.task, codec)
+    ]
+    fitted += [fit_folds(name, folds, partial(train, name), refit=refit, baseline=False) for name in names]
+    found = examine(folder, folds, fitted, metrics, refit=refit, started=started)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / BACKTEST, found.to_json())
     return found
 
 
-def outcome(
-    folder: Path, folds: Sequence[Fold], metrics: Sequence[Metric], rows: list[OriginRow], *, refit: bool, took: float
+def examine(
+    folder: Path,
+    folds: Sequence[Fold],
+    fitted: Sequence[FittedFolds],
+    metrics: Sequence[Metric],
+    *,
+    refit: bool,
+    started: float,
 ) -> Backtest:
-    """What was forecast, and how well."""
+    """Open the sections once everything is fitted, and say what was forecast and how well."""
     first = folds[0].data.reading
+    sections = [final_examination(fold.data.reading) for fold in folds]
+    rows = [row for model in fitted for row in rows_of(model, sections, metrics)]
     return Backtest(
         folder=folder,
         data=first.name,
         metric=metrics[0].name,
         metrics={metric.name: metric.summary for metric in metrics},
-        origins=[{"origin": fold.number, "from": str(fold.data.reading.test[0].source)} for fold in folds],
+        origins=[{"origin": at, "from": str(section[0].source)} for at, section in enumerate(sections, start=1)],
         refit=refit,
         horizon=first.train[0][1].horizon,
         rows=rows,
         means=sorted(means_of(rows), key=lambda row: row.value),
-        took=took,
+        took=time.perf_counter() - started,
     )
 
 
@@ -194,9 +214,6 @@ def cut_folds(chosen: Assembled, values: Values, origins: int) -> list[Fold]:
     return folds
 
 
-Answer = Callable[[list[Any]], Iterable[Any]]  # sources -> forecasts
-
-
 def fit_baseline(make: Callable[[], Baseline], fold: Fold) -> Answer:
     """A simple model, fitted on the rows before an origin."""
     baseline, train = make(), fold.data.reading.train
@@ -218,23 +235,24 @@ def fit_model(values: Values, name: str, fold: Fold, *, folder: Path, device: st
     return lambda sources: [one.judged for one in run.predictor.answer(sources)]
 
 
+def fit_folds(
+    name: str, folds: Sequence[Fold], learn: Callable[[Fold], Answer], *, refit: bool, baseline: bool
+) -> FittedFolds:
+    """A model as it is learned anew at each origin, or at the first for all of them."""
+    first = learn(folds[0])
+    return FittedFolds(name, baseline, [first, *(learn(fold) if refit else first for fold in folds[1:])])
+
+
 def rows_of(
-    name: str,
-    folds: Sequence[Fold],
-    metrics: Sequence[Metric],
-    learn: Callable[[Fold], Answer],
-    *,
-    refit: bool,
-    baseline: bool,
+    model: FittedFolds, sections: Sequence[Sequence[EvaluationExample]], metrics: Sequence[Metric]
 ) -> list[OriginRow]:
-    """One row an origin, by what was learned anew there or at the first."""
-    rows, answer = [], learn(folds[0])
-    for fold in folds:
-        answer = learn(fold) if refit and fold is not folds[0] else answer
-        sources = [question.source for question in fold.data.reading.test]
-        outputs, references = list(answer(sources)), [question.references for question in fold.data.reading.test]
+    """One row an origin."""
+    rows = []
+    for number, (section, answer) in enumerate(zip(sections, model.answers, strict=True), start=1):
+        sources, references = [one.source for one in section], [one.references for one in section]
+        outputs = list(answer(sources))
         scores = {metric.name: metric.for_sources(sources).value(outputs, references) for metric in metrics}
-        rows.append(OriginRow(name, baseline, fold.number, len(sources), scores[metrics[0].name], scores))
+        rows.append(OriginRow(model.name, model.baseline, number, len(sources), scores[metrics[0].name], scores))
     return rows
 
 

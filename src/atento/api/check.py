@@ -5,7 +5,7 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,34 +14,42 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from atento.api.folders import find_model
 from atento.api.run import Run
 from atento.bundle import load_bundle, write_atomically
 from atento.checks import Checked
 from atento.checks import check as check_module
 from atento.checks.runs import check_run
+from atento.version import __version__
 
 LEAST_DISK_MB = 200
+FAR_SLOWER = 2  # times: all threads against one
+EXTRAS = {"tune": ("optuna",), "excel": ("openpyxl",)}
 PACKAGES = ("torch", "numpy", "safetensors", "tokenizers", "pyarrow", "pydantic", "typer", "sacrebleu", "rapidfuzz")
 
 
 def check(subject: nn.Module | Run | str | Path, *, values: Tensor | None = None, causal: bool = False) -> Checked:
     """Every contract that applies: true when none is broken, printed as a table.
 
-    A module of ours is known by its kind; any other is called as forward(values, valid) -> values, with random
-    numbers of the width it reads or like the example `values`; `causal`: no output may know later items.
+    subject: a run or its folder, or a module. A module of ours is known by its kind; any other is called as
+        forward(values, valid) -> values.
+    values: an example of what a module reads; None: random numbers of the width it reads.
+    causal: whether no output may know later items.
     """
     if isinstance(subject, Run):
         return subject.check()
     if isinstance(subject, str | Path):
-        return check_run(load_bundle(Path(subject)))
+        return check_run(load_bundle(find_model(Path(subject)).folder))
     return check_module(subject, values=values, causal=causal)
 
 
 class Probe(NamedTuple):
-    """One thing a machine needs: whether it is in order, what was found, and what would mend it."""
+    """One thing a machine needs: whether it is in order (None: it works, but not well), what was found, and what would
+    mend it.
+    """
 
     name: str
-    ok: bool
+    ok: bool | None
     found: str
     fix: str
 
@@ -49,17 +57,19 @@ class Probe(NamedTuple):
 def examine() -> list[Probe]:
     """Every probe of this machine."""
     return [
+        probe_one("atento", lambda: (True, __version__), fix=""),
         probe_one("python", lambda: (True, platform.python_version()), fix=""),
         *(probe_one(name, partial(package, name), fix=f"pip install {name}") for name in PACKAGES),
+        *(probe_one(f"extra {name}", partial(extra, name), fix="") for name in EXTRAS),
         probe_one("device", device, fix=""),
         probe_one("CPU", cpu, fix=""),
-        probe_one("one thread against all", threads, fix=""),
+        probe_one("one thread against all", threads, fix="--set train.threads=1"),
         probe_one("disk", disk, fix="free some space"),
         probe_one("atomic writes here", writing, fix="work in a folder you may write to"),
     ]
 
 
-def probe_one(name: str, probe: Callable[[], tuple[bool, str]], *, fix: str) -> Probe:
+def probe_one(name: str, probe: Callable[[], tuple[bool | None, str]], *, fix: str) -> Probe:
     """Run one probe; a probe that fails is a finding, not a crash."""
     try:
         ok, found = probe()
@@ -88,8 +98,17 @@ def cpu() -> tuple[bool, str]:
     return True, f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}"
 
 
-def threads() -> tuple[bool, str]:
-    """Matrix products a second with one thread and with all."""
+def extra(name: str) -> tuple[bool | None, str]:
+    """The packages that an extra adds, where they are installed; the work goes on without them."""
+    found = [(each, package(each)) for each in EXTRAS[name]]
+    missing = [each for each, (installed, _) in found if not installed]
+    if missing:
+        return None, f"not installed: pip install 'atento[{name}]'"
+    return True, ", ".join(f"{each} {known}" for each, (_, known) in found)
+
+
+def threads() -> tuple[bool | None, str]:
+    """Matrix products per second with one thread and with all; not well where all are far slower than one."""
     before = torch.get_num_threads()
     rates = {}
     for count in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
@@ -101,7 +120,16 @@ def threads() -> tuple[bool, str]:
             rounds += 1
         rates[count] = rounds * 2 * 256**3 / (time.perf_counter() - started) / 1e9
     torch.set_num_threads(before)
-    return True, ", ".join(f"{count}: {rate:.0f} GFLOP/s" for count, rate in rates.items())
+    return rated(rates)
+
+
+def rated(rates: Mapping[int, float]) -> tuple[bool | None, str]:
+    """What the speeds of one thread and of all say."""
+    text = ", ".join(f"{count}: {rate:.0f} GFLOP/s" for count, rate in rates.items())
+    slower = rates[1] / max(rates[max(rates)], 1e-9)
+    if slower < FAR_SLOWER:
+        return True, text
+    return None, f"{text}: {max(rates)} threads are {slower:.0f} times slower; other work may hold the cores"
 
 
 def disk() -> tuple[bool, str]:

@@ -1,59 +1,44 @@
 """Compare: every family and its baselines on one file, honestly. Read from `compare` downwards."""
 
-import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
-import torch
-
+from atento.api.advice import in_python
+from atento.api.contest import Contest, JobPlan, bound, enter_models, spread_seeds
 from atento.api.explain import alignments
 from atento.api.explain_series import exhibited
-from atento.api.fit import is_begun, require_same_recipe, versions
-from atento.api.folders import BOARD, RECIPES, folder_name, held, new_folder, require_free
+from atento.api.finish import finish_simple, versions
+from atento.api.fit import is_begun, open_run, require_same_recipe
+from atento.api.folders import BOARD, folder_name, held, new_folder, require_free
 from atento.api.prepare import (
-    LIMITS,
-    Assembled,
-    Data,
-    absolute,
+    Prepared,
     assemble,
-    build,
     facts_of,
     gather_values,
-    learn,
-    read_data,
-    recipe_for,
     tell,
 )
 from atento.api.report import REPORT, write_report
 from atento.api.run import Run, load
-from atento.api.scoreboard import Entry, baseline_entry, judge, trained_entry
+from atento.api.scoreboard import Entry, FittedBaseline, baseline_entry, fit_baseline, judge, trained_entry
 from atento.api.workers import Job, run_all
-from atento.bundle import Json, read_json, write_atomically, write_json
+from atento.bundle import Json, is_finished, read_json, write_atomically, write_json
+from atento.data.files.memory import is_in_memory, lend
 from atento.data.tables.table import parsed_once
-from atento.errors import InputError, Interrupted, RunError
-from atento.metrics.bootstrap import BandFunction
-from atento.metrics.metric import Metric
-from atento.predictor import find_device
-from atento.spec import Chosen, Recipe, parse_duration
+from atento.errors import Interrupted, RunError
 from atento.spec.recipe import Settings, Values
-from atento.tasks.filling import compared, fill_sizes
-from atento.tasks.task import bands_of, baselines_of, suited
+from atento.tasks.baselines import BaselineModule, with_baseline
+from atento.tasks.sealed import final_examination
+from atento.tasks.task import EvaluationExample, baselines_of
 from atento.training.events import EventCallback, no_callback
 from atento.views.report.board import Comparison
-
-DEFAULT_BUDGET = "5m"
-SHARE_FOR_LEARNING = 0.75  # of the budget; the rest starts processes, reads, tests and draws
-LEAST_SHARE = 0.1  # seconds; a share of none would be no limit
-NO_TEST = "give it a share, e.g. --set data.split=90/5/5, or a file: --set data.test=FILE"
-
-JobPlan = tuple[Job, Recipe]  # one process, and what it will train
 
 
 @dataclass(kw_only=True)
@@ -64,7 +49,10 @@ class Board(Comparison):
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """The board that a comparison left in its folder."""
+        """The board that a comparison left in its folder.
+
+        folder: the folder.
+        """
         return cls.from_json({**read_json(Path(folder), BOARD), "folder": Path(folder)})
 
     def best(self) -> Run:
@@ -75,7 +63,10 @@ class Board(Comparison):
         return load(self.folder / trained[0].folder)
 
     def report(self, out: str | Path | None = None) -> Path:
-        """Write the report as one HTML file, into the folder of the comparison unless told otherwise."""
+        """Write the report as one HTML file.
+
+        out: the file; None: report.html in the folder of the comparison.
+        """
         return write_report(self.folder, out=Path(out) if out else None)
 
     def to_frame(self) -> Any:
@@ -122,69 +113,27 @@ def compare(
     tell(contest.notes, on_event, refused=contest.data.reading.refused)
     started = time.perf_counter()
     with held(folder):
-        entries = fit_baselines(contest, on_event)
-        write_recipes(plans)
+        baselines = fit_baselines(contest)
+        lent = write_recipes(plans)
         try:
             run_all([job for job, _ in plans], slots=contest.slots, device=contest.device.type, watcher=on_event)
         except Interrupted as stop:
             again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
             raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
-        entries += read_trained(contest, [job for job, _ in plans], seeds)
+        finally:
+            for path in lent:
+                path.unlink(missing_ok=True)
+        test = final_examination(contest.data.reading)  # nothing is learned from here on
+        entries = ask_baselines(contest, baselines, test, folder, on_event)
+        entries += read_trained(contest, [job for job, _ in plans], seeds, test)
         facts = conditions(contest, values, seeds, repeat, took=time.perf_counter() - started)
-        board = judge_entries(contest, entries, Board(folder=folder, rows=[entry.row for entry in entries], **facts))
+        told = [entry.row.other.get("metrics", {}) for entry in entries]  # of a chaotic system also its valid time
+        facts["metrics"] = max((facts["metrics"], *told), key=len)
+        board = Board(folder=folder, rows=[entry.row for entry in entries], **facts)
+        board = judge_entries(contest, entries, board, test)
         write_json(folder / BOARD, board.to_json())
         board.report()
     return board
-
-
-@dataclass(frozen=True)
-class Contest:
-    """What is compared: a data set with its codec, and one recipe a model."""
-
-    data: Data
-    codec: Any
-    metrics: Sequence[Metric]
-    bands: BandFunction
-    recipes: dict[str, Recipe]
-    notes: list[str]
-    slots: int  # how many are trained at once
-    device: torch.device
-
-
-def enter_models(chosen: Assembled, values: Values, models: Sequence[str], *, seeds: int, device: str) -> Contest:
-    """Read the data, learn its codec and fill in every recipe; a model that cannot be built is named before anything is
-    written.
-    """
-    if seeds < 1:
-        raise InputError("--seeds: a model is trained from one seed at least.", found=str(seeds), fix="--seeds 3")
-    names, where = list(models) or list(compared(chosen.task, chosen.recipe.data.train)), find_device(device)
-    count = len(names) * seeds
-    slots = 1 if where.type == "cuda" else min(count, len(os.sched_getaffinity(0)))
-    recipes = share_budget(chosen, values, names, rounds=-(-count // slots), alone=slots == 1)
-    share = next(iter(recipes.values())).train  # of the time, the same for all
-    limits = {"train.budget": share.budget, "train.threads": share.threads}
-    data = read_data(chosen._replace(recipe=chosen.recipe.with_values(limits)), values, device=where.type)
-    require_comparable(data)
-    task, train = data.task, data.reading.train
-    recipes = {name: fill_sizes(task, each, values, train, device=where.type) for name, each in recipes.items()}
-    codec = learn(data)
-    for each in recipes.values():
-        build(task, each, suited(task, codec, each))
-    guesses = (note for note in chosen.notes if note.startswith("task"))
-    notes = [*guesses, *data.reading.notes, *codec.notes]
-    return Contest(data, codec, task.judging.metrics(codec), bands_of(task, codec), recipes, notes, slots, where)
-
-
-def require_comparable(data: Data) -> None:
-    """All models are tested on one part, by what each of them can say."""
-    if not data.reading.test:
-        raise InputError("a comparison needs a test part.", found=f"data.split={data.recipe.data.split}", fix=NO_TEST)
-    if data.recipe.train.objective == "masked":
-        raise InputError(
-            "a comparison needs a probability of each text, and a masked model has none.",
-            found="train.objective=masked",
-            fix="leave it out, or train one masked model: atento train FILE --task generate",
-        )
 
 
 def require_same_plans(plans: Sequence[JobPlan]) -> None:
@@ -194,26 +143,55 @@ def require_same_plans(plans: Sequence[JobPlan]) -> None:
             require_same_recipe(job.folder, recipe, fix="compare with the same options, or choose another --out")
 
 
-def fit_baselines(contest: Contest, on_event: EventCallback) -> list[Entry]:
-    """The task's simple models, fitted and tested here."""
-    return [
-        baseline_entry(make, contest.data.reading, contest.metrics, on_event, bands=contest.bands)
-        for make in baselines_of(contest.data.task, contest.codec)
-    ]
+def fit_baselines(contest: Contest) -> list[FittedBaseline]:
+    """The task's simple models, fitted on the training part."""
+    made = baselines_of(contest.data.task, contest.codec)
+    return [fit_baseline(make, contest.data.reading.train) for make in made]
 
 
-def write_recipes(plans: Sequence[JobPlan]) -> None:
-    """What each process will read."""
+def ask_baselines(
+    contest: Contest,
+    baselines: Sequence[FittedBaseline],
+    test: Sequence[EvaluationExample],
+    folder: Path,
+    on_event: EventCallback,
+) -> list[Entry]:
+    """What the task's simple models say; each is kept as a run, beside the trained models."""
+    keep = partial(keep_baseline, contest, folder, test)
+    return [baseline_entry(one, keep, on_event) for one in baselines]
+
+
+def keep_baseline(contest: Contest, folder: Path, test: Sequence[EvaluationExample], fitted: FittedBaseline) -> Path:
+    """Test a fitted baseline and leave it in a folder of its own, unless an earlier start of the comparison did."""
+    name, data = fitted.row.model, contest.data
+    own = folder / folder_name(name)
+    if not is_finished(own):
+        recipe = data.recipe.with_values({"model.name": name}, why="a simple baseline of the task")
+        task, module = with_baseline(data.task, name), BaselineModule(fitted.baseline)
+        prepared = Prepared(
+            task, recipe, data.reading, contest.codec, module, tuple(contest.notes), started=False, solved=False
+        )
+        with held(own):
+            open_run(own, prepared, resume=False)
+            finish_simple(prepared, own, test, seconds=fitted.row.seconds or 0.0)
+    return own
+
+
+def write_recipes(plans: Sequence[JobPlan]) -> list[Path]:
+    """What each process will read; data in memory is lent to them as files, whose paths are returned."""
+    lent: list[Path] = []
     for job, recipe in plans:
         job.recipe.parent.mkdir(exist_ok=True)
         write_atomically(job.recipe, recipe.to_toml().encode())
+        lent = lent or lend((recipe.data.train, recipe.data.valid, recipe.data.test), job.recipe.parent)
+    return lent
 
 
-def read_trained(contest: Contest, jobs: Sequence[Job], seeds: int) -> list[Entry]:
+def read_trained(contest: Contest, jobs: Sequence[Job], seeds: int, test: Sequence[EvaluationExample]) -> list[Entry]:
     """What the processes left, model by model."""
     reading, metrics, bands = contest.data.reading, contest.metrics, contest.bands
     return [
-        trained_entry(name, jobs[at * seeds : (at + 1) * seeds], reading, metrics, bands=bands)
+        trained_entry(name, jobs[at * seeds : (at + 1) * seeds], reading, test, metrics, bands=bands)
         for at, name in enumerate(contest.recipes)
     ]
 
@@ -225,7 +203,7 @@ def conditions(contest: Contest, values: Values, seeds: int, repeat: str, *, too
         "title": reading.name,
         "task": task.name,
         "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-        "command": repeat,
+        "command": in_python(repeat) if is_in_memory(contest.data.recipe.data.train) else repeat,
         "seed": contest.data.recipe.train.seed,
         "seeds": seeds,
         "budget": values["train.budget"] or None,
@@ -241,9 +219,9 @@ def conditions(contest: Contest, values: Values, seeds: int, repeat: str, *, too
     }
 
 
-def judge_entries(contest: Contest, entries: Sequence[Entry], board: Board) -> Board:
+def judge_entries(contest: Contest, entries: Sequence[Entry], board: Board, test: Sequence[EvaluationExample]) -> Board:
     """The board with the verdict on its rows, and examples to look at."""
-    task, test = contest.data.task, contest.data.reading.test
+    task = contest.data.task
     outputs = {entry.row.model: entry.runs for entry in entries}
     metric = contest.metrics[0].for_sources([question.source for question in test])
     verdict = judge(board.rows, outputs, [question.references for question in test], metric, writes=board.writes)
@@ -251,46 +229,6 @@ def judge_entries(contest: Contest, entries: Sequence[Entry], board: Board) -> B
     board.forecasts = exhibited(board, task, contest.codec, test, outputs)
     board.alignments = alignments(board.folder, [row for row in board.rows if not row.failed], test)
     return board
-
-
-def bound(values: Values) -> Values:
-    """The user's own limits, time in seconds; else the default budget."""
-    limits = Recipe().with_values({key: values[key] for key in LIMITS if key in values}).train
-    if not (limits.steps or limits.epochs or limits.budget):
-        return {**values, "train.budget": parse_duration(DEFAULT_BUDGET)}
-    return {**values, "train.budget": limits.budget}
-
-
-def share_of(budget: float, runs: int) -> float:
-    """The seconds of training that each of so many runs has."""
-    return max(LEAST_SHARE, round(SHARE_FOR_LEARNING * budget / runs, 1))
-
-
-def share_budget(
-    chosen: Assembled, values: Values, names: Sequence[str], *, rounds: int, alone: bool
-) -> dict[str, Recipe]:
-    """One recipe a model: the same data, seed and limits, an equal share of the time."""
-    twice = next((name for name in names if list(names).count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"--models names {twice} twice.", found=", ".join(names), fix="name each model once")
-    shared = {**values, **absolute(chosen.recipe.data)}  # with the parts that were found
-    if values["train.budget"]:
-        share = share_of(values["train.budget"], rounds)
-        shared["train.budget"] = Chosen(share, "an equal share of the comparison's time")
-    if not alone:
-        shared["train.threads"] = Chosen(1, "several models are trained side by side")
-    return {name: recipe_for(chosen.task, {**shared, "model.name": name}).recipe for name in names}
-
-
-def spread_seeds(folder: Path, name: str, recipe: Recipe, seeds: int) -> list[JobPlan]:
-    """One job a seed, all on the same split."""
-    plans = []
-    for more in range(seeds):
-        own = f"{folder_name(name)}{f'-seed-{more}' if more else ''}"
-        title = name if seeds == 1 else f"{name} (seed {recipe.train.seed + more})"
-        values = {"train.seed": recipe.train.seed + more, "data.seed": recipe.split_seed} if seeds > 1 else {}
-        plans.append((Job(title, folder / RECIPES / f"{own}.toml", folder / own), recipe.with_values(values)))
-    return plans
 
 
 def repeat_command(

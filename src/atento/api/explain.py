@@ -13,6 +13,7 @@ from atento.bundle import Json, read_predictions, write_atomically
 from atento.errors import InputError
 from atento.models.diagnostics.gradients import gradient_flow
 from atento.predictor import Predictor, plain
+from atento.tasks.baselines import is_baseline, no_network
 from atento.tasks.embed.vectors import table_of, vectors_in
 from atento.tasks.task import EvaluationExample
 from atento.views.attention.alignment import AlignmentView
@@ -98,6 +99,8 @@ def batches_of(predictor: Predictor, text: str = "") -> list[Any]:
     else:
         longest = sorted(require_predictions(bundle.folder), key=lambda line: -len(str(line["source"])))[:LONGEST]
         pairs = [(line["source"], line["references"][0]) for line in longest]
+    if is_baseline(predictor.module):
+        raise no_network(predictor.module, "gradients")
     device = next(predictor.module.parameters()).device
     learning = bundle.task.learning
     batches = [learning.batch(bundle.codec, [learning.encode(bundle.codec, pair)]) for pair in pairs]
@@ -128,6 +131,8 @@ def look_at_gradients(predictor: Predictor, text: str = "") -> GradientFlowView:
 
 def embeddings_of(predictor: Predictor, *, outputs: bool = False) -> Embeddings:
     """The vectors of the words it reads; with `outputs` those of its output layer."""
+    if is_baseline(predictor.module):
+        raise no_network(predictor.module, "vectors of words")
     found = table_of(predictor.module, predictor.bundle.codec, outputs=outputs)
     return Embeddings(found.words, vectors_in(found))
 
@@ -152,6 +157,8 @@ def spelled_for(predictor: Predictor, asked: str) -> str:
 def look_at_context(predictor: Predictor, asked: str) -> ContextView:
     """The same word in two sentences, before and after each layer."""
     bundle = predictor.bundle
+    if is_baseline(predictor.module):
+        raise no_network(predictor.module, "layers to follow a word through")
     return context_view(predictor.module, bundle.codec, asked, model=bundle.recipe.model.name)
 
 

@@ -21,6 +21,7 @@ from atento.predictor import Predictor
 from atento.tasks.autoencode.autoencode import latent_path
 from atento.tasks.autoencode.codec import WindowCodec
 from atento.tasks.autoencode.metrics import NEIGHBOURS
+from atento.tasks.baselines import is_baseline, no_network
 from atento.tasks.forecast.baselines import last_step, last_value, ridge, seasonal
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.rollout import forecasts, median_of
@@ -139,6 +140,8 @@ def codec_of(predictor: Predictor) -> SeriesCodec:
 def free_runs(predictor: Predictor, pasts: ArrayLike, steps: int, *, series: str = "") -> Numbers:
     """What the model generates after pasts (R, ≥ L, C), each from its own output: (R, steps, C)."""
     codec = codec_of(predictor)
+    if is_baseline(predictor.module):
+        raise no_network(predictor.module, "free run on its own output")
     given = np.asarray(pasts, dtype=np.float64)
     if given.ndim != 3 or steps < 1:
         raise InputError(
@@ -201,6 +204,8 @@ def look_at_latents(predictor: Predictor) -> LatentView:
     """The path of the first series in the training and in the test time."""
     bundle = predictor.bundle
     codec: WindowCodec = bundle.codec
+    if is_baseline(predictor.module):
+        raise no_network(predictor.module, "path of latents to draw")
     reading = bundle.read()
     questions = held_out(reading)
     first = questions[0].source.series

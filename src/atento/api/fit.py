@@ -1,48 +1,44 @@
 """Fit: one model, from a file to a folder. Read from `fit` downwards."""
 
-import platform
-import resource
 import shlex
-from collections.abc import Sequence
-from importlib.metadata import version
+import time
 from pathlib import Path
 
 import torch
 
-from atento.api.folders import held, new_folder, require_free
-from atento.api.prepare import Prepared, assemble, facts_of, gather_values, prepare, read_data, tell
+from atento.api.finish import finish, finish_simple
+from atento.api.folders import find_model, held, new_folder, require_free
+from atento.api.prepare import Prepared, assemble, gather_values, prepare, read_data, tell
 from atento.api.run import Run, load
+from atento.api.simple import fit_quick
 from atento.api.warm_start import continue_model
 from atento.bundle import (
     EVENTS,
     RECIPE,
     VOCABULARY,
-    Bundle,
-    Json,
     is_finished,
     load_bundle,
     read_json,
-    save_bundle,
     write_atomically,
     write_json,
 )
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
 from atento.models.builders.encoder_decoder import count_parameters
-from atento.predictor import Judged, Predictor, find_device, save_outputs
+from atento.predictor import find_device
 from atento.spec import Recipe, read_recipe
 from atento.spec.recipe import Settings
+from atento.tasks.baselines import BaselineModule
 from atento.tasks.encoding import encode_all
-from atento.tasks.task import Dataset, EvaluationExample
+from atento.tasks.sealed import final_examination
 from atento.training.checkpoints import CHECKPOINT, load_checkpoint, save_checkpoint
-from atento.training.events import EventCallback, EventLog, no_callback, read_events
+from atento.training.events import EventCallback, EventLog, no_callback
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
 from atento.training.threads import choose_threads
-from atento.version import __version__
 
-WORST = 8
 TRIED = 32  # examples of a step for the clock
+NO_CLOSED_FORM = "--set train.closed_form=no"
 
 
 def fit(
@@ -62,7 +58,7 @@ def fit(
     """Learn one model and leave it in a folder."""
     where = find_device(device)
     values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
-    before = load_bundle(Path(start_from)) if start_from else None
+    before = load_bundle(find_model(Path(start_from)).folder) if start_from else None
     if before is not None:
         values = continue_model(values, before)
     with parsed_once():  # the guess and the reading look at one file
@@ -89,6 +85,9 @@ def fit(
 
 def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: bool, on_event: EventCallback) -> None:
     """Train the model to its end, test it once, and complete the folder."""
+    if isinstance(prepared.module, BaselineModule):
+        fit_simple(prepared, prepared.module, folder, on_event)
+        return
     log = EventLog(folder, on_event)
     plan, learner = begin(prepared, folder, device, log, resume=resume)
     if prepared.started and not (folder / CHECKPOINT).exists():
@@ -96,12 +95,16 @@ def teach(prepared: Prepared, folder: Path, device: torch.device, *, resume: boo
     train(plan, learner, log)
     notes = list(prepared.notes)
     if prepared.solved and learner.best_weights and not learner.progress.best_step:
-        notes.append("no step was better than the closed form by more than chance: it stays as it began")
+        notes.append(
+            f"training did not improve on the ridge solution it starts from; {NO_CLOSED_FORM} starts at random"
+        )
         tell(notes[-1:], on_event)
     if prepared.task.learning.calibrate is not None:
         prepared.task.learning.calibrate(learner.module.eval(), prepared.codec, prepared.reading.valid)
     log.add("finished", step=learner.progress.step, why=learner.progress.stop_reason)
-    finish(plan, learner, prepared.reading, notes=notes)
+    beside = fit_quick(prepared.task, prepared.codec, prepared.reading) if prepared.recipe.train.baselines else []
+    test = final_examination(prepared.reading)
+    finish(plan, learner.module, learner.progress, prepared.reading, test, notes=notes, beside=beside)
 
 
 def is_begun(folder: Path) -> bool:
@@ -180,118 +183,15 @@ def try_step(plan: Plan, learner: Learner) -> None:
     learner.optimizer.zero_grad(set_to_none=True)
 
 
-def finish(plan: Plan, learner: Learner, reading: Dataset, *, notes: list[str]) -> None:
-    """Touch the test part, once, and complete the folder."""
-    bundle = Bundle(plan.folder, plan.task, plan.recipe, plan.codec, learner.module, {})
-    found, answers = Predictor(bundle, device=plan.device).examine(reading.test)
-    lines = save_outputs(plan.folder, reading.test, answers)
-    wrong, worst = mistakes(plan, reading.test, answers, lines)
-    progress, name = learner.progress, found["metric"]
-    metrics = {
-        "model": plan.recipe.model.name,
-        "task": plan.task.name,
-        "data": facts_of(reading, notes),
-        **found,
-        "parameters": count_parameters(learner.module),
-        "seconds": progress.elapsed,
-        "examples_per_second": progress.examples / max(progress.elapsed, 1e-9),
-        "peak_mb": peak_memory(plan.device),
-        "steps": progress.step,
-        "epochs": progress.examples / max(1, len(plan.examples if plan.order is None else plan.order)),
-        "best_step": progress.best_step,
-        "ended": progress.stop_reason,
-        "seed": plan.recipe.train.seed,
-        "device": str(plan.device),
-        "threads": torch.get_num_threads(),
-        "versions": versions(),
-        "command": shlex.join(["atento", "train", str(plan.folder / RECIPE), "--out", f"{plan.folder}-again"]),
-        "curve": curve(plan.folder, name),
-        "mistakes": wrong,
-        "worst": worst,
-    }
-    weights = learner.module.state_dict()
-    save_bundle(plan.folder, weights=weights, metrics=metrics, card=model_card(metrics, plan.recipe))
-
-
-def mistakes(
-    plan: Plan, questions: Sequence[EvaluationExample], answers: Sequence[Judged], lines: Sequence[Json]
-) -> tuple[int, list[Json]]:
-    """How many answers are mistakes, and the worst of them with their numbers in the test part; of equally wrong ones
-    those that seemed least likely.
-    """
-    examples = zip(questions, answers, lines, strict=True)
-    judged = [
-        (plan.task.judging.error(plan.codec, answer.output, question.references), {**line, "number": number})
-        for number, (question, answer, line) in enumerate(examples)
-    ]
-    wrong = sorted((one for one in judged if one[0] > 0), key=lambda one: (-one[0], one[1]["score"] or 0.0))
-    return sum(how >= 1 for how, _ in wrong), [line for _, line in wrong[:WORST]]
-
-
-def curve(folder: Path, metric: str) -> list[Json]:
-    """One point a validation: time, step, the loss before it, the metrics."""
-    points, loss = [], None
-    for event in read_events(folder / EVENTS):
-        loss = event.get("loss", loss)
-        if event["event"] == "validation":
-            scores = event["metrics"]
-            point = {"elapsed": event["elapsed"], "step": event["step"], "loss": loss, "value": scores[metric]}
-            points.append({**point, **scores})
-    return points
-
-
-def peak_memory(device: torch.device) -> float:
-    """Most megabytes held: of the GPU where there is one, else of the process."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def fit_simple(prepared: Prepared, module: BaselineModule, folder: Path, on_event: EventCallback) -> None:
+    """Fit a baseline, test it once, and complete the folder."""
+    started = time.perf_counter()
+    module.fit(prepared.reading.train)
+    seconds = time.perf_counter() - started
+    finish_simple(prepared, folder, final_examination(prepared.reading), seconds=seconds, on_event=on_event)
 
 
 def resume_command(folder: Path, device: str = "auto") -> str:
     """What a user types to go on."""
     where = ["--device", device] if device != "auto" else []
     return shlex.join(["atento", "train", str(folder / RECIPE), "--out", str(folder), "--resume", *where])
-
-
-def versions() -> dict[str, str]:
-    """What a run was made with."""
-    return {"atento": __version__, "torch": version("torch"), "python": platform.python_version()}
-
-
-def model_card(metrics: Json, recipe: Recipe) -> str:
-    """A short Markdown page."""
-    data, parts = metrics["data"], metrics["data"]["parts"]
-    made_with = ", ".join(f"{name} {number}" for name, number in metrics["versions"].items())
-    scores = "\n".join(
-        f"| {name} | {value:.4f} | {low:.4f} – {high:.4f} | {metrics['metrics'][name]} |"
-        for name, (value, low, high) in metrics["scores"].items()
-    )
-    notes = "\n".join(f"- {note}" for note in data["notes"])
-    return f"""# {metrics["model"]} on {data["name"]}
-
-Task: {metrics["task"]}. {metrics["parameters"]:,} parameters, trained for {metrics["seconds"]:.0f} s
-({metrics["steps"]:,} steps, {metrics["epochs"]:.1f} epochs) on {metrics["device"]}; seed {metrics["seed"]}.
-
-## Data
-{notes}
-- {parts["train"]:,} training examples, {parts["valid"]:,} for validation, {parts["test"]:,} for the test.
-- fingerprint `{data["fingerprint"]}`
-
-## Quality on the test part, touched once
-
-| metric | value | 95 % interval | what it is |
-|---|---|---|---|
-{scores}
-
-## Use
-
-```
-atento predict FOLDER FILE
-atento look FOLDER "a text"
-```
-
-Made with {made_with}. Repeat with `atento train recipe.toml`.
-
-## Limits
-It has seen only data like that above; on anything else its outputs are guesses. Widths: {recipe.model.hidden}.
-"""

@@ -3,11 +3,13 @@
 import fcntl
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-from atento.bundle import EVENTS, METRICS, RECIPE, VOCABULARY, Json, is_finished, read_json
+from atento.bundle import EVENTS, METRICS, RECIPE, VOCABULARY, Json, damaged, is_finished, read_json
 from atento.errors import AtentoError, InputError, MachineError
 from atento.lines import lines_of
 
@@ -16,6 +18,8 @@ LOCK = ".lock"
 BOARD = "board.json"
 RECIPES = "recipes"
 TRIALS = "trials.log"
+OUTCOME = "tune.json"  # of a search
+BEST = "best"  # the folder of the best recipe that a search found
 EARLY = (LOCK, VOCABULARY, RECIPE, EVENTS)  # what a run that ended before its first checkpoint may leave
 
 
@@ -42,6 +46,50 @@ def kind_of(folder: Path) -> str:
     return "comparison" if (folder / RECIPES).is_dir() or (folder / BOARD).exists() else ""
 
 
+class ModelFolder(NamedTuple):
+    """The folder of one model, and where it stands for a comparison or a search, a note that says so."""
+
+    folder: Path
+    note: str = ""
+
+
+def find_model(folder: Path) -> ModelFolder:
+    """A run's folder as it is; of a comparison or a search, that of its best model."""
+    match kind_of(folder):
+        case "comparison":
+            return best_of_comparison(folder)
+        case "search" if is_finished(folder / BEST):
+            return ModelFolder(folder / BEST, f"{folder} is a search: this is the best recipe that it found")
+        case "search":
+            raise not_ended(folder, "search")
+    return ModelFolder(folder)
+
+
+def best_of_comparison(folder: Path) -> ModelFolder:
+    """The winner of a comparison that has ended."""
+    if not (folder / BOARD).is_file():
+        raise not_ended(folder, "comparison")
+    board = read_json(folder, BOARD)
+    try:
+        folders = {row["model"]: row["folder"] for row in board["rows"] if not row["failed"] and row["folder"]}
+        winner, ties = board["winner"], list(board["ties"])
+    except (LookupError, TypeError) as error:
+        raise damaged(folder, BOARD, f"{type(error).__name__}: {error}") from None
+    if winner not in folders or Path(folders[winner]).name != folders[winner]:
+        raise InputError(
+            f"{folder}: no model of this comparison can be used.", found=f"winner {winner}", fix="compare again"
+        )
+    also = f"; it ties with {', '.join(ties)}" if ties else ""
+    return ModelFolder(folder / folders[winner], f"{folder} is a comparison: {winner} is taken, its best model{also}")
+
+
+def not_ended(folder: Path, kind: str) -> InputError:
+    """The one message for a comparison or a search without a result."""
+    inside = next((place for place in sorted(folder.iterdir()) if is_finished(place)), None)
+    fix = f"a model inside is whole: {inside}" if inside is not None else "make it again with --resume"
+    return InputError(f"{folder}: this {kind} has not ended.", found=f"a {kind} without a result", fix=fix)
+
+
 def require_free(folder: Path, kind: str, *, resume: bool) -> None:
     """Nobody's work is written over; what is resumed is of the same kind."""
     if folder.is_file():
@@ -64,9 +112,14 @@ def require_free(folder: Path, kind: str, *, resume: bool) -> None:
 def require_place(out: Path, endings: Sequence[str]) -> None:
     """Whether a file of that name can be written; asked before any work is done."""
     if out.suffix.lower() not in endings:
-        raise InputError(f"--out {out}: the name must end in one of these.", found=out.name, fix=", ".join(endings))
+        raise InputError(
+            f"--out {out}: the name must end in {' or '.join(endings)}.",
+            found=out.name,
+            fix=shlex.join(["--out", str(out.with_suffix(endings[0]))]),
+        )
     if not out.parent.is_dir():
-        raise InputError(f"--out {out}: there is no such folder.", found=str(out.parent), fix="make the folder first")
+        fix = shlex.join(["mkdir", "-p", str(out.parent)])
+        raise InputError(f"--out {out}: there is no such folder.", found=str(out.parent), fix=fix)
 
 
 @contextmanager
@@ -111,19 +164,27 @@ def folder_in_use(folder: Path) -> InputError:
 
 
 def list_runs(folder: Path = RUNS) -> list[Json]:
-    """One entry a run or comparison; a damaged one is listed as such."""
+    """One entry for each run, comparison or search, followed by the models inside it; a damaged one says so."""
     if not folder.is_dir():
         return []
-    places = [place for place in folder.iterdir() if (place / RECIPE).exists() or (place / RECIPES).is_dir()]
-    return [describe(place) for place in sorted(places, key=lambda place: -place.stat().st_mtime)]
+    places = sorted((place for place in folder.iterdir() if kind_of(place)), key=lambda place: -place.stat().st_mtime)
+    found = []
+    for place in places:
+        inside = sorted(place.iterdir()) if kind_of(place) != "run" else []
+        found += [describe(place), *(describe(own) for own in inside if (own / RECIPE).exists())]
+    return found
 
 
 def describe(place: Path) -> Json:
     """What a folder holds."""
     entry: Json = {"folder": str(place), "kind": "run", "state": "finished", "model": "", "metric": ""}
     try:
-        if (place / RECIPES).is_dir():
-            entry["kind"] = "comparison"
+        entry["kind"] = kind_of(place)
+        if entry["kind"] == "search":
+            best = describe(place / BEST) if is_finished(place / BEST) else {"model": "", "metric": "", "value": None}
+            entry["state"] = "finished" if (place / OUTCOME).exists() else "can be resumed"
+            return {**entry, **{key: best[key] for key in ("model", "metric", "value")}}
+        if entry["kind"] == "comparison":
             if (place / BOARD).is_file():
                 board = read_json(place, BOARD)
                 best = next((row for row in board["rows"] if row["model"] == board["winner"]), {"value": None})

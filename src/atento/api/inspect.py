@@ -1,28 +1,33 @@
 """What a file is, what is wrong with it, and what to type next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from statistics import median
 
 from atento.api.inspect_series import channels_of, series_problems
-from atento.api.prepare import Data, read_data, recipe_for
+from atento.api.prepare import Data, gather_values, read_parts, recipe_for
 from atento.api.problems import InspectedData, Problem, command_of, problems_of, refused_rows
 from atento.bundle import Json
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.columns.column import label_histogram, length_histogram
 from atento.data.evidence.evidence import evidence_of
+from atento.data.examples.pairs import names_in
+from atento.data.records import may_skip
 from atento.data.sources.reading import is_large, read_source
 from atento.data.sources.splits import find_splits
 from atento.data.tables.chunks import first_chunk
 from atento.data.tables.table import Table, parsed_once
-from atento.errors import AtentoError
-from atento.spec import DataRecipe
+from atento.errors import AtentoError, unknown_name
+from atento.reprs import short_repr
+from atento.spec import DataRecipe, Recipe
+from atento.spec.recipe import Settings, Values
 from atento.tasks.catalogue import TASKS
 from atento.tasks.finding import LIKELY, recognise
 from atento.tasks.task import Recognition, Task, learn_codec
 
 VERBS = ("compare", "train")
+COLUMN_KEYS = ("source", "target", "label", "time", "series", "future_covariates")
 MOST_ROWS = 20  # refused ones that are listed
 MOST_LEARNED = 20_000  # examples from which the level of tokens is shown
 FEW_DOCUMENTS = 20  # of fewer documents, lines say more
@@ -54,6 +59,9 @@ class Inspection:
     more_problems: int = 0  # that are not listed
     evidence: Json = field(default_factory=dict)  # all other facts about the file
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     def to_json(self) -> Json:
         """The same in dicts and lists."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "evidence"}
@@ -66,25 +74,60 @@ class Inspection:
 
 
 @parsed_once()
-def inspect(file: str | Path) -> Inspection:
-    """Facts about a file, the task it seems meant for, problems with a way to mend each, and commands to go on with."""
+def inspect(file: str | Path, *, task: str = "auto", settings: Settings = ()) -> Inspection:
+    """Facts about a file, the task it seems meant for, problems with a way to mend each, and commands to go on with.
+
+    task: the task as which the file is looked at; `auto` guesses it.
+    settings: recipe keys, as for `fit`: the columns that are read, how gaps are filled, and so on.
+    """
     name = str(file)
-    if is_builtin(name):
-        return inspect_builtin(name)
-    if not is_large(name):
-        found, siblings = find_splits(DataRecipe(train=name))
-        return inspect_table(name, {"data.train": name, **found}, siblings)
-    with first_chunk(name) as head:
-        return inspect_table(name, {"data.train": head}, [f"{name} is large: these are its first rows"])
+    values = gather_values(name, task=task, model="auto", settings=settings, seed=None, budget=None)
+    source = str(values["data.train"])
+    if is_builtin(source):
+        return inspect_builtin(source)
+    if not is_large(source):
+        found, siblings = find_splits(Recipe().with_values(values).data)
+        return with_typed(inspect_table(name, {**values, **found}, siblings), name, task, settings)
+    with first_chunk(source) as head:
+        note = f"{source} is large: these are its first rows"
+        return with_typed(inspect_table(name, {**values, "data.train": head}, [note]), name, task, settings)
 
 
-def inspect_table(file: str, values: dict[str, str], siblings: Sequence[str]) -> Inspection:
+def with_typed(found: Inspection, file: str, task: str, settings: Settings) -> Inspection:
+    """The same with what the user typed in every command."""
+    given = settings.items() if isinstance(settings, Mapping) else (one.split("=", 1) for one in settings)
+    typed = command_of(file, [f"{key}={value}" for key, value in given], verb="", task=task)
+    bare = command_of(file, (), verb="")
+
+    def again(command: str) -> str:
+        verb, space, rest = command.partition(bare)
+        return f"{verb}{typed}{rest}" if space and verb.startswith("atento ") else command
+
+    found.problems = [problem._replace(command=again(problem.command)) for problem in found.problems]
+    found.next = [again(command) for command in found.next]
+    return found
+
+
+def choose_task(guesses: dict[str, Recognition], asked: str) -> tuple[str, bool]:
+    """The task as which a file is looked at: the one that was asked for, else the likeliest; and whether it fits."""
+    if asked in ("", "auto"):
+        best = next(iter(guesses))
+        return best, guesses[best].likelihood >= LIKELY
+    alike = [name for name in guesses if name == asked or name.startswith(f"{asked}-")]
+    if not alike:
+        raise unknown_name("task", asked, TASKS)
+    return (alike[0] if guesses[alike[0]].likelihood >= LIKELY or asked not in alike else asked), True
+
+
+def inspect_table(file: str, values: Values, siblings: Sequence[str]) -> Inspection:
     """The same of the files that are read for what was typed."""
-    table = read_source(values["data.train"])
-    evidence = evidence_of(table)
-    guesses = recognise(evidence)
-    best = next(iter(guesses))
-    likely = guesses[best].likelihood >= LIKELY
+    recipe = Recipe().with_values(values)
+    data = recipe.data
+    named = [name for key in COLUMN_KEYS for name in names_in(data, (key,))]
+    table = read_source(str(values["data.train"]), header=data.header, names=named, sheet=data.sheet)
+    evidence = evidence_of(table, source=data.source, label=data.label)
+    guesses = recognise(evidence, data)
+    best, likely = choose_task(guesses, recipe.task)
     facts = evidence.to_json()
     found = Inspection(
         **{key: facts[key] for key in ("file", "kind", "rows", "columns")},
@@ -98,13 +141,15 @@ def inspect_table(file: str, values: dict[str, str], siblings: Sequence[str]) ->
     rows, mend = refused_rows(file, table.refused), dict[str, str]()
     if likely:
         try:
-            data, stopped, mend = read_mended(TASKS[best], values)
-            describe_parts(found, file, data, table)
-            found.notes = [*siblings, *data.reading.notes]
-            rows = [*refused_rows(file, data.reading.refused), *(problem_of(error) for error in stopped)]
+            read, stopped, mend = read_mended(TASKS[best], values)
+            describe_parts(found, file, read, table)
+            found.notes = [*siblings, *read.reading.notes]
+            rows = [*refused_rows(file, read.reading.refused), *(problem_of(error) for error in stopped)]
         except AtentoError as error:
             rows = rows or [problem_of(error)]
-    if found.refused:
+    if may_skip(found.refused, len(table.rows) + len(table.refused) - found.refused, data.bad_rows):
+        rows = [row._replace(command="") for row in rows]
+    else:
         mend = {"data.bad_rows": "skip", **mend}
     settings = [f"{key}={value}" for key, value in mend.items()]
     if settings:  # one command mends all rows
@@ -112,20 +157,20 @@ def inspect_table(file: str, values: dict[str, str], siblings: Sequence[str]) ->
     found.problems = [*rows[:MOST_ROWS], *found.problems]
     found.more_problems = len(rows[MOST_ROWS:])
     commands = [command_of(file, settings, verb=verb) for verb in VERBS]
-    found.next = commands if likely else ["atento data"]
+    found.next = commands if likely else [command_of(file, settings, verb="inspect", task=best)]
     return found
 
 
-def read_mended(task: Task, values: dict[str, str]) -> tuple[Data, list[AtentoError], dict[str, str]]:
+def read_mended(task: Task, values: Values) -> tuple[Data, list[AtentoError], dict[str, str]]:
     """The data, bad rows left out, what stopped the reading, and the settings that mend it: those that each error
     carries, as long as another one helps.
     """
     stopped: list[AtentoError] = []
     mend: dict[str, str] = {}
     while True:
-        known = {**values, "data.bad_rows": "skip", **mend}
+        known = {**values, "task": task.name, "data.bad_rows": "skip", **mend}
         try:
-            return read_data(recipe_for(task, known), known), stopped, mend
+            return read_parts(recipe_for(task, known), known), stopped, mend
         except AtentoError as error:
             if error.settings.keys() <= mend.keys():
                 raise stopped[0] if stopped else error from None

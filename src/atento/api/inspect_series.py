@@ -9,6 +9,7 @@ from atento.bundle import Json
 from atento.data.records import counted
 from atento.data.series import Series
 from atento.data.series.covariates import shifted_targets
+from atento.data.series.series import Numbers
 from atento.tasks.forecast.windows import WindowSpec
 from atento.tasks.task import Dataset
 from atento.views.forecast import blocks
@@ -16,6 +17,7 @@ from atento.views.forecast import blocks
 MOST_CHANNELS = 24  # that are listed
 POINTS = 40  # of a line
 FAR = 20.0  # distances between quartiles that make a number an outlier
+SENTINELS = (-99.0, -200.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
 FEW_WINDOWS = 200  # to train on
 
 
@@ -76,12 +78,31 @@ def far_away(file: str, series: Sequence[Series], frame: WindowSpec, reading: Da
     for at, name in enumerate(frame.channels[:MOST_CHANNELS]):
         values = np.concatenate([one.values[:, at] for one in series])
         low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+        mark = stand_for_missing(values)
+        if mark is not None:
+            where = f"{mark:g} is {int((values == mark).sum()):,} times in {name!r}, far from all other numbers"
+            yield Problem(
+                "rows", where, "where it stands for a missing number, leave the cell empty: data.gaps fills it"
+            )
+            continue
         far = np.abs(values - middle) > FAR * (high - low) if high > low else np.zeros(len(values), dtype=bool)
         if 0 < far.sum() <= len(values) // 100:
             where = f"{counted(int(far.sum()), 'number')} of {name!r} lie far from all others, e.g. {values[far][0]:g}"
             yield Problem(
                 "rows", where, "where it stands for a missing number, leave the cell empty: data.gaps fills it"
             )
+
+
+def stand_for_missing(values: Numbers) -> float | None:
+    """A number such as -999 that repeats far outside all others, as marks of missing values do; None: there is none."""
+    for mark in SENTINELS:
+        count = int((values == mark).sum())
+        others = values[values != mark]
+        if count > 1 and len(others) > count:
+            low, high = others.min(), others.max()
+            if mark < low - (high - low) / 2 or mark > high + (high - low) / 2:
+                return mark
+    return None
 
 
 def too_few(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:

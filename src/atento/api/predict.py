@@ -1,19 +1,22 @@
 """A trained model on other data: evaluate it on a file, answer the sources of a file."""
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from atento.api.columns import find_columns, known_labels
 from atento.bundle import Json
-from atento.data.builtin.catalogue import is_builtin
-from atento.data.examples.pairs import COMMA
+from atento.data.examples.pairs import UnlabelledFile
 from atento.data.records import counted, in_words
-from atento.data.sources.reading import read_source
+from atento.data.sources.returning import as_table, require_output, returned, write_returned
+from atento.data.tables.table import parsed_once
 from atento.data.tables.writing import find_writer, write_table
 from atento.errors import InputError
 from atento.predictor import Predictor
+from atento.reprs import short_repr
 from atento.spec import Recipe, parse_settings
 from atento.spec.recipe import Settings
 from atento.tasks.task import Answer, LabelledFile
@@ -32,28 +35,36 @@ class Evaluation:
     metric: str  # the headline
     smaller_is_better: bool
     metrics: dict[str, str]  # each metric, and what it is
-    scores: dict[str, list[float]]  # value, low and high of each
+    scores: dict[str, list[float | None]]  # value, low and high of each; None where there is none
     lengths: list[Json]  # the headline on sources of several lengths
     examples: int
     predictions_per_second: float
     exposure: Json | None = None  # accuracy after true tokens against accuracy after its own
+    class_report: Json | None = None  # of labels: precision and recall of each, confusion matrix, calibration
+    channels: list[Json] | None = None  # of forecasts: the errors of each channel in the units of the file
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
-    def value(self) -> float:
+    def value(self) -> float | None:
         """The headline metric."""
         return self.scores[self.metric][0]
 
     def to_json(self) -> Json:
         """The same in dicts and lists."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {key: value for key, value in found.items() if key != "exposure" or value is not None}
+        return {key: value for key, value in found.items() if value is not None}
 
 
 class Predictions(NamedTuple):
-    """The answers to a file's sources, and the table to write: its own columns, then `prediction` and `score`."""
+    """The answers to a file's sources, and the table of them: the file's own columns, then those that are new."""
 
-    columns: dict[str, list[Any]]
+    columns: dict[str, list[Any]]  # `prediction`, then `probability` of labels or `log_probability` of texts
     answers: list[Answer]
+    notes: tuple[str, ...] = ()  # what was taken for what
+    refused: tuple[str, ...] = ()  # rows that have no source: their prediction is empty
+    text: str = ""  # the file as it is written: its own lines with the new columns, or a CSV table
 
 
 def with_settings(predictor: Predictor, settings: Settings) -> Recipe:
@@ -67,47 +78,42 @@ def with_settings(predictor: Predictor, settings: Settings) -> Recipe:
     return predictor.bundle.recipe.with_values(values)
 
 
-def recipe_for_file(predictor: Predictor, file: str, settings: Settings) -> Recipe:
-    """The columns the user names, else those the run was trained on; a file that lacks these has its own."""
-    recipe = with_settings(predictor, settings)
-    values = parse_settings(settings)
-    data = predictor.bundle.recipe.data
-    names = {"data.source": data.source, "data.target": data.target}
-    if not any(names.values()) or predictor.bundle.task.reading.kind == "series":  # these are read as they were learned
-        return recipe
-    if is_builtin(file):
-        known: Sequence[str] = list(names.values()) if is_builtin(data.train) else ()
-    else:
-        parts = [part.strip() for name in names.values() if name for part in name.split(COMMA)]
-        known = read_source(file, header=data.header, names=parts).columns
-    lacking = [key for key, name in names.items() if not set(name.split(COMMA)) <= set(known) and name not in known]
-    return recipe.with_values({key: "" for key in lacking if key not in values})
-
-
 def evaluate(predictor: Predictor, file: str, *, settings: Settings = ()) -> Evaluation:
     """Every metric with its interval on a file's examples; of a built-in set, on its test part."""
-    recipe = recipe_for_file(predictor, file, settings)
-    asked = predictor.bundle.task.reading.read_labelled(recipe.data, file, recipe.split_seed)
+    bundle, given = predictor.bundle, list(parse_settings(settings))
+    with parsed_once():
+        recipe, taken = find_columns(bundle, with_settings(predictor, settings), file, given=given, labelled=True)
+        asked = bundle.task.reading.read_labelled(recipe.data, file, recipe.split_seed)
+    unseen = unseen_labels(predictor, asked, file)
     found, _ = predictor.examine(asked.questions, decode=recipe.decode)
     return Evaluation(
-        run=str(predictor.bundle.folder),
+        run=str(bundle.folder),
         file=file,
         model=recipe.model.name,
-        notes=[*asked.notes, *unseen_labels(predictor, asked, file)],
+        notes=[*taken, *asked.notes, *unseen],
         refused=[str(refusal) for refusal in asked.refused],
         **found,
     )
 
 
 def unseen_labels(predictor: Predictor, asked: LabelledFile, file: str) -> list[str]:
-    """A note on labels that training never met: every answer to them is wrong."""
+    """A note on labels that training never met: every answer to them is wrong. A file of such labels alone is refused,
+    as no score of it would mean anything.
+    """
     bundle = predictor.bundle
     counts = Counter(bundle.task.judging.unseen(bundle.codec, asked.questions) if bundle.task.judging.unseen else ())
     if not counts:
         return []
-    names, many = in_words(sorted(counts), limit=5), sum(counts.values())
+    names, many = in_words([repr(name) for name in sorted(counts)], limit=5), counts.total()
+    known = known_labels(bundle)
+    alike = {name.strip().casefold() for name in known} & {name.strip().casefold() for name in counts}
+    case = "; they differ from labels of the training in case or spaces alone" if alike else ""
+    if bundle.task.judging.labels is not None and many >= sum(len(one.references) for one in asked.questions):
+        trained = in_words([repr(name) for name in known], limit=8)
+        fix = f"write them as in training: {trained}" if alike else f"name the column that holds {trained}: data.label"
+        raise InputError(f"{file}: none of its labels was seen in training{case}.", found=names, fix=fix)
     were = "was" if many == 1 else "were"
-    return [f"{counted(many, 'label')} in {file} {were} never seen in training: {names}"]
+    return [f"{counted(many, 'label')} in {file} {were} never seen in training: {names}{case}"]
 
 
 def predict_file(
@@ -116,52 +122,89 @@ def predict_file(
     *,
     out: Path | None = None,
     settings: Settings = (),
+    proba: bool = False,
+    bad_rows: str = "skip",
     on_event: EventCallback = no_callback,
 ) -> Predictions:
-    """Answer every source of a file; the table is written to `out` where one is named."""
-    recipe = recipe_for_file(predictor, file, settings)
+    """Answer every source of a file; what was there and the answers are written to `out` where one is named.
+
+    A row without a source keeps its place, with an empty prediction; with bad_rows="stop" it is an error.
+    """
+    bundle, given = predictor.bundle, list(parse_settings(settings))
+    recipe = with_settings(predictor, settings)
     if out is not None:
-        find_writer(out)
-    opened = predictor.bundle.task.reading.read_unlabelled(recipe.data, file, recipe.split_seed)
+        require_output(out, file)
+    if "data.bad_rows" not in given:
+        recipe = recipe.with_values({"data.bad_rows": bad_rows})
+    with parsed_once():
+        recipe, taken = find_columns(bundle, recipe, file, given=given, labelled=False)
+        opened = bundle.task.reading.read_unlabelled(recipe.data, file, recipe.split_seed)
     for refusal in opened.refused:
         on_event({"event": "refused", "text": str(refusal)})
     answers = predictor.answer(opened.sources, decode=recipe.decode)
-    tabulate = predictor.bundle.task.answering.tabulate
-    table = beside(opened.columns, answers) if tabulate is None else tabulate(opened, answers)
+    if bundle.task.answering.tabulate is None:
+        added = new_columns(opened, answers, proba=proba)
+        written = returned(file, opened.table, opened.columns, added)
+    else:
+        added = bundle.task.answering.tabulate(opened, answers)
+        written = as_table(file, added)
+    columns = {**opened.columns, **added}
+    notes = [*taken, *opened.notes]
     if out is not None:
-        write_table(out, table)
-    return Predictions(table, answers)
+        notes += write_returned(out, file, opened.table, opened.columns, added, written)
+    refused = tuple(str(refusal) for refusal in opened.refused)
+    return Predictions(columns, answers, tuple(notes), refused, written.text)
 
 
 def predict_lines(
-    predictor: Predictor, lines: Sequence[str], *, out: Path | None = None, settings: Settings = ()
+    predictor: Predictor, lines: Sequence[str], *, out: Path | None = None, settings: Settings = (), proba: bool = False
 ) -> Predictions:
     """Answer every line."""
     if out is not None:
         find_writer(out)
     answers = predictor.answer(list(lines), decode=with_settings(predictor, settings).decode)
-    found = Predictions(beside({"source": list(lines)}, answers), answers)
+    if not lines:
+        raise InputError("there is nothing to answer.", found="no line on standard input", fix="write one text a line")
+    opened = UnlabelledFile({"source": list(lines)}, list(lines), ())
+    columns = {**opened.columns, **new_columns(opened, answers, proba=proba)}
     if out is not None:
-        write_table(out, found.columns)
+        write_table(out, columns)
+    return Predictions(columns, answers)
+
+
+def new_columns(opened: UnlabelledFile, answers: Sequence[Answer], *, proba: bool) -> dict[str, list[Any]]:
+    """What is new beside each row: the answer, its probability, where asked for that of each label, its evidence."""
+    found: dict[str, list[Any]] = {"prediction": [answer.text for answer in answers]}
+    labels = [answer.probabilities for answer in answers if answer.probabilities is not None]
+    scores = [answer.score for answer in answers if answer.score is not None]
+    if len(scores) == len(answers) and labels:
+        found["probability"] = [round(math.exp(score), 6) for score in scores]
+    elif len(scores) == len(answers):
+        found["log_probability"] = [round(score, 6) for score in scores]
+    if proba and len(labels) != len(answers):
+        raise InputError("--proba: this model has no labels.", found="a task without classes", fix="leave --proba out")
+    if proba:
+        found |= {f"proba_{name}": [round(one[name], 6) for one in labels] for name in (labels[0] if labels else ())}
+    if all(answer.evidence is not None for answer in answers):
+        found["evidence"] = [answer.evidence for answer in answers]
+    rows = len(next(iter(opened.columns.values()), answers))
+    places = range(rows) if opened.rows is None else opened.rows
+    taken = {part for name in opened.columns for part in (name, name.partition(".")[0])}
+    return {free_name(name, taken): spread(values, places, rows) for name, values in found.items()}
+
+
+def spread(values: Sequence[Any], places: Sequence[int], rows: int) -> list[Any]:
+    """Values at the places of their rows; None at the others."""
+    found: list[Any] = [None] * rows
+    for place, value in zip(places, values, strict=True):
+        found[place] = value
     return found
 
 
-def beside(columns: Mapping[str, list[Any]], answers: Sequence[Answer]) -> dict[str, list[Any]]:
-    """The columns with the answers beside them."""
-    table = {**columns, free_name("prediction", columns): [answer.text for answer in answers]}
-    scores = [answer.score for answer in answers]
-    if None not in scores:
-        table[free_name("score", table)] = [round(score, 6) for score in scores if score is not None]
-    evidence = [answer.evidence for answer in answers]
-    if None not in evidence:
-        table[free_name("evidence", table)] = evidence
-    return table
-
-
-def free_name(name: str, columns: Mapping[str, list[Any]]) -> str:
+def free_name(name: str, taken: Collection[str]) -> str:
     """`prediction`, or `prediction_2` where the input has such a column."""
     number, free = 1, name
-    while free in columns:
+    while free in taken:
         number += 1
         free = f"{name}_{number}"
     return free

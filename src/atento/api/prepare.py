@@ -4,8 +4,9 @@
 from them; `prepare` learns the codec, builds the module and gives it its first weights.
 """
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,22 +16,29 @@ from torch import nn
 from atento.api.warm_start import take_codec, take_weights
 from atento.bundle import Bundle, Json
 from atento.data.builtin.catalogue import is_builtin
+from atento.data.examples.splitting import parse_shares
+from atento.data.files.memory import is_in_memory
+from atento.data.records import counted
 from atento.data.sources.splits import find_splits
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError
-from atento.models.names import ModelName
 from atento.predictor import find_device
 from atento.spec import DEFAULT, Chosen, DataRecipe, Recipe, parse_duration, parse_settings, read_reasons, read_values
 from atento.spec.recipe import Settings, Values
+from atento.tasks.baselines import baseline_makers, is_baseline, require_model, with_baseline
 from atento.tasks.embed.vectors import start_words
 from atento.tasks.filling import BY_USER, fill_defaults, fill_sizes
 from atento.tasks.finding import find_task
+from atento.tasks.sealed import seal
 from atento.tasks.task import Dataset, Task, learn_codec
 from atento.training.events import EventCallback, no_callback
 from atento.training.loop import validate_training
 
 LIMITS = ("train.steps", "train.epochs", "train.budget")
 DEFAULT_BUDGET = 600.0
+MOST_LISTED = 5  # rows that were left out, told one by one
+LEAST_TESTED = 2  # test rows from which there is an interval
+MOST_NAMES = 200  # columns of the training file that are written down
 
 
 def gather_values(
@@ -47,6 +55,8 @@ def gather_values(
         values["train.seed"] = seed
     if budget is not None:
         values["train.budget"] = parse_duration(budget, where="--budget") if isinstance(budget, str) else budget
+        if not values["train.budget"]:
+            raise InputError("--budget 0 leaves no time to learn.", found=str(budget), fix="--budget 5m")
     if not values.get("data.train"):
         raise InputError(
             f"{source}: the recipe names no data.", found="data.train is empty", fix="--set data.train=FILE"
@@ -75,9 +85,10 @@ def assemble(values: Mapping[str, Any], *, where: str = "") -> Assembled:
 def recipe_for(task: Task, values: Mapping[str, Any], *, where: str = "") -> Assembled:
     """The same for a task that is known; the data is not looked at."""
     bare = Recipe().with_values(dict(values), where=where)
+    task = with_baseline(task, bare.model.name)
     name = bare.data.train if is_builtin(bare.data.train) else Path(bare.data.train).name
     recipe = fill_defaults(task, values, data=name, where=where, why=reasons_for(values, where))
-    task.learning.check_name(ModelName.parse(recipe.model.name))  # a wrong name is refused before a large file is read
+    require_model(task, recipe.model.name)  # a wrong name is refused before a large file is read
     notes = []
     limited = bool(bare.train.steps or bare.train.epochs or bare.train.budget)
     if limited:  # the user's limits stand alone
@@ -87,7 +98,7 @@ def recipe_for(task: Task, values: Mapping[str, Any], *, where: str = "") -> Ass
         recipe = recipe.with_values({"train.budget": DEFAULT_BUDGET}, why="default budget; --budget changes it")
     if "model.name" not in values:
         notes.append(f"model: {recipe.model.name} (the default; `atento models` lists all)")
-    if not limited:
+    if not limited and bare.model.name not in baseline_makers(task):
         notes.append(f"training for at most {recipe.train.budget:.0f} s (--budget changes it)")
     named = {"tokens.vectors": str(Path(recipe.tokens.vectors).absolute()) if recipe.tokens.vectors else ""}
     return Assembled(task, recipe.with_values({**absolute(recipe.data), **named}), notes)
@@ -107,7 +118,7 @@ def absolute(data: DataRecipe) -> dict[str, str]:
     named = {}
     for key in ("train", "valid", "test"):
         value = getattr(data, key)
-        if value and not is_builtin(value):
+        if value and not is_builtin(value) and not is_in_memory(value):
             paths = [value] if Path(value).exists() else value.split(",")
             value = ",".join(str(Path(path.strip()).absolute()) for path in paths)
         named[f"data.{key}"] = value
@@ -139,11 +150,32 @@ class Prepared:
 
 
 def read_data(chosen: Assembled, values: Mapping[str, Any], *, device: str = "cpu") -> Data:
+    """Read the parts to learn from them: the test part is sealed until the final examination."""
+    data = read_parts(chosen, values, device=device)
+    return replace(data, reading=seal(data.reading))
+
+
+def read_parts(chosen: Assembled, values: Mapping[str, Any], *, device: str = "cpu") -> Data:
     """Read the parts; sizes follow from them where `values`, which the user gave, leave them open."""
     task, recipe, guesses = chosen
     reading = task.reading.read(recipe.data, recipe.split_seed)
     recipe = fill_sizes(task, recipe, values, reading.train, device=device)
-    return Data(task, recipe, reading, (*reading.notes, *guesses))
+    return Data(task, recipe, reading, (*reading.notes, *guesses, *untested(task, reading, recipe.data)))
+
+
+def untested(task: Task, reading: Dataset, recipe: DataRecipe) -> tuple[str, ...]:
+    """A note where there are no test rows, with how many rows it takes to have some; series may be cut by counts."""
+    if len(reading.test):
+        return ()
+    if task.reading.kind == "series":
+        return (f"there will be no score: data.split={recipe.split} leaves nothing to test on",)
+    *_, share = parse_shares(recipe.split)
+    if not share:
+        return (
+            f"there will be no score: data.split={recipe.split} leaves no test rows; --set data.split=80/10/10 does",
+        )
+    needed = math.ceil(LEAST_TESTED / share)
+    return (f"there will be no score: there are no test rows; {LEAST_TESTED} of them take {needed} rows in all",)
 
 
 @dataclass(frozen=True)
@@ -165,8 +197,12 @@ class ExplainedRecipe:
         """The same in dicts and lists."""
         return {"recipe": {key: one._asdict() for key, one in self.values().items()}, "notes": list(self.notes)}
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.recipe.to_toml()
+
+    def __repr__(self) -> str:
+        recipe, many = self.recipe, len(self.chosen())
+        return f"ExplainedRecipe(task={recipe.task!r}, model={recipe.model.name!r}, {many} values chosen: print it)"
 
 
 def explain_recipe(
@@ -204,7 +240,7 @@ def prepare(
     started, begun = before is not None, ""
     if before is not None:
         begun = take_weights(module, before)
-    elif task.learning.closed_form is not None:
+    elif task.learning.closed_form is not None and recipe.train.closed_form:
         begun = task.learning.closed_form(module, codec, reading.train)
     words = start_words(module, codec, recipe, started=started)
     first = [begun, *words] if begun else words
@@ -214,16 +250,17 @@ def prepare(
 
 
 def learn(data: Data) -> Any:
-    """The codec of the training part, which must know nothing that only held-out rows say."""
+    """The codec of the training part, which must know nothing that only validation rows say; test rows are sealed."""
     codec = learn_codec(data.task, data.recipe, data.reading.train)
-    data.task.learning.require_no_leak(codec, data.reading)
+    data.task.learning.require_no_leak(codec, data.reading._replace(test=()))
     return codec
 
 
 def build(task: Task, recipe: Recipe, codec: Any) -> nn.Module:
     """The module, refused where it cannot be built or taught."""
     module = task.learning.build(recipe.model, codec)
-    validate_training(task, module, recipe.train)
+    if not is_baseline(module):
+        validate_training(task, module, recipe.train)
     return module
 
 
@@ -235,6 +272,8 @@ def facts_of(reading: Dataset, notes: Iterable[str]) -> Json:
         "refused": [str(refusal) for refusal in reading.refused],
         "notes": list(notes),
         "fingerprint": reading.fingerprint,
+        "columns": dict(reading.columns),
+        "header": list(reading.header[:MOST_NAMES]),
     }
 
 
@@ -242,5 +281,8 @@ def tell(notes: Iterable[str], on_event: EventCallback, *, refused: Iterable[obj
     """Notes, and the rows that were refused, as events."""
     for note in notes:
         on_event({"event": "note", "text": note})
-    for refusal in refused:
+    listed = list(refused)
+    for refusal in listed[:MOST_LISTED]:
         on_event({"event": "refused", "text": str(refusal)})
+    if len(listed) > MOST_LISTED:
+        on_event({"event": "refused", "text": f"and {counted(len(listed) - MOST_LISTED, 'more row')}"})

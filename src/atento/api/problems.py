@@ -8,8 +8,10 @@ from statistics import median
 from typing import NamedTuple
 
 from atento.data.columns.leaks import leaking_columns, leaking_words, near_duplicate_rows
-from atento.data.columns.roles import is_text, sample_columns
+from atento.data.columns.roles import is_text, sample_columns, says_in_words
+from atento.data.examples.label_spelling import spellings
 from atento.data.records import Refusal, counted, excerpt, in_words
+from atento.data.tables.column_names import LABEL, is_named
 from atento.data.tables.table import Table
 from atento.tasks.task import Task
 
@@ -17,6 +19,7 @@ OUTWEIGHED = 0.1  # a label with less than this share of the commonest one's tex
 FEW = 5  # texts of a label: too few to learn it and to test it
 FEW_TESTED = 30  # examples of the test part: one answer more moves the score by percents
 LONG, TIMES = 200, 10  # words of a text, and times the median, that make it very long
+NO_LABEL = frozenset({"na", "n/a", "nan", "null"})
 CONSTANT = 0.99  # of a column's cells
 PLAIN = {"", "utf-8", "ascii"}
 BY_LINES = {"csv", "tsv", "jsonl", "text", "lines"}
@@ -59,15 +62,28 @@ class InspectedData(NamedTuple):
         return command_of(self.file, settings)
 
 
-def command_of(file: str, settings: Iterable[str], *, verb: str = "compare") -> str:
-    """What a user types to use a file with these settings."""
-    return shlex.join(["atento", verb, file, *(word for one in settings for word in ("--set", one))])
+def command_of(file: str, settings: Iterable[str], *, verb: str = "compare", task: str = "auto") -> str:
+    """What a user types to use a file with these settings; without a verb, what follows it."""
+    asked = [] if task == "auto" else ["--task", task]
+    words = [file, *asked, *(word for one in settings for word in ("--set", one))]
+    return shlex.join(["atento", verb, *words] if verb else words)
 
 
 def problems_of(data: InspectedData) -> list[Problem]:
     """Leaks first, for they make every score a lie."""
     found: list[Problem] = []
-    for look in (leaks_in_text, leaks_in_columns, duplicates, conflicts, imbalance, lengths, sizes, columns, encoding):
+    for look in (
+        leaks_in_text,
+        leaks_in_columns,
+        duplicates,
+        conflicts,
+        spelled_twice,
+        imbalance,
+        lengths,
+        sizes,
+        columns,
+        encoding,
+    ):
         found += look(data)
     return found
 
@@ -105,8 +121,11 @@ def leaks_in_columns(data: InspectedData) -> Iterator[Problem]:
         return
     read = [at for at, part in data.roles.items() if part != "label"]
     table, label = data.table, parts["label"]
+    samples = sample_columns(table)
     for found in leaking_columns(table.columns, table.rows, read=read, label=label):
         other = table.columns.index(found.column)
+        if is_named(found.column, LABEL) and says_in_words(samples[label], samples[other]):  # a note says so
+            continue
         if all(row[other].startswith(row[label]) for row in table.rows):
             fix = f"it holds finer labels; {table.columns[label]!r} is learned unless you name it"
             command = data.compare(f"data.label={found.column}")
@@ -123,7 +142,7 @@ def duplicates(data: InspectedData) -> Iterator[Problem]:
     """Rows that come again, exactly or nearly."""
     again = len(data.table.rows) - len(set(data.table.rows))
     if again and data.table.kind != "text":
-        fix = "none is needed: equal sources never straddle the split"
+        fix = "none is needed: duplicates are kept in one part"
         yield Problem("duplicates", f"{counted(again, 'row')} repeat an earlier one", fix)
     held_out = [source for source, _ in data.held_out]
     near = near_duplicate_rows([source for source, _ in data.train], held_out)
@@ -149,6 +168,24 @@ def conflicts(data: InspectedData) -> Iterator[Problem]:
         yield Problem("labels", where, fix, data.compare("data.conflicts=first"))
 
 
+def spelled_twice(data: InspectedData) -> Iterator[Problem]:
+    """Labels that differ in case, white space or invisible characters alone, and labels that say that there is none."""
+    if not data.labels or data.labels_words:
+        return
+    counts = Counter(label for labels in data.labels for label in labels)
+    groups = spellings(counts.elements())
+    if groups:
+        shown = "; ".join(in_words([f"{label!r} ({counts[label]:,})" for label in group]) for group in groups[:3])
+        more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
+        where = f"labels that differ in case, spaces or invisible characters alone: {shown}{more}"
+        yield Problem("labels", where, "merge them", data.compare("data.merge_labels=case"))
+    missing = sorted(label for label in counts if label.strip().lower() in NO_LABEL)
+    if missing and len(counts) - len(missing) > 1:
+        texts = counted(sum(counts[label] for label in missing), "text")
+        where = f"the label {in_words(list(map(repr, missing)))} of {texts} may stand for a missing one"
+        yield Problem("labels", where, "leave the cell empty where there is no label: such rows are left out")
+
+
 def imbalance(data: InspectedData) -> Iterator[Problem]:
     """Labels that are outweighed, too rare, or never seen in training."""
     if not data.labels or data.labels_words:
@@ -157,7 +194,8 @@ def imbalance(data: InspectedData) -> Iterator[Problem]:
     if not counts:
         return
     commonest, most = counts.most_common(1)[0]
-    outweighed = [label for label, count in counts.items() if count < OUTWEIGHED * most]
+    twice = {label for group in spellings(counts.elements()) for label in group}  # which are told by themselves
+    outweighed = [label for label, count in counts.items() if count < OUTWEIGHED * most and label not in twice]
     if outweighed:
         rarest = min(outweighed, key=lambda label: counts[label])
         where = (

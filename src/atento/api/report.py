@@ -19,7 +19,7 @@ from atento.spec import read_recipe
 from atento.tasks.task import EvaluationExample
 from atento.views.report.board import Comparison, Row
 from atento.views.report.report import render_report
-from atento.views.wording import score
+from atento.views.wording import quality
 
 REPORT = "report.html"
 
@@ -47,7 +47,7 @@ def board_of_run(folder: Path) -> Comparison:
     lines = read_predictions(folder) if texts else []
     test = [EvaluationExample(line["source"], tuple(line["references"])) for line in lines]
     budget = recipe.train.budget or None
-    verdict = f"{row.model}: {metrics['metric']} {score(value)} ({score(low)}–{score(high)}) on the test part."
+    verdict = f"{row.model}: {metrics['metric']} {quality(value, low, high)} on the test part."
     return Comparison.from_json(
         {
             **metrics,

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from atento.api.compare import DEFAULT_BUDGET
+from atento.api.contest import DEFAULT_BUDGET
 from atento.api.fit import begin, fit
-from atento.api.folders import TRIALS, held, new_folder, require_free
+from atento.api.folders import OUTCOME, TRIALS, held, new_folder, require_free
 from atento.api.prepare import LIMITS, Data, assemble, gather_values, prepare, read_data, tell
 from atento.api.run import Run
 from atento.bundle import Json, read_outputs, write_atomically, write_json
@@ -18,8 +18,10 @@ from atento.data.tables.table import parsed_once
 from atento.errors import InputError, RunError
 from atento.metrics.bootstrap import tied
 from atento.predictor import find_device
+from atento.reprs import short_repr
 from atento.spec import Recipe, parse_duration
 from atento.spec.recipe import Settings, Values
+from atento.tasks.sealed import final_examination
 from atento.training.events import Event, EventCallback, EventLog, no_callback
 from atento.training.loop import train
 from atento.tuning.search import Trial, search, space_around
@@ -27,7 +29,6 @@ from atento.tuning.search import Trial, search, space_around
 SHARE_FOR_SEARCH = 0.5  # of the budget; the rest trains the best recipe and the default, equally long
 SECONDS_A_TRIAL = 30.0
 FEWEST, MOST = 4, 40
-OUTCOME = "tune.json"
 BESIDE = ("folder", "best", "default", "values", "trial", "trials")  # fields that JSON holds in another form
 
 
@@ -54,8 +55,14 @@ class Tuning:
     seconds_at_the_end: float
     test_examples: int
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
     def score(self, run: Run) -> list[float]:
-        """Value, low and high of the headline metric of one of the two runs."""
+        """Value, low and high of the headline metric of one of the two runs.
+
+        run: `best` or `default`.
+        """
         return list(run.metrics["scores"][self.metric])
 
     def to_json(self) -> Json:
@@ -177,7 +184,8 @@ def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_e
 
             def watch(event: Event) -> None:
                 if event["event"] == "validation":
-                    seen.append(max([*seen, selects.to_maximize(event["metrics"][selects.name])]))
+                    score = event["metrics"][selects.name]
+                    seen.append(max([*seen, -math.inf if score is None else selects.to_maximize(score)]))
                     if report(len(seen), seen[-1]):
                         raise Pruned
 
@@ -194,7 +202,7 @@ def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_e
 
 def outcome(folder: Path, data: Data, trials: list[Trial], best: Trial, runs: tuple[Run, Run], share: Share) -> Tuning:
     """What was found, and whether it is more than chance."""
-    test = data.reading.test
+    test = final_examination(data.reading)
     metric = data.task.judging.metrics(runs[0].predictor.bundle.codec)[0]
     bound = metric.for_sources([question.source for question in test])
     tuned, plain = (read_outputs(run.folder) for run in runs)

@@ -11,6 +11,7 @@ from atento.errors import InputError
 from atento.models.names import ModelName
 from atento.spec import Recipe, TokensRecipe
 from atento.spec.recipe import Values
+from atento.tasks.baselines import is_baseline
 from atento.tasks.catalogue import TASKS
 from atento.tasks.embed.vectors import vocabulary_of
 from atento.tasks.task import Task, learn_codec, suited
@@ -22,6 +23,12 @@ HALF = re.compile(r".*\b(?:encoder|decoder)\.")
 
 def continue_model(values: Values, before: Bundle) -> Values:
     """The model of the run started from; what the user says of the rest stands."""
+    if is_baseline(before.module):
+        raise InputError(
+            f"--from {before.folder}: a simple baseline has no weights to start from.",
+            found=before.recipe.model.name,
+            fix="leave --from out",
+        )
     task = values.get("task", "auto")
     task = before.recipe.task if task == "auto" else task
     known = {f"model.{key}": value for key, value in before.recipe.model.model_dump().items()}

@@ -17,12 +17,15 @@ from typing import IO
 
 from atento.api.fit import fit
 from atento.bundle import EVENTS
+from atento.data.files.memory import borrow
 from atento.errors import AtentoError, Interrupted
 from atento.lines import lines_of
+from atento.spec import read_recipe
 from atento.training.events import Event, EventCallback, InterruptHandler
 
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_TO_SAVE = 20.0
+SECONDS_WITHOUT_PARENT = 0.7
 
 
 @dataclass
@@ -122,17 +125,22 @@ def stop_all(running: Sequence[Job]) -> None:
 
 
 def stop_with_parent(parent: int) -> None:
-    """When the comparison dies, save and stop too."""
+    """When the comparison dies, save and stop too, within a second; what takes longer ends at its last checkpoint."""
     while os.getppid() == parent:
-        time.sleep(1.0)
+        time.sleep(SECONDS_BETWEEN_LOOKS)
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(SECONDS_WITHOUT_PARENT)
+    os._exit(128 + signal.SIGTERM)
 
 
 def main(recipe: str, folder: str, device: str, parent: str) -> int:
     """Begin or resume, and say in one line what went wrong."""
     threading.Thread(target=stop_with_parent, args=(int(parent),), daemon=True).start()
     try:
+        data = read_recipe(Path(recipe)).data
+        held = borrow((data.train, data.valid, data.test), Path(recipe).parent)  # as long as it is trained
         fit(recipe, out=folder, device=device, resume=True)
+        del held
     except AtentoError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -11,6 +11,7 @@ from atento.attention.fast.dispatch import fused_context
 from atento.attention.scores.product import Kind, Score
 from atento.errors import InputError
 from atento.layers.masking import clean, require_keys
+from atento.layers.torch_arguments import refuse_arguments
 
 # Axes: B batch (any number of leading axes), Q queries, K keys. The last axis is always features.
 
@@ -58,8 +59,11 @@ class Attention(nn.Module):
         """The same score and distribution with another extent."""
         return Attention(self.score, self.distribution, extent)
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, *, valid: Tensor | None = None) -> Tensor:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, *, valid: Tensor | None = None, **unknown: object
+    ) -> Tensor:
         """The context (B, Q, value_size) by the fastest path. valid (B, K): True for real keys; None: all are."""
+        refuse_arguments("Attention", unknown)
         return self.read(query, self.prepare(key, value, valid=valid))
 
     def prepare(self, key: Tensor, value: Tensor, *, valid: Tensor | None = None) -> PreparedKeys:

@@ -9,8 +9,9 @@ from atento.attention.extents.extents import Everything, PreparedKeys
 from atento.attention.scores.product import Dot, ScaledDot
 from atento.attention.scores.similarity import SquaredDistance, cosine, minus_euclidean
 from atento.errors import InputError
-from atento.layers.masking import checked_linear, clean
+from atento.layers.masking import checked_linear, clean, require_items
 from atento.layers.positions import Rotary
+from atento.layers.torch_arguments import refuse_arguments
 
 # Axes: B batch, H heads, Q queries, K keys, D size, d = D / H.
 
@@ -18,9 +19,9 @@ from atento.layers.positions import Rotary
 class MultiHead(nn.Module):
     """Multi-head attention: projections of query, key and value, H heads, and an output projection.
 
-    query (B, Q, D), source (B, K, source_size) -> (B, Q, D)  (Vaswani et al., 2017, sec. 3.2.2). All heads use the one
-    `attention`, which gets tensors (B, H, Q, d). `rotary` turns queries and keys by their positions; both must be
-    positions of one sequence, as in self-attention.
+    query (B, Q, D), source (B, K, source_size) -> (B, Q, D)  (Vaswani et al., 2017, sec. 3.2.2); without a source it is
+    self-attention. All heads use the one `attention`, which gets tensors (B, H, Q, d). `rotary` turns queries and keys
+    by their positions; both must be positions of one sequence, as in self-attention.
     """
 
     def __init__(
@@ -46,12 +47,22 @@ class MultiHead(nn.Module):
             nn.init.xavier_uniform_(projection.weight)
             nn.init.zeros_(projection.bias)
 
-    def forward(self, query: Tensor, source: Tensor, *, valid: Tensor | None = None) -> Tensor:
-        """The output (B, Q, D) of queries over a source; valid (B, K)."""
-        return self.read(query, self.prepare(source, valid=valid))
+    def forward(
+        self, query: Tensor, source: Tensor | None = None, *more: Tensor, valid: Tensor | None = None, **unknown: object
+    ) -> Tensor:
+        """The output (B, Q, D) of queries over a source (B, K, source_size), by default themselves; valid (B, K)."""
+        refuse_arguments("MultiHead", unknown)
+        if more:
+            raise InputError(
+                "MultiHead makes keys and values of one source.",
+                found=f"{2 + len(more)} tensors",
+                fix="layer(query, source), or layer(query) for self-attention",
+            )
+        return self.read(query, self.prepare(query if source is None else source, valid=valid))
 
     def prepare(self, source: Tensor, *, valid: Tensor | None = None, at: Tensor | None = None) -> PreparedKeys:
         """Keys and values of a source at positions `at` (K,), for many queries; None: it starts at position 0."""
+        require_items("source", source, valid, width=self.to_key.in_features)
         source = clean(source, valid)  # before the projections, whose gradient would meet 0 * NaN
         valid = None if valid is None else valid.unsqueeze(1)  # (B, 1, K): the same for all heads
         key = self.turn(self.split(checked_linear(self.to_key, "MultiHead", "source", source)), at)

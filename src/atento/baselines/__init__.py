@@ -13,6 +13,8 @@ images        pixels, questions, nearest image
 series        naive forecasts of a window
 ridge         ridge regression in closed form
 dynamics      polynomial map and reservoir, rolled out
+explanation   what moved an answer: terms with their contributions, nearest examples
+state         what a fitted baseline has learned, as values and arrays that a file can hold
 """
 
 from atento.baselines.catalogue import BASELINES, find_baseline

@@ -14,7 +14,7 @@ class Majority:
     summary = "the most frequent answer, always"
 
     def __init__(self) -> None:
-        self.counts: Counter[Any] | None = None
+        self.counts: dict[Any, int] | None = None
 
     def fit(self, sources: Sequence[Any], targets: Sequence[Hashable]) -> "Majority":
         """Count the targets; the sources are not used."""
@@ -27,6 +27,12 @@ class Majority:
         require_fitted(self.name, self.counts)
         return [most_common(self.counts)] * len(sources)
 
+    def probabilities(self, sources: Sequence[Any]) -> list[dict[str, float]]:
+        """The share of each target in the training part."""
+        counts = require_fitted(self.name, self.counts)
+        total = sum(counts.values())
+        return [{str(target): count / total for target, count in counts.items()} for _ in sources]
+
 
 class MajorityLabelSet:
     """The most frequent set of labels, whatever the source; of equally frequent ones the first seen."""
@@ -35,7 +41,7 @@ class MajorityLabelSet:
     summary = "the most frequent labels, always"
 
     def __init__(self) -> None:
-        self.sets: Counter[tuple[str, ...]] | None = None
+        self.sets: dict[tuple[str, ...], int] | None = None
         self.ranked: list[str] = []
 
     def fit(self, sources: Sequence[Any], targets: Sequence[Sequence[str]]) -> "MajorityLabelSet":
@@ -111,4 +117,4 @@ def word_patterns(word: str) -> tuple[str, str]:
 
 def most_common(counts: Any) -> Any:
     """The most frequent key of a counter; of equally frequent ones the first counted."""
-    return counts.most_common(1)[0][0]
+    return max(counts, key=counts.__getitem__)

@@ -59,6 +59,10 @@ class QuestionOnly(LinearClassifier):
         """(N, V)."""
         return self.bag.transform([self.split(source)[1] for source in sources])
 
+    def feature_names(self) -> list[str]:
+        """The terms of the question."""
+        return self.bag.terms
+
 
 class LinearImageQuestions(LinearClassifier):
     """One label per image and question: logistic regression over the question's words and the pixels."""

@@ -4,14 +4,37 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from atento.baselines.explanation import Explanation, largest
 from atento.baselines.validation import require_fitted, require_pairs
 from atento.errors import InputError
 
-# Axes: N examples, F features.
+# Axes: N examples, F features, C classes.
 
 MAX_STEPS = 1000
+
+
+class LinearModel(NamedTuple):
+    """p(c | x) = softmax(W x + b)_c."""
+
+    classes: list[Any]
+    weights: NDArray[np.float64]  # (C, F)
+    bias: NDArray[np.float64]  # (C,)
+
+    def probabilities(self, features: Any) -> NDArray[np.float64]:
+        """(N, C) of features (N, F), an array or a sparse matrix."""
+        scores = np.asarray(features @ self.weights.T) + self.bias
+        raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def contributions(self, features: Any, number: int) -> NDArray[np.float64]:
+        """What each feature of one example (1, F) adds to the score of a class, beyond what it adds to the mean one."""
+        row = features.toarray()[0] if hasattr(features, "toarray") else np.asarray(features)[0]
+        return np.asarray(row * (self.weights[number] - self.weights.mean(axis=0)))
 
 
 class LinearClassifier(ABC):
@@ -22,11 +45,12 @@ class LinearClassifier(ABC):
 
     name: str
     summary: str
+    state_types: ClassVar[tuple[type, ...]] = (LinearModel,)
 
     def __init__(self, *, inverse_penalty: float) -> None:
         self.inverse_penalty = require_positive(inverse_penalty)
         self.majority: str | None = None
-        self.model: Any = None  # None: the labels cannot be told apart
+        self.model: LinearModel | None = None  # None: the labels cannot be told apart
 
     def fit(self, sources: Sequence[Any], targets: Sequence[str]) -> Self:
         """Learn the features, then their weights."""
@@ -41,7 +65,30 @@ class LinearClassifier(ABC):
         require_fitted(self.name, self.majority)
         if self.model is None or not len(sources):
             return [str(self.majority)] * len(sources)
-        return [str(label) for label in self.model.predict(self.features(sources))]
+        best = self.model.probabilities(self.features(sources)).argmax(axis=1)
+        return [str(self.model.classes[number]) for number in best]
+
+    def probabilities(self, sources: Sequence[Any]) -> list[dict[str, float]]:
+        """The probability of each label, for each source."""
+        majority = str(require_fitted(self.name, self.majority))
+        if self.model is None or not len(sources):
+            return [{majority: 1.0} for _ in sources]
+        rows = self.model.probabilities(self.features(sources)).tolist()
+        return [dict(zip(map(str, self.model.classes), row, strict=True)) for row in rows]
+
+    def explain(self, source: Any) -> Explanation | None:
+        """The features of a source that count most for its label; None where they have no names."""
+        names = self.feature_names()
+        if self.model is None or not names:
+            return None
+        features = self.features([source])
+        number = int(self.model.probabilities(features)[0].argmax())
+        what = f"what adds to the score of {self.model.classes[number]}, and what takes away"
+        return Explanation(what, largest(names, self.model.contributions(features, number)))
+
+    def feature_names(self) -> list[str]:
+        """What each feature is called; nothing where they have no names that a person reads."""
+        return []
 
     @abstractmethod
     def fit_features(self, sources: Sequence[Any]) -> Any:
@@ -54,18 +101,21 @@ class LinearClassifier(ABC):
 
 def logistic_regression(
     features: Any, targets: Sequence[Any], *, inverse_penalty: float, balanced: bool = False
-) -> Any:
-    """Scikit-learn's fitted model; None where all targets are equal or there is no feature."""
+) -> LinearModel | None:
+    """The fitted model, by scikit-learn; None where all targets are equal or there is no feature."""
     from sklearn.exceptions import ConvergenceWarning  # slow to load
     from sklearn.linear_model import LogisticRegression
 
     if len(set(targets)) == 1 or not features.shape[1]:
         return None
-    weights = "balanced" if balanced else None
-    model = LogisticRegression(C=inverse_penalty, max_iter=MAX_STEPS, class_weight=weights)
+    model = LogisticRegression(C=inverse_penalty, max_iter=MAX_STEPS, class_weight="balanced" if balanced else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # after so many steps it is near enough
-        return model.fit(features, list(targets))
+        model.fit(features, list(targets))
+    weights, bias = np.asarray(model.coef_, dtype=np.float64), np.asarray(model.intercept_, dtype=np.float64)
+    if len(weights) == 1:  # of two classes the score of the second alone: softmax(−s / 2, s / 2) = sigmoid(s)
+        weights, bias = (np.concatenate([-half, half]) for half in (weights / 2, bias / 2))
+    return LinearModel(model.classes_.tolist(), weights, bias)
 
 
 def require_positive(inverse_penalty: float) -> float:

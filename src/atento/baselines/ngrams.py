@@ -1,8 +1,8 @@
 """A character n-gram language model: the baseline of plain text, hard to beat on little of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class CharacterNGram:
     Interpolated absolute discounting (Ney, Essen & Kneser, 1994, sec. 4), down to the empty history and then to a
     uniform distribution over characters.
     """
+
+    state_types: ClassVar[tuple[type, ...]] = (NGramCounts,)
 
     def __init__(self, order: int = ORDER, *, discount: float = DISCOUNT) -> None:
         if order < 1 or not 0 < discount < 1:
@@ -92,6 +94,41 @@ class CharacterNGram:
             mixed += self.discount * table.distinct[history] / totals * probabilities
             probabilities = np.where(known, mixed, probabilities)
         return np.asarray(np.log(probabilities[predicted]))
+
+    def continuation(self, text: str, length: int, choose: Callable[[Floats], int]) -> tuple[str, float]:
+        """Up to so many characters after a text, and their log-probability; `choose` takes one of the probabilities of
+        the known characters, where 0 is the end of the text.
+        """
+        names, added, score = ["", *self.characters], "", 0.0
+        for _ in range(length):
+            probabilities = self.next_probabilities(text + added)
+            known = np.concatenate([probabilities[:1] if self.predicts_end else [0.0], probabilities[FIRST:]])
+            number = choose(known)
+            score += float(np.log(known[number]))
+            if not number:
+                break
+            added += names[number]
+        return added, score
+
+    def next_probabilities(self, text: str) -> Floats:
+        """The probability of each symbol after a text: the end of the text, an unknown character, the known ones."""
+        require_fitted(self.name, self.tables)
+        before = [BOUNDARY] * max(1, self.order - 1)
+        past = [*before, *(self.characters.get(one, UNKNOWN) for one in text)][-max(1, self.order - 1) :]
+        probabilities = np.full(self.symbols, 1.0 / (self.symbols - (0 if self.predicts_end else 1)))
+        history = np.zeros(1, dtype=np.int64)
+        for length, table in enumerate(self.tables or []):
+            if length:
+                history = index_of(table.histories, self.paired(history, np.array([past[-length]])))
+            if history[0] < 0 or not table.totals[history[0]]:
+                break
+            place = index_of(table.ngrams, self.paired(history, np.arange(self.symbols)))
+            counts = np.where(place < 0, 0.0, table.counts[place])
+            total, distinct = table.totals[history[0]], table.distinct[history[0]]
+            probabilities = (
+                np.maximum(counts - self.discount, 0) / total + self.discount * distinct / total * probabilities
+            )
+        return np.asarray(probabilities)
 
     @property
     def symbols(self) -> int:

@@ -7,11 +7,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from atento.baselines.linear import LinearClassifier, logistic_regression, require_positive
+from atento.baselines.explanation import Explanation, largest
+from atento.baselines.linear import LinearClassifier, LinearModel, logistic_regression, require_positive
 from atento.baselines.validation import require_at_least_one, require_fitted, require_pairs
 from atento.errors import unknown_name
 
@@ -29,6 +30,17 @@ INVERSE_PENALTY = 10.0  # chosen on questions in six classes
 SEPARATOR = "\t"  # between the two texts of a source
 OVERLAP_INVERSE_PENALTY = 1.0
 MAX_ONE_SIDED_WORDS = 2000
+OVERLAP_NAMES = (
+    "share of the first text's words that both have",
+    "share of the second text's words that both have",
+    "share of all words that both have",
+    "words that both have",
+    "words of the first text only",
+    "words of the second text only",
+    "words more in the first text than in the second",
+    "difference in length",
+    "cosine of the tf-idf vectors",
+)
 
 
 class BagOfWords:
@@ -140,15 +152,21 @@ class BagClassifier(LinearClassifier):
         """The bags of the texts."""
         return self.bag.transform(sources)
 
+    def feature_names(self) -> list[str]:
+        """The terms."""
+        return self.bag.terms
+
 
 class BagMultiLabel:
     """Several labels per text: one logistic regression for each label, with balanced class weights."""
+
+    state_types: ClassVar[tuple[type, ...]] = (LinearModel,)
 
     def __init__(self, bag: BagOfWords, *, name: str, inverse_penalty: float = INVERSE_PENALTY) -> None:
         self.bag, self.name, self.inverse_penalty = bag, name, require_positive(inverse_penalty)
         self.summary = f"for each label a linear model over {bag}"
         self.shares: dict[str, float] | None = None  # of the training texts that have each label
-        self.models: dict[str, Any] = {}
+        self.models: dict[str, LinearModel | None] = {}
 
     def fit(self, sources: Sequence[Text], targets: Sequence[Sequence[str]]) -> "BagMultiLabel":
         """Choose the terms, then learn their weights for each label."""
@@ -170,17 +188,31 @@ class BagMultiLabel:
 
     def rank(self, sources: Sequence[Text]) -> list[tuple[list[str], list[str]]]:
         """For each text the predicted labels, and all labels, the most probable first."""
-        require_fitted(self.name, self.shares)
+        ordered = [sorted((-share, label) for label, share in one.items()) for one in self.probabilities(sources)]
+        return [([label for less, label in one if less < -0.5], [label for _, label in one]) for one in ordered]
+
+    def probabilities(self, sources: Sequence[Text]) -> list[dict[str, float]]:
+        """The probability of each label, for each text."""
+        shares = require_fitted(self.name, self.shares)
         features = self.bag.transform(sources)
-        answers: list[list[tuple[float, str]]] = [[] for _ in sources]
-        for label, share in (self.shares or {}).items():
+        found: list[dict[str, float]] = [{} for _ in sources]
+        for label, share in shares.items():
             model = self.models[label]
             fixed = model is None or not len(sources)
-            probabilities = [share] * len(sources) if fixed else model.predict_proba(features)[:, 1].tolist()
-            for answer, probability in zip(answers, probabilities, strict=True):
-                answer.append((-probability, label))
-        ordered = [sorted(answer) for answer in answers]
-        return [([label for less, label in one if less < -0.5], [label for _, label in one]) for one in ordered]
+            each = [share] * len(sources) if fixed or model is None else model.probabilities(features)[:, 1].tolist()
+            for one, probability in zip(found, each, strict=True):
+                one[label] = probability
+        return found
+
+    def explain(self, source: Text) -> Explanation | None:
+        """The terms that count most for the most probable label."""
+        require_fitted(self.name, self.shares)
+        _, (first, *_) = self.rank([source])[0]
+        model = self.models[first]
+        if model is None:
+            return None
+        what = f"what adds to the score of {first}, and what takes away"
+        return Explanation(what, largest(self.bag.terms, model.contributions(self.bag.transform([source]), 1)))
 
 
 class WordOverlap(LinearClassifier):
@@ -224,6 +256,11 @@ class WordOverlap(LinearClassifier):
                 columns += known
         one_sided = csr_matrix(([1.0] * len(rows), (rows, columns)), shape=(len(pairs), 2 * len(self.words)))
         return hstack([csr_matrix((self.overlaps(pairs) - mean) / std), one_sided], format="csr")
+
+    def feature_names(self) -> list[str]:
+        """The overlaps, then the words of each side."""
+        sides = [f"{word!r} in the {side} text only" for side in ("first", "second") for word in self.words]
+        return [*OVERLAP_NAMES, *sides]
 
     def overlaps(self, pairs: Sequence[tuple[str, str]]) -> Any:
         """(N, 9): the overlap counts of each pair, and the cosine of its tf-idf vectors."""

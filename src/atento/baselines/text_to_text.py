@@ -3,17 +3,19 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
+from atento.baselines.explanation import Explanation
 from atento.baselines.frequent import most_common
 from atento.baselines.validation import require_fitted, require_pairs
 
 MAX_DISTANCES = 60_000_000  # beyond, every k-th training pair is used
 ROWS = 256  # sources compared at a time
+NEIGHBOURS = 3  # that an explanation shows
 MAX_PAIRS = 20_000  # beyond, every k-th training pair is used
 MAX_AFFIX = 8  # characters by which an ending or a beginning is recognised
 SEPARATOR = "\t"  # between a word and its features
@@ -48,6 +50,14 @@ class NearestText:
             answers.extend(targets[index] for index in distances.argmin(axis=1))
         return answers
 
+    def explain(self, source: str) -> Explanation:
+        """The nearest training sources, by how many edits they are away."""
+        require_fitted(self.name, self.sources or None)
+        distances = cdist([source], self.sources, scorer=Levenshtein.distance, dtype=np.int32)[0]
+        near = np.argsort(distances, kind="stable")[:NEIGHBOURS]
+        items = [(f"{self.sources[place]} → {self.targets[place]}", float(distances[place])) for place in near]
+        return Explanation("edits to the nearest training examples", items, signed=False)
+
 
 class AffixChange(NamedTuple):
     """A prefix or suffix of a source, and what stands there in its target."""
@@ -65,6 +75,8 @@ class AffixRules:
 
     name = "rewrite"
     summary = "the source with prefix and suffix changed as in the most similar training sources"
+
+    state_types: ClassVar[tuple[type, ...]] = (AffixChange,)
 
     def __init__(self) -> None:
         self.suffixes: dict[tuple[str, str], AffixChange] | None = None  # by features and suffix

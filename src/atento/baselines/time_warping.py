@@ -7,7 +7,7 @@ one anti-diagonal i + j after the other; a lower bound leaves out those that can
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,9 +54,11 @@ class DTWNearest:
 
     name = "warping"
     summary = "target of the training sequence nearest under dynamic time warping"
+    state_types: ClassVar[tuple[type, ...]] = (Candidates,)
 
     def __init__(self, read: Read) -> None:
         self.read = read
+        self.summary = DTWNearest.summary
         self.known: Candidates | None = None
         self.targets: list[str] = []
         self.scale: tuple[Numbers, Numbers] = (np.zeros(1), np.ones(1))

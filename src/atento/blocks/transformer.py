@@ -19,7 +19,8 @@ from atento.attention.scores.product import ScaledDot
 from atento.attention.weights import AttentionCall, weights_of
 from atento.errors import InputError, unknown_name
 from atento.layers.feed_forward import FeedForward
-from atento.layers.masking import clean
+from atento.layers.masking import clean, require_items
+from atento.layers.torch_arguments import refuse_arguments, require_prepared
 
 # Axes: B batch, T time, N source time, D size.
 
@@ -73,14 +74,16 @@ class TransformerEncoderLayer(nn.Module):
         self.around_attention = Residual(self_attention.size, order, dropout=dropout)
         self.around_feed_forward = Residual(self_attention.size, order, dropout=dropout)
 
-    def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
+    def forward(self, values: Tensor, *, valid: Tensor | None = None, **unknown: object) -> Tensor:
         """All positions at once, each over the valid positions (B, T) that the attention's extent shows."""
+        refuse_arguments("TransformerEncoderLayer", unknown)
         return self.extend(values, valid=valid).values
 
     def extend(
         self, values: Tensor, past: PreparedKeys | None = None, *, at: Tensor | None = None, valid: Tensor | None = None
     ) -> EncoderLayerOutput:
         """Positions `at` (T,) after the cached `past`; None, None: the whole sequence from its start."""
+        require_items("values", values, valid, width=self.self_attention.size)
         values = clean(values, valid)
         entered = self.around_attention.enter(values)
         own = self.self_attention.prepare(entered, valid=valid, at=at)
@@ -143,9 +146,17 @@ class TransformerDecoderLayer(nn.Module):
         self.around_feed_forward = Residual(self_attention.size, order, dropout=dropout)
 
     def forward(
-        self, values: Tensor, source: PreparedKeys, past: PreparedKeys | None = None, *, at: Tensor | None = None
+        self,
+        values: Tensor,
+        source: PreparedKeys,
+        past: PreparedKeys | None = None,
+        *,
+        at: Tensor | None = None,
+        **unknown: object,
     ) -> DecoderLayerOutput:
         """Positions `at` (T,) after the cached `past`; None, None: the whole sequence from its start."""
+        refuse_arguments("TransformerDecoderLayer", unknown)
+        require_prepared("TransformerDecoderLayer", source)
         entered = self.around_self.enter(values)
         own = self.self_attention.prepare(entered, at=at)
         own = own if past is None else past.append(own)
@@ -254,8 +265,9 @@ class TransformerStack(nn.Module):
         self.layers = nn.ModuleList(layers)
         self.norm = final_norm(self.size, layers[0].around_attention.order)
 
-    def forward(self, values: Tensor, *, valid: Tensor | None = None) -> Tensor:
+    def forward(self, values: Tensor, *, valid: Tensor | None = None, **unknown: object) -> Tensor:
         """All positions at once; valid (B, T)."""
+        refuse_arguments("TransformerStack", unknown)
         return self.extend(values, valid=valid).values
 
     def extend(

@@ -1,5 +1,6 @@
 """Contracts of a trained run, on examples of its own test part: its module, its answers, its losses."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from atento.checks.subject import exact_copy
 from atento.checks.translators import micro_batches
 from atento.errors import InputError
 from atento.spec import DecodeRecipe
+from atento.tasks.baselines import is_baseline
 from atento.tasks.task import judged as judged_answers
 
 EXAMPLES = 6
@@ -31,14 +33,22 @@ def check_run(bundle: Bundle) -> Checked:
     arrays = bundle.task.judging.distance is not None
     examples = some_windows(bundle) if arrays else some_lines(bundle)
     laws = {"answers": answers_alone, "as tested": answers_as_tested}
+    if is_baseline(bundle.module):
+        own = [law_of(name, law, bundle, examples) for name, law in laws.items()]
+        network = not_applicable("network", "a simple baseline has no layers, gradients or losses to check")
+        return Checked(f"{bundle.recipe.model.name} ({bundle.task.name})", [*own, network])
     if not arrays:
         laws["micro-batches"] = losses_add_up
-    own = [
-        tried(name, partial(law, bundle, examples)) if examples else not_applicable(name, NO_EXAMPLES)
-        for name, law in laws.items()
-    ]
+    own = [law_of(name, law, bundle, examples) for name, law in laws.items()]
     findings = [finding for finding in check(bundle.module) if finding.contract not in laws]
     return Checked(f"{bundle.recipe.model.name} ({bundle.task.name})", [*findings, *own])
+
+
+def law_of(
+    name: str, law: Callable[[Bundle, list[TestedExample]], Finding], bundle: Bundle, examples: list[TestedExample]
+) -> Finding:
+    """What a law finds on the examples; without any it does not apply."""
+    return tried(name, partial(law, bundle, examples)) if examples else not_applicable(name, NO_EXAMPLES)
 
 
 def some_lines(bundle: Bundle) -> list[TestedExample]:

@@ -1,30 +1,60 @@
 """The command `atento`. Torch is imported only by commands that need it, so that --help is quick."""
 
-import os
+import errno
 import shlex
 import signal
 import sys
 from difflib import get_close_matches
 from types import FrameType
+from typing import Annotated, Any
 
 import typer
+from typer import Option
+from typer.core import TyperCommand, TyperGroup
 
 from atento.cli.catalogue import data, models, parts, schema
 from atento.cli.compare import backtest, compare
 from atento.cli.inspect import inspect
 from atento.cli.look import look
 from atento.cli.manage import check, doctor, report, runs
-from atento.cli.output import emit, remarks
+from atento.cli.output import emit, remarks, say, show
 from atento.cli.predict import evaluate, predict, try_
 from atento.cli.train import recipe, train, tune
+from atento.cli.usage import UsageError, close, open_streams, refuse_torchrun, stream_error, tolerant, usage_error
 from atento.errors import AtentoError, InputError, Interrupted, MachineError
+from atento.version import __version__
+
+
+def without_types(options: list[Any]) -> list[Any]:
+    """Options whose help shows no <bool> behind a switch."""
+    for option in options:
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+    return options
+
+
+class Command(TyperCommand):
+    """A command with plain switches."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options, with --help."""
+        return without_types(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """All commands, with plain switches."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options, with --help."""
+        return without_types(super().get_params(ctx))
+
 
 app = typer.Typer(
     name="atento",
+    cls=Group,
     help="Learn from sequences: train, compare honestly, look inside.",
     epilog="Try `atento compare numbers`. Add --debug to any command to see a traceback.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -32,8 +62,24 @@ BUILD = (compare, train, tune, backtest)
 USE = (evaluate, predict, look, check, report)
 FIND_OUT = (inspect, recipe, runs, data, models, parts, schema, doctor)
 for command in (*BUILD, *USE, *FIND_OUT):  # in the order of --help
-    app.command()(command)
-app.command("try")(try_)
+    app.command(cls=Command)(command)
+app.command("try", cls=Command)(try_)
+
+
+def show_version(asked: bool) -> None:
+    """Print the version and leave."""
+    if asked:
+        say(f"atento {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool, Option("--version", "-V", help="print the version", is_eager=True, callback=show_version)
+    ] = False,
+) -> None:
+    """Learn from sequences: train, compare honestly, look inside."""
 
 
 def main() -> None:
@@ -43,30 +89,49 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupt)
     try:
-        refuse_task(sys.argv[1:])
-        app()
-    except AtentoError as error:
-        if debug:
-            raise
-        fail(error)
-    except SystemExit as end:
-        if not isinstance(end.__context__, BrokenPipeError):
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # `atento ... | head`: enough was read
-        sys.exit(0)
-    except MemoryError as error:
-        if debug:
-            raise
-        fail(
-            MachineError(
-                "there is not enough memory.", found=str(error), fix="--set train.batch_tokens= a smaller number"
-            )
-        )
+        code = run_command(sys.argv[1:])
+    except BrokenPipeError:  # `atento ... | head`: enough was read
+        close(1)
+        code = 0
     except Exception as error:
         if debug:
             raise
-        text = f"atento made a mistake of its own: {type(error).__name__}: {error}"
-        fail(AtentoError(text, fix="run it again with --debug and report the traceback"))
+        fail(as_failure(error))
+    sys.exit(code)
+
+
+def run_command(words: list[str]) -> int:
+    """Run what was typed; its exit code."""
+    open_streams()
+    refuse_torchrun(words)
+    refuse_task(words)
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except SystemExit as end:  # typer makes one of a broken pipe
+        if isinstance(end.__context__, BrokenPipeError):
+            raise BrokenPipeError from None
+        raise
+    except UsageError as error:
+        if "NoArgs" in type(error).__name__:
+            error.show()  # type: ignore[attr-defined]
+            return 0 if len(words) == 0 else InputError.exit_code
+        raise usage_error(error, words) from None
+    return code if isinstance(code, int) else 0
+
+
+def as_failure(error: Exception) -> AtentoError:
+    """Any exception as a failure with a message and an exit code."""
+    if isinstance(error, AtentoError):
+        return error
+    if isinstance(error, MemoryError):
+        fix = "--set train.batch_tokens= a smaller number"
+        return MachineError("there is not enough memory.", found=str(error), fix=fix)
+    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
+        close(1)
+        return stream_error(error)
+    text = f"atento made a mistake of its own: {type(error).__name__}: {error}"
+    return AtentoError(text, fix="run it again with --debug and report the traceback")
 
 
 def refuse_task(words: list[str]) -> None:
@@ -85,8 +150,12 @@ def fail(error: AtentoError) -> None:
     """Say what went wrong and leave with its code; with --json the error is the document."""
     if "--json" in sys.argv:
         facts = {"problem": error.problem, "found": error.found, "fix": error.fix, "exit_code": error.exit_code}
-        emit({"error": facts})
-    remarks().print(str(error), style=None, markup=False, highlight=False)
+        with tolerant(1):
+            emit({"error": facts})
+            sys.stdout.flush()
+    with tolerant(2):
+        show(remarks(), str(error))
+        sys.stderr.flush()
     sys.exit(error.exit_code)
 
 

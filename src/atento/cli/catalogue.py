@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from atento.cli.options import JsonOption, OutOption
-from atento.cli.output import emit, print_table, say
+from atento.cli.output import command, emit, print_table, say
 
 LONGEST_SHOWN = 90  # letters of an example
 
@@ -32,26 +32,28 @@ def data(
         for note in parts_.notes:
             say(note)
         print_table(["source", "target"], [[shortened(text, LONGEST_SHOWN) for text in pair] for pair in pairs])
-        say(f"next: atento compare {name}")
+        say(f"next: {command('compare', name)}")
         return
     found = [{"name": key, "task": entry.task, "summary": entry.summary} for key, entry in BUILTIN.items()]
     if json:
         emit({"data": found})
     else:
-        print_table(["name", "task", "what it is"], [list(entry.values()) for entry in found])
+        print_table(["name", "task", "what it is"], [list(entry.values()) for entry in found], expendable=("task",))
 
 
 def models(json: JsonOption = False) -> None:
     """List model families, and how a name composes one."""
     from atento.attention.presets import DISTRIBUTIONS, EXTENTS, SCORES
     from atento.models.names import FAMILIES, FORECASTERS, IMAGE_ENCODERS, SUFFIXES
+    from atento.tasks.baselines import baseline_makers
     from atento.tasks.catalogue import TASKS
 
     compared = {name: list(task.defaults.models) for name, task in TASKS.items()}
+    simple = {name: list(baseline_makers(task)) for name, task in TASKS.items()}
     families = {**FAMILIES, **FORECASTERS, **IMAGE_ENCODERS}
     if json:
         composed = {"scores": list(SCORES), "distributions": list(DISTRIBUTIONS), "extents": list(EXTENTS)}
-        emit({"families": families, **composed, "suffixes": SUFFIXES, "compared": compared})
+        emit({"families": families, **composed, "suffixes": SUFFIXES, "compared": compared, "baselines": simple})
         return
     print_table(["family", "what it is"], [list(item) for item in families.items()])
     say("\nA name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT], or ENCODER/DECODER of two such names:")
@@ -64,6 +66,7 @@ def models(json: JsonOption = False) -> None:
         say(f"  +{name:14}{meaning}")
     for task, names in compared.items():
         say(f"\n`atento compare` trains for {task}: {', '.join(names)}")
+        say(f"  and fits the simple baselines {', '.join(simple[task])}")
 
 
 def parts(out: OutOption = None, json: JsonOption = False) -> None:
@@ -83,7 +86,8 @@ def parts(out: OutOption = None, json: JsonOption = False) -> None:
     if json:
         emit({"parts": found})
         return
-    print_table(["kind", "name", "formula", "paper", "cost a query"], [list(part.values()) for part in found])
+    headings = ["kind", "name", "formula", "paper", "cost per query"]
+    print_table(headings, [list(part.values()) for part in found], expendable=("paper", "kind", "cost per query"))
     if out is not None:
         say(f"written to {out}")
 
@@ -96,4 +100,4 @@ def schema(json: JsonOption = False) -> None:
         emit(Recipe.model_json_schema())
         return
     rows = [[key.name, key.kind, str(key.default), key.description] for key in keys()]
-    print_table(["key", "kind", "default", "meaning"], rows)
+    print_table(["key", "kind", "default", "meaning"], rows, expendable=("kind", "default"))

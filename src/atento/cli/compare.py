@@ -10,10 +10,14 @@ from atento.cli.options import (
     DeviceOption,
     JsonOption,
     OutOption,
+    QuietOption,
     ResumeOption,
     SeedOption,
     SetOption,
+    TargetOption,
     TaskOption,
+    TextOption,
+    with_columns,
 )
 from atento.cli.output import ShowProgress, emit, next_step, print_table, say
 
@@ -34,22 +38,25 @@ def compare(
     task: TaskOption = "auto",
     set_: SetOption = None,
     seed: SeedOption = None,
-    seeds: Annotated[int, Option("--seeds", metavar="N", help="train each model from so many seeds")] = 1,
+    seeds: Annotated[int, Option("--seeds", metavar="N", help="how many seeds each model is trained from")] = 1,
     budget: BudgetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
     resume: ResumeOption = False,
+    text: TextOption = "",
+    target: TargetOption = "",
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Train every family and the simple baselines on one file, and say which is worth it."""
     from atento import api  # torch loads only when it is needed
 
-    with ShowProgress(quiet=json) as watch:
+    with ShowProgress(quiet=json or quiet) as watch:
         board = api.compare(
             file,
             task=task,
             models=split_names(models),
-            settings=set_ or [],
+            settings=with_columns(file, task, set_, text=text, target=target),
             seed=seed,
             seeds=seeds,
             budget=budget,
@@ -63,9 +70,9 @@ def compare(
         return
     show(board)
     say(f"\nreport: {board.to_json()['report']}")
-    trained = board.trained()
-    if trained:
-        say(f"next:   {next_step(board.task, board.folder / trained[0].folder)}")
+    best = next((row for row in board.ranked() if row.model == board.winner and row.folder), None)
+    if best is not None:
+        say(f"next:   {next_step(board.task, board.folder / best.folder)}")
 
 
 def split_names(models: str) -> list[str]:
@@ -78,7 +85,14 @@ def show(board: "Board") -> None:
     metrics = list(board.metrics)[:METRICS_SHOWN]
     rows = [*board.ranked(), *board.failed()]
     headings = ["model", *metrics[:1], "95 % interval", *metrics[1:], *NUMBERS[1:], ""]
-    print_table(headings, [cells(row, metrics, board) for row in rows], numbers=(*metrics, *NUMBERS))
+    speeds, sizes = reversed(NUMBERS[3:]), reversed(NUMBERS[1:3])
+    print_table(
+        headings,
+        [cells(row, metrics, board) for row in rows],
+        numbers=(*metrics, *NUMBERS),
+        expendable=(*speeds, *reversed(metrics[1:]), *sizes),
+        more="the report and --json show all",
+    )
     say("")
     for sentence in board.verdict:
         say(sentence)
@@ -90,8 +104,7 @@ def cells(row: "Row", metrics: list[str], board: "Board") -> list[str]:
 
     if row.failed:
         return [row.model, *[""] * (len(metrics) + 1), *[""] * (len(NUMBERS) - 1), f"failed: {row.failed}"]
-    remark = "winner" if row.model == board.winner else "tie" if row.tied else ""
-    remark = " ".join(part for part in (remark, "simple baseline" if row.baseline else "") if part)
+    remark = ", ".join("simple baseline" if word == "baseline" else word for word in board.standing(row))
     return [
         row.model,
         score(row.value),
@@ -118,12 +131,13 @@ def backtest(
     budget: BudgetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Forecast the last part of series from several origins, each from the rows before it alone."""
     from atento import api  # torch loads only when it is needed
 
-    with ShowProgress(quiet=json) as watch:
+    with ShowProgress(quiet=json or quiet) as watch:
         found = api.backtest(
             file,
             models=split_names(models),
@@ -144,7 +158,7 @@ def backtest(
 
 
 def show_backtest(found: "Backtest") -> None:
-    """A row a model, best first; a column an origin, where a screen holds them."""
+    """One row per model, best first; one column per origin, where a screen holds them."""
     from atento.data.records import counted
     from atento.views.wording import score
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from atento.cli.options import DataArgument, JsonOption
+from atento.cli.options import DataArgument, JsonOption, SetOption, TaskOption
 from atento.cli.output import emit, print_table, say
 from atento.views.wording import shortened
 
@@ -21,24 +21,27 @@ KINDS = {
     "jsonl": "JSON lines",
     "parquet": "Parquet",
     "ts": "sequences as sktime writes them (.ts)",
+    "tsf": "series as the Monash archive writes them (.tsf)",
     "arff": "sequences as Weka writes them (.arff)",
     "npz": "arrays of numpy (.npz)",
-    "npy": "an array of numpy, or one a series",
+    "npy": "an array of numpy, or one per series",
     "images": "images, one file each",
-    "sequences": "a column a step",
+    "sequences": "a column for each step",
     "parallel": "parallel files",
     "text": "plain text",
-    "conll": "CoNLL, a word a line",
+    "conll": "CoNLL, a word per line",
     "lines": "lines of a label and a text",
     "folder": "texts, a file each",
+    "xlsx": "Excel workbook",
+    "tmx": "translation memory (TMX)",
 }
 
 
-def inspect(file: DataArgument, json: JsonOption = False) -> None:
+def inspect(file: DataArgument, task: TaskOption = "auto", set: SetOption = None, json: JsonOption = False) -> None:
     """Say what a file is, what is wrong with it, and what to type next."""
     from atento import api
 
-    found = api.inspect(file)
+    found = api.inspect(file, task=task, settings=set or ())
     if json:
         emit(found.to_json())
         return
@@ -63,12 +66,11 @@ def show_guess(found: "Inspection") -> None:
     guesses = found.guesses
     if not guesses:
         return
-    if found.task is None:
-        say("\ntask    none fits")
-    else:
-        best = guesses[found.task]
-        say(f"\ntask    {found.task} ({best.likelihood:.0%}): {best.reason}")
-    others = [task for task in guesses if task != found.task][:RUNNERS_UP]
+    closest = next(iter(guesses)) if found.task is None else found.task
+    best = guesses[closest]
+    fits = f"{closest} ({best.likelihood:.0%})" if found.task else f"none fits; {closest} is closest"
+    say(f"\ntask    {fits}: {best.reason}")
+    others = [task for task in guesses if task != closest][:RUNNERS_UP]
     width = max(map(len, others), default=0)
     for place, task in enumerate(others):
         say(f"{'' if place else 'not':8}{task:<{width}}  {guesses[task].likelihood:.0%}: {guesses[task].reason}")

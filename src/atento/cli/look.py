@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument
-from atento.cli.output import emit, say
+from atento.cli.output import emit, load_run, say
 from atento.cli.predict import terminal_width
 from atento.errors import unknown_name
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from atento.views.saving import ModelView
 
 WIDEST = 12  # named columns of a matrix shown side by side
+NUMBER = 9  # columns of a terminal that a number takes
 VIEWS = {
     "attention": "what it attended to",
     "steps": "one forward pass, matrix by matrix",
@@ -47,7 +48,6 @@ def look(
     """See what a model attended to, how far its gradients reach, or which words it takes to be alike (--out page.html
     or image.png); follow one forward pass; see how a text is cut.
     """
-    from atento import api
     from atento.api.explain import FILES
     from atento.api.folders import require_place
 
@@ -55,7 +55,7 @@ def look(
         raise unknown_name("choice", what, VIEWS, where="--what")
     if out is not None:
         require_place(out, FILES[what])
-    SHOW[what](api.load(run, device=device), text, out, json)
+    SHOW[what](load_run(run, device), text, out, json)
 
 
 def show_attention(trained: "Run", text: str, out: Path | None, json: bool) -> None:
@@ -75,6 +75,8 @@ def show_attention(trained: "Run", text: str, out: Path | None, json: bool) -> N
     say(f"{text} → {alignment.text}")
     if has_weights(alignment):
         say((shade_regions if alignment.image else shade)(alignment, width=terminal_width()))
+    elif alignment.explanation:
+        say(alignment.explanation)
     else:
         say(f"{trained.recipe.model.name} has no attention to look at; --what steps shows its states")
     if out is not None:
@@ -94,7 +96,7 @@ def show_steps(trained: "Run", text: str, out: Path | None, json: bool) -> None:
         emit({"run": str(trained.folder), "text": text, "steps": traces})
         return
     for trace in traces:
-        say(matrix_text(trace))
+        say(matrix_text(trace, width=terminal_width()))
 
 
 def show_gradients(trained: "Run", text: str, out: Path | None, json: bool) -> None:
@@ -192,16 +194,17 @@ def save_json(view: "ModelView", path: Path) -> None:
     write_json(path, view.to_json())
 
 
-def matrix_text(trace: "Json") -> str:
+def matrix_text(trace: "Json", *, width: int) -> str:
     """A title, a formula, and the numbers; wide matrices are folded."""
     shape = " × ".join(map(str, trace["shape"]))
     lines = [f"\n{trace['title']}  ({shape})   {trace['formula']}"]
     label = max((len(name) for name in trace["rows"]), default=0)
-    for first in range(0, len(trace["columns"]), WIDEST):
-        names = trace["columns"][first : first + WIDEST]
+    across = max(1, min(WIDEST, (width - label) // NUMBER))
+    for first in range(0, len(trace["columns"]), across):
+        names = trace["columns"][first : first + across]
         lines.append(" " * label + "".join(f"{name[:8]:>9}" for name in names))
         for name, numbers in zip(trace["rows"], trace["matrix"], strict=True):
-            cells = "".join(f"{number:9.3f}" for number in numbers[first : first + WIDEST])
+            cells = "".join(f"{number:9.3f}" for number in numbers[first : first + across])
             lines.append(f"{name:<{label}}{cells}")
     more = trace["shape"][-1] - len(trace["columns"])
     if more > 0:

@@ -7,16 +7,18 @@ import typer
 from typer import Argument
 
 from atento.cli.options import JsonOption, OutOption, RunArgument
-from atento.cli.output import emit, print_table, say
+from atento.cli.output import emit, load_run, print_table, say
 from atento.errors import MachineError, RunError
+
+STATES = {True: "ok", None: "note", False: "NOT OK"}
 
 
 def check(run: RunArgument, json: JsonOption = False) -> None:
-    """Prove what a trained model keeps: padding, batch, future, cache, gradients. Ends with 4 when one is broken."""
+    """Run the invariance checks of a model: padding, batch, future, cache, gradients. Ends with 4 if one fails."""
     from atento.api.check import check as check_all
     from atento.checks.finding import HEADINGS
 
-    found = check_all(run)
+    found = check_all(load_run(run))
     if json:
         emit({"run": str(run), **found.to_json()})
     else:
@@ -34,9 +36,9 @@ def doctor(json: JsonOption = False) -> None:
     if json:
         emit({"checks": [probe._asdict() for probe in found]})
     else:
-        rows = [[probe.name, "ok" if probe.ok else "NOT OK", probe.found] for probe in found]
+        rows = [[probe.name, STATES[probe.ok], probe.found] for probe in found]
         print_table(["check", "state", "found"], rows)
-    bad = [probe for probe in found if not probe.ok]
+    bad = [probe for probe in found if probe.ok is False]
     if bad:
         names = ", ".join(probe.name for probe in bad)
         raise MachineError(f"not in order: {names}.", found=bad[0].found, fix=bad[0].fix)
@@ -84,4 +86,4 @@ def runs(
         ]
         for entry in found
     ]
-    print_table(["folder", "kind", "state", "model", "result"], rows)
+    print_table(["folder", "kind", "state", "model", "result"], rows, expendable=("kind", "state", "model"))

@@ -25,3 +25,37 @@ OutOption = Annotated[Path | None, Option("--out", metavar="PATH", help="where t
 DeviceOption = Annotated[str, Option("--device", metavar="auto|cpu|cuda", help="auto takes a GPU where there is one")]
 ResumeOption = Annotated[bool, Option("--resume", help="go on where --out stopped; from the start if it never began")]
 JsonOption = Annotated[bool, Option("--json", help="print one JSON document and nothing else")]
+QuietOption = Annotated[bool, Option("--quiet", "-q", help="print the result, but no progress and no notes")]
+TextOption = Annotated[str, Option("--text", metavar="COLUMN", help="the column that is read, as data.source")]
+TargetOption = Annotated[
+    str, Option("--target", metavar="COLUMN", help="the column to learn, as data.label or data.target of the task")
+]
+
+
+def with_columns(file: str, task: str, settings: list[str] | None, *, text: str, target: str) -> list[str]:
+    """The settings, with the columns that --text and --target name by the keys that the task has for them."""
+    named = [f"data.source={text}"] if text else []
+    if target:
+        named.append(f"data.{target_key(file, task, text, target)}={target}")
+    return [*named, *(settings or [])]
+
+
+def target_key(file: str, task: str, text: str, target: str) -> str:
+    """`label` where the task learns labels, else `target`; a task that is not named is guessed both ways."""
+    from atento.data.evidence.evidence import gather
+    from atento.data.tables.table import parsed_once
+    from atento.spec import DataRecipe
+    from atento.tasks.catalogue import TASKS
+    from atento.tasks.finding import recognise
+
+    if task in TASKS:
+        return "label" if "label" in TASKS[task].reading.keys else "target"
+    if not Path(file).exists() or file.endswith(".toml"):
+        return "target"
+    likelihoods = {}
+    with parsed_once():
+        for key in ("label", "target"):
+            data = DataRecipe(train=file, source=text, **{key: target})
+            evidence = gather(file, header="auto", source=text, label=data.label, others=[data.target])
+            likelihoods[key] = max(guess.likelihood for guess in recognise(evidence, data).values())
+    return max(likelihoods, key=likelihoods.__getitem__)

@@ -1,28 +1,38 @@
 """Printing: results to standard output, notes and progress to standard error, live in a terminal."""
 
 import json
+import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.progress import Progress, TaskID, TextColumn
 from rich.text import Text
 
-from atento.views.wording import score
+from atento.cli.tables import fit_table
+from atento.views.wording import CONTROLS, printable, score
 
 if TYPE_CHECKING:  # torch loads only when it is needed
+    from pathlib import Path
+
+    from atento.api import Run
     from atento.training.events import Event
 
 SECONDS_BETWEEN_LINES = 10.0
+UNSEEN_WIDTH = 160  # where nobody looks, as in a file
+BAR = 20  # columns of a bar
+LEAST_FIRST = ("speed", "second", "bar", "step", "loss", "left", "first", "why")  # what a narrow terminal leaves out
+NARROW = 30  # columns of a terminal in which no prose wraps well
 
 
 def results() -> Console:
     """Where results go; wide enough for a table when nobody is looking."""
-    return Console(soft_wrap=True) if sys.stdout.isatty() else Console(width=160, soft_wrap=True)
+    return Console(width=None if sys.stdout.isatty() else UNSEEN_WIDTH, soft_wrap=True)
 
 
 def remarks() -> Console:
@@ -31,8 +41,10 @@ def remarks() -> Console:
 
 
 def emit(document: Any) -> None:
-    """The one JSON document of a command; NaN and infinity become null."""
-    print(json.dumps(finite(document), ensure_ascii=False, indent=1))
+    """The one JSON document of a command; NaN and infinity become null, control characters are escaped."""
+    wide = sys.stdout.encoding.lower().startswith("utf") if sys.stdout.encoding else True
+    text = json.dumps(finite(document), ensure_ascii=not wide, indent=1)
+    print(CONTROLS.sub(lambda found: found[0] if found[0] in "\n\t" else f"\\u{ord(found[0]):04x}", text))
 
 
 def finite(value: Any) -> Any:
@@ -47,23 +59,59 @@ def finite(value: Any) -> Any:
 
 
 def say(text: str) -> None:
-    """A line of result, never read as markup."""
-    results().print(Text(text))
+    """Lines of result, never read as markup."""
+    show(results(), text)
 
 
 def remark(text: str) -> None:
-    """A line about the work."""
-    remarks().print(Text(text, style="dim"))
+    """Lines about the work."""
+    show(remarks(), text, style="dim")
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = ()) -> None:
-    """A plain table; columns named in `numbers` stand to the right."""
-    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    results().print(table)
+def show(console: Console, text: str, *, style: str = "") -> None:
+    """Print a text that may hold anything: control characters are written out, and in a terminal lines wrap between
+    words; a line with a command is left whole, so that it can be copied.
+    """
+    text = printable(text)
+    if console.is_terminal:
+        text = "\n".join(wrapped(line, console.width) for line in text.split("\n"))
+    console.print(Text(text, style=style))
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line of prose, wrapped between words; its later lines are indented as its first."""
+    if len(line) <= width or "atento " in line or width < NARROW:
+        return line
+    indent = " " * (len(line) - len(line.lstrip(" ·!")))
+    glued = line.replace("--set ", "--set\N{NO-BREAK SPACE}")
+    broken = wrap(glued, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(broken).replace("--set\N{NO-BREAK SPACE}", "--set ")
+
+
+def print_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Sequence[str] = (),
+    expendable: Sequence[str] = (),
+    more: str = "--json shows all",
+) -> None:
+    """A plain table that fits the terminal; a line says which columns are hidden and, in `more`, where they are."""
+    console = results()
+    table, hidden = fit_table(headings, rows, console.width, numbers=numbers, expendable=expendable)
+    console.print(table, soft_wrap=False)
+    if hidden:
+        show(console, f"not shown in {console.width} columns: {', '.join(hidden)}; {more}", style="dim")
+
+
+def show_details(found: Mapping[str, Any]) -> None:
+    """What the scores of a run or an evaluation hide: its classes, or its channels in the units of the file."""
+    from atento.views.details import detail_tables
+
+    for table in detail_tables(found):
+        say("")
+        say(table.title)
+        print_table(table.headings, table.rows, numbers=table.headings[1:])
 
 
 def next_step(task: str, run: object) -> str:
@@ -71,7 +119,15 @@ def next_step(task: str, run: object) -> str:
     from atento.tasks.catalogue import TASKS
 
     views = TASKS[task].answering.views
-    return f"atento look {run} --what {views[0]}" if views else f"atento try {run}"
+    return command("look", run, "--what", views[0]) if views else command("try", run)
+
+
+def command(name: str, first: object, *rest: object) -> str:
+    """A command that can be pasted: words are quoted where a shell needs it, and a name that begins with a dash is no
+    option.
+    """
+    first = f"./{first}" if str(first).startswith("-") else first
+    return shlex.join(["atento", name, *map(str, (first, *rest))])
 
 
 class ShowProgress:
@@ -85,13 +141,7 @@ class ShowProgress:
         self.facts: dict[str, Event] = {}
         self.shown: dict[str, float] = {}
         self.noted: set[str] = set()
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[text]}"),
-            TimeElapsedColumn(),
-            console=self.console,
-        )
+        self.progress = Progress(TextColumn("{task.description}", markup=False), console=self.console)
 
     def __enter__(self) -> "ShowProgress":
         if self.live:
@@ -132,14 +182,16 @@ class ShowProgress:
         facts = self.facts.setdefault(model, {})
         facts.update(event)
         over = 1.0 if event["event"] == "finished" else float(facts.get("progress", 0.0))
-        text = describe(facts, over)
         if self.live:
+            longest = max(map(cell_len, self.facts))
+            name = printable(model or "learning", lines=False).ljust(longest)
+            line = live_line(name, facts, over, self.console.width)
             if model not in self.bars:
-                self.bars[model] = self.progress.add_task(model or "learning", total=1.0, text="")
-            self.progress.update(self.bars[model], completed=over, text=text)
+                self.bars[model] = self.progress.add_task("", total=None)
+            self.progress.update(self.bars[model], description=line)
         elif event["event"] != "step" or time.monotonic() - self.shown.get(model, 0.0) >= SECONDS_BETWEEN_LINES:
             self.shown[model] = time.monotonic()
-            self.line(f"{model + ': ' if model else ''}{over:4.0%} {text}")
+            self.line(f"{model + ': ' if model else ''}{over:4.0%} {' · '.join(describe(facts, over).values())}")
 
     def once(self, text: str) -> None:
         """A note, shown once even where several models send it."""
@@ -149,19 +201,46 @@ class ShowProgress:
 
     def line(self, text: str) -> None:
         """One line of text, above the bars."""
-        self.console.print(Text(text, style="dim"))
+        show(self.console, text, style="dim")
 
 
-def describe(facts: "Event", over: float) -> str:
-    """step 340 · loss 0.41 · exact 0.52 · chrf 0.81 · 580 examples/s · 31 s left."""
-    parts = [f"step {facts.get('step', 0)}"]
+def live_line(name: str, facts: "Event", over: float, width: int) -> str:
+    """A line about a model that fits the terminal: its name, and of the rest what matters most."""
+    done = round(BAR * over)
+    parts = {"bar": "━" * done + "╺" * (BAR - done), **describe(facts, over)}
+    for kind in ("", *LEAST_FIRST):
+        parts.pop(kind, "")
+        words = " · ".join(text for key, text in parts.items() if key != "bar")
+        line = "  ".join(filter(None, (name, parts.get("bar"), f"{over:4.0%}", words)))
+        if cell_len(line) <= width:
+            return line
+    return name
+
+
+def describe(facts: "Event", over: float) -> dict[str, str]:
+    """step 340 · loss 0.41 · exact 0.52 · chrf 0.81 · 580 examples/s · 31 s left, part by part."""
+    parts = {"step": f"step {facts.get('step', 0)}"}
     if "loss" in facts:
-        parts.append(f"loss {score(facts['loss'])}")
-    parts += [f"{name} {score(value)}" for name, value in list(facts.get("metrics", {}).items())[:2]]
+        parts["loss"] = f"loss {score(facts['loss'])}"
+    scores = list(facts.get("metrics", {}).items())[:2]
+    parts |= {
+        place: f"{name} {score(value)}" for place, (name, value) in zip(("first", "second"), scores, strict=False)
+    }
     if "examples_per_second" in facts:
-        parts.append(f"{facts['examples_per_second']:,.0f} examples/s")
+        parts["speed"] = f"{facts['examples_per_second']:,.0f} examples/s"
     if 0 < over < 1 and "elapsed" in facts:
-        parts.append(f"{facts['elapsed'] * (1 - over) / over:.0f} s left")
+        parts["left"] = f"{facts['elapsed'] * (1 - over) / over:.0f} s left"
     if facts.get("why"):
-        parts.append(f"ended: {facts['why']}")
-    return " · ".join(parts)
+        parts["why"] = f"stopped: {facts['why']}"
+    return parts
+
+
+def load_run(run: "Path", device: str = "auto") -> "Run":
+    """The model of a folder; of a comparison its best, which is said."""
+    from atento import api
+    from atento.api.folders import find_model
+
+    found = find_model(run)
+    if found.note:
+        remark(found.note)
+    return api.load(found.folder, device=device)

@@ -3,10 +3,10 @@
 import sys
 from typing import Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
 from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument, SetOption
-from atento.cli.output import emit, print_table, remark, say
+from atento.cli.output import emit, load_run, print_table, remark, say, show_details
 
 
 def evaluate(
@@ -18,13 +18,12 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Measure a trained model on a file it has not seen."""
-    from atento import api
     from atento.api.folders import require_place
-    from atento.views.wording import exposure
+    from atento.views.wording import exposure, interval
 
     if out is not None:
         require_place(out, (".json",))
-    found = api.load(run, device=device).evaluate(file, settings=set_ or [])
+    found = load_run(run, device).evaluate(file, settings=set_ or [])
     if out is not None:
         from atento.bundle import write_json
 
@@ -35,13 +34,14 @@ def evaluate(
     for note in (*found.notes, *(f"left out {text}" for text in found.refused)):
         remark(note)
     rows = [
-        [name, f"{value:.4f}", f"{low:.4f}–{high:.4f}", found.metrics[name]]
+        [name, "–" if value is None else f"{value:.4f}", interval(low, high, digits=4), found.metrics[name]]
         for name, (value, low, high) in found.scores.items()
     ]
     print_table(["metric", "value", "95 % interval", "what it is"], rows, numbers=("value", "95 % interval"))
+    show_details(found.to_json())
     if found.exposure is not None:
         say(exposure(found.exposure))
-    say(f"{found.examples} examples, {found.predictions_per_second:,.0f} answers a second")
+    say(f"{found.examples} examples, {found.predictions_per_second:,.0f} answers per second")
 
 
 def predict(
@@ -50,51 +50,58 @@ def predict(
     set_: SetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
+    proba: Annotated[bool, Option("--proba", help="also the probability of each label")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Answer every source of a file; its columns are kept. --out names a .csv, .tsv, .jsonl, .parquet or,
-    of tags, .conll file.
+    """Answer every source of a file, which comes back as it is with the answers beside each row. --out names a file of
+    the same kind, or a .csv, .tsv, .jsonl, .parquet or, of tags, .conll file.
     """
-    from atento import api
     from atento.api.predict import predict_file, predict_lines
     from atento.data.files.encodings import decode
-    from atento.data.tables.writing import as_csv
 
-    trained = api.load(run, device=device)
-    refused: list[str] = []
+    trained = load_run(run, device)
     if file == "-":
         typed = decode(sys.stdin.buffer.read(), "standard input")
         for note in typed.notes:
             remark(note)
         lines = [line for line in typed.text.replace("\r\n", "\n").split("\n") if line.strip()]
-        columns = predict_lines(trained.predictor, lines, out=out, settings=set_ or []).columns
+        found = predict_lines(trained.predictor, lines, out=out, settings=set_ or [], proba=proba)
     else:
-        columns = predict_file(
-            trained.predictor, file, out=out, settings=set_ or [], on_event=lambda event: refused.append(event["text"])
-        ).columns
+        found = predict_file(trained.predictor, file, out=out, settings=set_ or [], proba=proba)
+    columns, refused = found.columns, list(found.refused)
     if json:
         named = str(out) if out else None
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        emit({"run": str(run), "file": file, "out": named, "refused": refused, "rows": rows})
+        emit(
+            {"run": str(run), "file": file, "out": named, "notes": list(found.notes), "refused": refused, "rows": rows}
+        )
         return
+    for note in found.notes:
+        remark(note)
     for text in refused:
-        remark(f"left out {text}")
+        remark(f"not answered: {text}")
     if out is not None:
-        say(f"{len(next(iter(columns.values())))} predictions written to {out}")
+        answered = f"{len(found.answers)} predictions" if len(found.answers) != 1 else "1 prediction"
+        say(f"{answered} written to {out}")
     elif file == "-":
-        for text in columns["prediction"]:
+        for text in [*columns["prediction"]] if not proba else lines_of_columns(columns):
             print(text)
     else:
-        sys.stdout.write(as_csv(columns).decode())
+        sys.stdout.write(found.text)
+
+
+def lines_of_columns(columns: dict[str, list[object]]) -> list[str]:
+    """A table as lines with tabs between."""
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    return ["\t".join(map(str, row)) for row in rows]
 
 
 def try_(run: RunArgument, device: DeviceOption = "auto") -> None:
     """Type a text, read the answer, see where the model looked. An empty line ends."""
-    from atento import api
     from atento.views.attention.alignment import AlignmentView
     from atento.views.attention.terminal import shade
 
-    trained = api.load(run, device=device)
+    trained = load_run(run, device)
     remark(f"{trained.recipe.model.name}; an empty line ends")
     while True:
         try:
@@ -107,6 +114,8 @@ def try_(run: RunArgument, device: DeviceOption = "auto") -> None:
         say(found.text)
         if found.weights.numel():
             say(shade(AlignmentView(**found.to_json()), width=terminal_width()))
+        elif found.explanation:
+            say(found.explanation)
 
 
 def terminal_width() -> int:

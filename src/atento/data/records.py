@@ -6,6 +6,7 @@ may hold a tab. Tables, examples, predictions and reports all use this form.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Literal, NamedTuple
 
 from atento.errors import InputError
@@ -127,6 +128,11 @@ def in_words(names: Sequence[str], limit: int = 12) -> str:
     if len(names) > limit:
         return ", ".join(names[:limit]) + f" and {len(names) - limit} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def pass_setting(key: str, value: str) -> str:
+    """The fix that sets a recipe key, as it is typed."""
+    return f"pass --set {quote(f'{key}={value}')}"
 
 
 def counted(number: int, noun: str) -> str:

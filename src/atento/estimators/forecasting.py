@@ -1,19 +1,21 @@
 """The estimator of forecasts: series in a frame, forecasts in a frame of the same kind."""
 
-import csv
-import math
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from atento.api.advice import advice_in
+from atento.api.given import as_source, count_from_zero
 from atento.data.examples.pairs import UnlabelledFile
+from atento.data.files.memory import MemoryFile
+from atento.data.sources.in_memory import columns_of, hold_columns, index_columns
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator
 from atento.estimators.frames import Rows
@@ -47,6 +49,19 @@ class ForecasterEstimator(SequenceEstimator):
         device: str = "auto",
         out: str | None = None,
     ) -> None:
+        """The parameters of every estimator, and two of series.
+
+        model: name of the model; `atento models` lists them.
+        horizon: how many steps are forecast; 0: guessed.
+        look_back: how many past steps the model reads; 0: guessed.
+        budget: training time, e.g. "60s", or seconds.
+        steps: how many optimizer steps to train; 0: no such limit.
+        epochs: how many passes over the data to train; 0: no such limit.
+        random_state: the seed of weights, order and dropout.
+        settings: recipe keys and values, e.g. {"data.gaps": "linear"}.
+        device: "auto", "cpu" or "cuda".
+        out: folder of the run; None: a temporary one that is deleted with the estimator.
+        """
         super().__init__(
             model,
             budget=budget,
@@ -61,42 +76,57 @@ class ForecasterEstimator(SequenceEstimator):
         self.look_back = look_back
 
     def fit(self, X: Rows, y: Rows = None) -> "ForecasterEstimator":
-        """Learn from series; y is not used."""
+        """Learn from series.
+
+        X: the series, in a frame, an array or a list of rows; a column of pandas with times in its index.
+        y: not used.
+        """
         given = {key: getattr(self, key) for key in ("horizon", "look_back") if getattr(self, key)}
-        with tempfile.TemporaryDirectory() as place:
-            path = write_series(X, Path(place))
-            self.learn_file(path, {"split": SPLIT, **given})
-            self.ends_ = self.ends_of(path)
+        file = hold_series(X)
+        self.learn_file(file, {"split": SPLIT, **given})
+        self.ends_ = self.ends_of(file)
         self.like_ = form_of(X)
         return self
 
     def predict(self, X: Rows = None, *, horizon: int | None = None) -> Rows:
-        """The forecast after each series of X; without X, after those it was fitted on. A number is a horizon."""
+        """The forecast after each series.
+
+        X: other series; without any, the forecast goes on after those it was fitted on. A number is a horizon.
+        horizon: how many steps; None: as many as it was fitted for.
+        """
         check_is_fitted(self, "run_")
         if isinstance(X, int | np.integer):
             X, horizon = None, int(X)
         form, ends = self.like_, self.ends_
         if X is not None:
-            with tempfile.TemporaryDirectory() as place:
-                form, ends = form_of(X), self.ends_of(write_series(X, Path(place)))
+            form, ends = form_of(X), self.ends_of(hold_series(X))
         decode = Recipe(decode=self.run_.recipe.decode).with_values({"decode.horizon": horizon or 0}).decode
         answers = self.run_.predictor.answer(ends.sources, decode=decode)
-        return form.made(tabulate(ends, answers))
+        return form.made(tabulate(ends._replace(names=(), time_format=""), answers))  # the usual names of frames
 
     def score(self, X: Rows, y: Rows = None) -> float:
-        """Minus the mean squared error of forecasts at every row of X, in standard deviations of the training part."""
+        """Minus the mean squared error of forecasts at every row, in standard deviations of the training part.
+
+        X: series.
+        y: not used.
+        """
         check_is_fitted(self, "run_")
         bundle = self.run_.predictor.bundle
-        with tempfile.TemporaryDirectory() as place:
-            asked = ask_forecasts(bundle.recipe.data, str(write_series(X, Path(place))), 0)
+        file = hold_series(X)
+        with as_source(file.name), advice_in(partial(count_from_zero, file.name)):
+            asked = ask_forecasts(bundle.recipe.data, file.name, 0)
         sources = [question.source for question in asked.questions]
         outputs = [answer.judged for answer in self.answers(sources)]
         metric = bundle.task.judging.metrics(bundle.codec)[0].for_sources(sources)
         return -metric.value(outputs, [question.references for question in asked.questions])
 
-    def ends_of(self, path: Path) -> UnlabelledFile:
-        """The ends of the series of a file, in the frame the model was trained in; copies, without the other rows."""
-        opened = open_series(self.run_.recipe.data, str(path), 0)
+    def ends_of(self, file: MemoryFile) -> UnlabelledFile:
+        """The ends of the series of a file, in the frame the model was trained in; copies, without the other rows.
+
+        file: the series in memory.
+        """
+        with as_source(file.name), advice_in(partial(count_from_zero, file.name)):
+            opened = open_series(self.run_.recipe.data, file.name, 0)
         ends = [
             replace(end, values=end.values.copy(), future_covariates=end.future_covariates.copy())
             for end in opened.sources
@@ -108,7 +138,7 @@ class ForecasterEstimator(SequenceEstimator):
 class Form:
     """The form that series were given in, so that forecasts are returned in the same."""
 
-    kind: str  # frame, rows, numbers or columns
+    kind: str  # frame, rows, numbers, columns, or indexed: a column of pandas with times in its index
     whole: bool = False  # whether the names of series are whole numbers
     dated: bool = False  # whether times are dates of the library
     backend: Any = None  # of a frame, its library by name
@@ -124,8 +154,17 @@ class Form:
             return nw.from_dict(columns, backend=self.backend).to_native()
         if self.kind == "rows":
             return [tuple(row) for row in zip(*columns.values(), strict=True)]
+        if self.kind == "indexed":
+            pandas = import_module("pandas")  # which the series came from
+            times = pandas.DatetimeIndex(list(map(str, columns.pop("ds"))))
+            return pandas.Series(next(iter(columns.values())), index=times)
         numbers = np.array([values for name, values in columns.items() if name not in LONG[:2]])
         return numbers[0] if self.kind == "numbers" else numbers.T
+
+
+def has_times(X: Rows) -> bool:
+    """Whether X is a column of pandas with times in its index."""
+    return hasattr(X, "index") and getattr(X, "ndim", 0) == 1 and bool(index_columns(X, taken=()))
 
 
 def form_of(X: Rows) -> Form:
@@ -136,29 +175,28 @@ def form_of(X: Rows) -> Form:
         whole = "unique_id" in schema and schema["unique_id"].is_integer()
         dated = "ds" in schema and schema["ds"].is_temporal()
         return Form("frame", whole=whole, dated=dated, backend=str(frame.implementation))
+    if has_times(X):
+        return Form("indexed")
     if isinstance(X, Sequence) and len(X) and isinstance(X[0], Sequence) and not isinstance(X[0], str):
         return Form("rows")
     return Form("numbers" if np.asarray(X).ndim == 1 else "columns")
 
 
-def write_series(X: Rows, folder: Path) -> Path:
-    """The series as a file that every reader takes."""
+def hold_series(X: Rows) -> MemoryFile:
+    """The series as a file in memory that every reader takes."""
     columns = columns_by_name(X)
     if not columns or not len(next(iter(columns.values()))):
         raise InputError("X: there are no rows.", found=type(X).__name__, fix="give series with their values")
-    path = folder / "series.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*([cell(value) for value in column] for column in columns.values()), strict=True))
-    return path
+    return hold_columns(columns, "X")
 
 
 def columns_by_name(X: Rows) -> Columns:
-    """The columns of a frame as they are called; of rows `unique_id, ds, y`; of an array y, or y1, y2…"""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return {column.name: column.to_list() for column in frame.iter_columns()}
+    """The columns of a frame as they are called, and an index of times; of rows `unique_id, ds, y`; of an array y, or
+    y1, y2…
+    """
+    frame = nw.from_native(X, allow_series=True, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.Series):
+        return columns_of(X)
     form = form_of(X)
     if form.kind == "rows":
         if any(len(row) != len(LONG) for row in X):
@@ -172,12 +210,3 @@ def columns_by_name(X: Rows) -> Columns:
     if values.ndim == 1:
         return {"y": values.tolist()}
     return {f"y{at + 1}": column.tolist() for at, column in enumerate(values.T)}
-
-
-def cell(value: object) -> str:
-    """A value as it stands in a file; nothing where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ")
-    return repr(value) if isinstance(value, float) else str(value)

@@ -7,12 +7,14 @@ import numpy as np
 
 from atento.data.records import join_items, split_items
 from atento.errors import InputError
-from atento.estimators.frames import Rows, columns_of
+from atento.estimators.frames import Rows, columns_of, require_present
 
 
 def texts_of(rows: Rows, *, what: str = "X") -> list[str]:
     """One text a row; several columns are one text with spaces between, numbers as they are written."""
     columns = columns_of(rows)
+    for column in columns:
+        require_present(column, what)
     texts = (
         [" ".join(map(word_of, cells)) for cells in zip(*columns, strict=True)]
         if len(columns) > 1
@@ -25,6 +27,8 @@ def word_of(cell: object) -> str:
     """A cell as text; a list of words with spaces between."""
     if isinstance(cell, str):
         return cell
+    if isinstance(cell, bytes):
+        return cell.decode(errors="replace")
     if isinstance(cell, list | tuple | np.ndarray):
         return " ".join(map(word_of, cell))
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
@@ -66,14 +70,17 @@ def sequences_of(rows: Rows, *, what: str = "X") -> list[str]:
 def word_lists_of(rows: Rows, *, what: str = "X") -> list[str]:
     """One list of words a row, tabs between them; a text is cut at white space."""
     (cells,) = columns_of(rows)
+    require_present(cells, what)
     return require_filled(
-        [join_items(cell.split() if isinstance(cell, str) else map(str, cell)) for cell in cells], what
+        [join_items(cell.split() if isinstance(cell, str) else map(word_of, cell)) for cell in cells], what
     )
 
 
 def pairs_of(rows: Rows, *, what: str = "X") -> list[str]:
     """Two texts a row, a tab between them: two columns, or a column of pairs."""
     columns = columns_of(rows)
+    for column in columns:
+        require_present(column, what)
     if len(columns) == 1 and columns[0] and len(columns[0][0]) == 2 and not isinstance(columns[0][0], str):
         columns = [[pair[0] for pair in columns[0]], [pair[1] for pair in columns[0]]]
     if len(columns) != 2:
@@ -89,7 +96,8 @@ def label_lists_of(rows: Rows, *, what: str = "y") -> list[list[str]]:
     if isinstance(rows, np.ndarray) and rows.ndim == 2:
         return [[str(at) for at in np.flatnonzero(row)] for row in rows]
     (cells,) = columns_of(rows)
-    return [split_items(cell) if isinstance(cell, str) else [str(label) for label in cell] for cell in cells]
+    require_present(cells, what)
+    return [split_items(cell) if isinstance(cell, str) else [str(label).strip() for label in cell] for cell in cells]
 
 
 def require_filled(texts: Sequence[str], what: str) -> list[str]:

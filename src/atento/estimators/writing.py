@@ -1,7 +1,6 @@
 """Estimators of written answers: tags of words, translations, continuations, captions of images."""
 
 import hashlib
-from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -13,7 +12,7 @@ from atento.data.images.finding import any_path_allowed
 from atento.data.records import split_items
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator, own_folder
-from atento.estimators.frames import Rows, like, require_rows
+from atento.estimators.frames import Rows, require_rows
 from atento.estimators.rows import texts_of, word_lists_of
 from atento.tasks.task import judged
 
@@ -22,10 +21,15 @@ class TaggerEstimator(SequenceEstimator):
     """A tag for each word: X is a list of lists of words, or of texts, y a list of lists of tags."""
 
     task = "tag"
+    reads = staticmethod(word_lists_of)
 
     def fit(self, X: Rows, y: Rows) -> "TaggerEstimator":
-        """Learn from sentences and their tags."""
-        sources, targets = word_lists_of(X), word_lists_of(y, what="y")
+        """Learn from sentences and their tags.
+
+        X: sentences.
+        y: a list of tags for each, or a text of tags with spaces between.
+        """
+        sources, targets = self.sources(X, reset=True), word_lists_of(y, what="y")
         require_rows(targets, len(sources), "y")
         rows = [
             {"words": split_items(source), "tags": split_items(target)}
@@ -35,37 +39,51 @@ class TaggerEstimator(SequenceEstimator):
         return self
 
     def predict(self, X: Rows) -> Rows:
-        """A list of tags for each sentence."""
-        return like(X, [list(answer.value) for answer in self.answers(word_lists_of(X))])
+        """A list of tags for each sentence.
+
+        X: as for `fit`.
+        """
+        return self.like(X, [list(answer.value) for answer in self.answers(self.sources(X))])
 
     def score(self, X: Rows, y: Rows) -> float:
-        """The task's first metric: the share of right tags, or F1 of entities where tags mark some."""
-        return measure(self, word_lists_of(X), [(target,) for target in word_lists_of(y, what="y")])
+        """The task's first metric: the share of right tags, or F1 of entities where tags mark some.
+
+        X: as for `fit`.
+        y: the right tags.
+        """
+        return measure(self, self.sources(X), [(target,) for target in word_lists_of(y, what="y")])
 
 
-class WriterEstimator(SequenceEstimator, ABC):
+class WriterEstimator(SequenceEstimator):
     """One text for each source; subclasses say what a source is."""
 
     columns: ClassVar[tuple[str, str]]  # names of sources and texts
 
-    @abstractmethod
-    def sources(self, X: Rows) -> list[str]:
-        """The sources as a run reads them."""
-
     def fit(self, X: Rows, y: Rows) -> Self:
-        """Learn from sources and their texts."""
-        sources, targets = self.sources(X), texts_of(y, what="y")
+        """Learn from sources and their texts.
+
+        X: sources.
+        y: one text for each.
+        """
+        sources, targets = self.sources(X, reset=True), texts_of(y, what="y")
         require_rows(targets, len(sources), "y")
         rows = [dict(zip(self.columns, pair, strict=True)) for pair in zip(sources, targets, strict=True)]
         self.learn(rows, dict(zip(("source", "target"), self.columns, strict=True)))
         return self
 
     def predict(self, X: Rows) -> Rows:
-        """A text for each source."""
-        return like(X, [answer.text for answer in self.answers(self.sources(X))])
+        """A text for each source.
+
+        X: as for `fit`.
+        """
+        return self.like(X, [answer.text for answer in self.answers(self.sources(X))])
 
     def score(self, X: Rows, y: Rows) -> float:
-        """The task's first metric: exact match, or characters in common for open text."""
+        """The task's first metric: exact match, or characters in common for open text.
+
+        X: as for `fit`.
+        y: the right texts.
+        """
         return measure(self, self.sources(X), [(target,) for target in texts_of(y, what="y")])
 
 
@@ -75,10 +93,6 @@ class TranslatorEstimator(WriterEstimator):
     task = "translate"
     columns = ("source", "target")
 
-    def sources(self, X: Rows) -> list[str]:
-        """One text a row."""
-        return texts_of(X)
-
 
 class LanguageModelEstimator(SequenceEstimator):
     """What comes next in texts like these; y is not used."""
@@ -86,17 +100,28 @@ class LanguageModelEstimator(SequenceEstimator):
     task = "generate"
 
     def fit(self, X: Rows, y: Rows = None) -> "LanguageModelEstimator":
-        """Learn from texts."""
-        self.learn([{"text": source} for source in texts_of(X)], {"source": "text"})
+        """Learn from texts.
+
+        X: texts.
+        y: not used.
+        """
+        self.learn([{"text": source} for source in self.sources(X, reset=True)], {"source": "text"})
         return self
 
     def predict(self, X: Rows) -> Rows:
-        """How each text goes on."""
-        return like(X, [answer.text for answer in self.answers(texts_of(X))])
+        """How each text goes on.
+
+        X: texts.
+        """
+        return self.like(X, [answer.text for answer in self.answers(self.sources(X))])
 
     def score(self, X: Rows, y: Rows = None) -> float:
-        """Log-probability of a character, on average: minus the nats per character."""
-        sources = texts_of(X)
+        """Log-probability of a character, on average: minus the nats per character.
+
+        X: texts.
+        y: not used.
+        """
+        sources = self.sources(X)
         return -measure(self, sources, [("",)] * len(sources))
 
 
@@ -116,12 +141,21 @@ class CaptionerEstimator(WriterEstimator):
     columns = ("image", "caption")
 
     def fit(self, X: Rows, y: Rows) -> Self:
-        """Learn from images and their captions."""
+        """Learn from images and their captions.
+
+        X: images: paths, or an array of bytes (images, rows, columns, 3).
+        y: one caption for each.
+        """
         with any_path_allowed():
             return super().fit(X, y)
 
-    def sources(self, X: Rows) -> list[str]:
-        """The path of each image; an array is written to a folder that is deleted with the estimator."""
+    def sources(self, X: Rows, *, reset: bool = False) -> list[str]:
+        """The path of each image; an array is written to a folder that is deleted with the estimator.
+
+        X: images.
+        reset: whether these are the rows it is fitted on.
+        """
+        self.keep_columns(X, reset=reset)
         if not isinstance(X, np.ndarray) or X.dtype == object or X.ndim < 2:
             return [text if is_drawn(text) else str(Path(text).resolve()) for text in texts_of(X)]
         if X.ndim != 4 or X.shape[-1] != 3 or X.dtype != np.uint8:

@@ -8,6 +8,7 @@ crf             linear-chain conditional random field
 losses          cross-entropies, KL divergence, squared error, pinball loss, L2 penalty
 initialization  initializers of recurrent matrices by name: uniform, orthogonal, identity, Xavier
 masking         padding: clean values, masked means, checks of shapes
+torch_arguments arguments known from torch, answered with what to write here
 """
 
 from atento.layers.activations import (

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
+from atento.layers.torch_arguments import mask_fix, require_tensor
 
 # Axes: B batch, T time, D features. `valid` is (B, T) and True means a real item.
 
@@ -48,6 +49,11 @@ def masked_max(values: Tensor, valid: Tensor) -> Tensor:
     return largest.masked_fill(~valid.any(dim=-1, keepdim=True), 0.0)
 
 
+def is_known(*sizes: object) -> bool:
+    """Whether all sizes are numbers; not while torch.export records a call whose sizes may vary."""
+    return all(isinstance(size, int) for size in sizes)
+
+
 def checked_linear(layer: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
     """The linear layer applied to items; a wrong width is refused with the names of the part and its argument."""
     require_width(part, argument, items, layer.in_features)
@@ -56,6 +62,7 @@ def checked_linear(layer: nn.Linear, part: str, argument: str, items: Tensor) ->
 
 def require_width(part: str, argument: str, items: Tensor, width: int) -> None:
     """Items must have the shape (..., width)."""
+    require_tensor(argument, items)
     if items.size(-1) != width:
         raise InputError(
             f"{part}: {argument} is of another width than it was made for.",
@@ -66,6 +73,7 @@ def require_width(part: str, argument: str, items: Tensor, width: int) -> None:
 
 def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width: int = 0, axes: str = "..., T") -> None:
     """Values must have the shape (`axes`, width), 0 for any width, and valid must be boolean of the shape (`axes`)."""
+    require_tensor(argument, values)
     lead = len([axis for axis in axes.split(", ") if axis != "..."])
     if values.dim() < lead + 1 or (width and values.size(-1) != width):
         raise InputError(
@@ -77,12 +85,14 @@ def require_items(argument: str, values: Tensor, valid: Tensor | None, *, width:
         raise InputError(
             f"valid says of each item of {argument} whether it is real: boolean, of the shape ({axes}).",
             found=f"valid {tuple(valid.shape)} of {valid.dtype}, {argument} {tuple(values.shape)}",
-            fix=f"give a boolean tensor of the shape {tuple(values.shape[:-1])}, True for real items",
+            fix=mask_fix(valid, values.shape[:-1]),
         )
 
 
 def require_keys(key: Tensor, value: Tensor, valid: Tensor | None) -> None:
     """There must be as many values as keys, and an entry of `valid` for each; leading axes may broadcast."""
+    require_tensor("key", key)
+    require_tensor("value", value)
     if key.size(-2) != value.size(-2):
         raise InputError(
             "there must be a value for each key.",
@@ -93,7 +103,7 @@ def require_keys(key: Tensor, value: Tensor, valid: Tensor | None) -> None:
         raise InputError(
             "valid says of each key whether it is real: boolean, (..., K).",
             found=f"valid {tuple(valid.shape)} of {valid.dtype}, key {tuple(key.shape)}",
-            fix=f"give a boolean tensor whose last axis is {key.size(-2)}, True for real keys",
+            fix=mask_fix(valid, key.shape[:-1]),
         )
 
 

@@ -3,6 +3,7 @@
 metric          what a metric is
 bootstrap       confidence intervals, ties, and the metric against length
 labels, tags    classification, multi-label classification, tagging and spans
+classes         precision, recall and F1 of each class, confusion matrix, calibration
 text            exact match, chrF, BLEU, edit distances
 language_model  nats and bits per character, perplexity per word
 estimates       MSE and R² of estimated numbers
@@ -14,6 +15,7 @@ alignment       monotonicity of an alignment, attention weight in a box
 
 from atento.metrics.alignment import monotonicity, regions_in_box, weight_in_box
 from atento.metrics.bootstrap import Interval, bootstrap_interval, tied
+from atento.metrics.classes import calibration, class_scores, confusion_matrix
 from atento.metrics.dynamics import Climate, ValidTimes, climate, valid_times
 from atento.metrics.estimates import MSE, R2
 from atento.metrics.forecasts import ForecastScoring, forecast_metrics, path_metrics
@@ -70,7 +72,10 @@ __all__ = [
     "ValidTimes",
     "best_thresholds",
     "bootstrap_interval",
+    "calibration",
+    "class_scores",
     "climate",
+    "confusion_matrix",
     "find_spans",
     "forecast_metrics",
     "hamming",

@@ -16,6 +16,8 @@ from atento.metrics.metric import Metric, Sums
 
 RESAMPLES = 1000
 BOUNDS = (0.025, 0.975)  # quantiles of the resamples
+MIN_EXAMPLES = 2  # of an interval: one example alone says nothing of the next
+NAN = float("nan")
 NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
 SEQUENCE = re.compile(rf"(?:(?:{NUMBER}|\?)(?:,(?:{NUMBER}|\?))*\s+)+(?:{NUMBER}|\?)(?:,(?:{NUMBER}|\?))*")
 
@@ -23,11 +25,15 @@ Runs = Sequence[Sequence[Any]]  # the predictions of each run
 
 
 class Interval(NamedTuple):
-    """The value of a metric and its 95 % confidence bounds."""
+    """The value of a metric and its 95 % confidence bounds; NaN where nothing was measured."""
 
     value: float
     low: float
     high: float
+
+    def to_json(self) -> list[float | None]:
+        """The three numbers; None where there is none."""
+        return [number if np.isfinite(number) else None for number in self]
 
 
 def bootstrap_values(
@@ -60,12 +66,18 @@ def run_statistics(metric: Metric, runs: Runs, references: Sequence[Sequence[str
 def bootstrap_interval(
     metric: Metric, runs: Runs, references: Sequence[Sequence[str]], *, resamples: int = RESAMPLES
 ) -> Interval:
-    """The value of one or more runs of a model with its 95 % bootstrap interval."""
-    if not references:
-        return Interval(0.0, 0.0, 0.0)
+    """The value of one or more runs of a model with its 95 % bootstrap interval; no value without examples, no
+    interval from a single one.
+    """
+    if not len(references):
+        return Interval(NAN, NAN, NAN)
     statistics = run_statistics(metric, runs, references)
     value = float(metric.formula(statistics.sum(axis=(0, 1))[None])[0])
-    low, high = np.quantile(bootstrap_values(metric, statistics, resamples=resamples), BOUNDS)
+    if statistics.shape[1] < MIN_EXAMPLES:
+        return Interval(value, NAN, NAN)
+    values = bootstrap_values(metric, statistics, resamples=resamples)
+    known = values[~np.isnan(values)]  # a resample may hold nothing that the metric is about
+    low, high = np.quantile(known, BOUNDS) if len(known) else (NAN, NAN)
     return Interval(value, float(low), float(high))
 
 
@@ -93,7 +105,8 @@ class Band(NamedTuple):
         """Plain values."""
         label = f"{self.first}–{self.last}" if self.last > self.first else str(self.first)
         band = {"label": label, "from": self.first, "to": self.last, "count": self.examples}
-        return {**band, **({"by": self.unit} if self.unit else {}), **self.quality._asdict()}
+        quality = dict(zip(Interval._fields, self.quality.to_json(), strict=True))
+        return {**band, **({"by": self.unit} if self.unit else {}), **quality}
 
 
 BandFunction = Callable[[Metric, Sequence[Any], Runs, Sequence[Any]], list[Band]]  # sources, predictions, references
@@ -129,6 +142,30 @@ def length_bands(
     return found
 
 
+def size_bands(
+    size: Callable[[str], int],
+    unit: str,
+    metric: Metric,
+    sources: Sequence[Any],
+    runs: Runs,
+    references: Sequence[Sequence[Any]],
+) -> list[Band]:
+    """The metric by another size of the source than its length, such as the digits of a number: a band for each size.
+
+    By length where the size of a source is not known (0), as in a file of other texts.
+    """
+    sizes = [size(source) for source in sources]
+    if not all(sizes):
+        return length_bands(metric, sources, runs, references)
+    found: list[Band] = []
+    for each in sorted(set(sizes)):
+        chosen = [index for index, one in enumerate(sizes) if one == each]
+        some = [[outputs[index] for index in chosen] for outputs in runs]
+        quality = bootstrap_interval(metric, some, [references[index] for index in chosen])
+        found.append(Band(each, each, len(chosen), quality, unit))
+    return found
+
+
 def evaluate_runs(
     metrics: Sequence[Metric],
     sources: Sequence[Any],
@@ -143,7 +180,7 @@ def evaluate_runs(
         "metric": metrics[0].name,
         "smaller_is_better": metrics[0].smaller_is_better,
         "metrics": {metric.name: metric.summary for metric in metrics},
-        "scores": {metric.name: list(bootstrap_interval(metric, runs, references)) for metric in bound},
+        "scores": {metric.name: bootstrap_interval(metric, runs, references).to_json() for metric in bound},
         "lengths": [band.to_json() for band in bands(bound[0], sources, runs, references)],
         "examples": len(references),
     }

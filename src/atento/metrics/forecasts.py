@@ -7,7 +7,7 @@ horizon, so that the bootstrap draws blocks and its intervals are not too narrow
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,16 @@ class ErrorScales(Protocol):
     @property
     def naive(self) -> Numbers:
         """The mean absolute error of the seasonal naive forecast."""
+
+
+class NoScales(NamedTuple):
+    """For errors that are measured in the units of the file."""
+
+    std: Numbers = np.ones((1, 1))
+    naive: Numbers = np.ones((1, 1))
+
+
+NO_SCALES = NoScales()
 
 
 class ForecastScoring(NamedTuple):
@@ -71,6 +81,13 @@ def scaled_error(predictions: Numbers, targets: Numbers, scales: ErrorScales, sc
     return np.abs(point_errors(predictions, targets, scoring) / scales.naive[:, None])
 
 
+def symmetric_error(predictions: Numbers, targets: Numbers, scales: ErrorScales, scoring: ForecastScoring) -> Numbers:
+    """200 |y − ŷ| / (|y| + |ŷ|), in percent (Makridakis et al., 2020, eq. 1); 0 where both are 0."""
+    errors = point_errors(predictions, targets, scoring)
+    size = np.abs(targets) + np.abs(targets - errors)
+    return np.asarray(200 * np.abs(errors) / np.where(size > 0, size, 1.0))
+
+
 def pinball_loss(predictions: Numbers, targets: Numbers, scales: ErrorScales, scoring: ForecastScoring) -> Numbers:
     """max(τ (y − q), (τ − 1) (y − q)) / σ, the mean over levels τ (Koenker & Bassett, 1978, eq. 2.1)."""
     levels = np.asarray(scoring.levels)
@@ -100,6 +117,7 @@ def forecast_metrics(scoring: ForecastScoring) -> tuple[Metric, ...]:
         metric(squared_error, "mse", "mean squared error in standard deviations of each training part"),
         metric(absolute_error, "mae", "mean absolute error in standard deviations of each training part"),
         metric(scaled_error, "mase", "mean absolute error; 1: that of the seasonal naive forecast in training"),
+        metric(symmetric_error, "smape", "symmetric mean absolute percentage error, from 0 to 200 %"),
     ]
     if scoring.levels:
         low, high = scoring.levels[0], scoring.levels[-1]
@@ -159,6 +177,36 @@ def block_sums(
         found = measure(predicted[:, :steps], targets[:, :steps], scoring.scales(sources[some]), scoring)
         totals[some, 0], totals[some, 1] = found.sum(axis=(1, 2)), found[0].size
     return np.add.reduceat(totals, block_starts(sources, length)) if len(totals) else totals
+
+
+class ChannelErrors(TypedDict):
+    """The errors of one channel in the units of its file."""
+
+    channel: str
+    mae: float
+    rmse: float
+    smape: float  # in percent, from 0 to 200
+
+
+def channel_errors(
+    predictions: Sequence[Any], references: Sequence[Any], channels: Sequence[str], scoring: ForecastScoring
+) -> list[ChannelErrors]:
+    """Mean absolute error, root mean squared error and sMAPE of each channel, over all windows and steps."""
+    sums = np.zeros((3, len(channels)))
+    count = 0
+    for predicted, (target, *_) in zip(predictions, references, strict=True):
+        forecast, true = np.asarray(predicted, dtype=np.float64), np.asarray(target, dtype=np.float64)
+        steps = min(len(forecast), len(true))
+        forecast, true = (forecast if forecast.ndim == 3 else forecast[..., None])[None, :steps], true[None, :steps]
+        errors = point_errors(forecast, true, scoring)
+        symmetric = symmetric_error(forecast, true, NO_SCALES, scoring)
+        sums += [part.sum(axis=(0, 1)) for part in (np.abs(errors), np.square(errors), symmetric)]
+        count += steps
+    if not count:
+        return []
+    absolute, squared, symmetric = (sums / count).tolist()
+    rows = zip(channels, absolute, np.sqrt(squared).tolist(), symmetric, strict=True)
+    return [ChannelErrors(channel=name, mae=mae, rmse=rmse, smape=smape) for name, mae, rmse, smape in rows]
 
 
 def block_length(sources: Sequence[Any], horizon: int) -> int:

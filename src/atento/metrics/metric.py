@@ -38,9 +38,9 @@ class Metric(NamedTuple):
         return -value if self.smaller_is_better else value
 
     def value(self, predictions: Sequence[Any], references: Sequence[Sequence[Any]]) -> float:
-        """The metric over all examples; each prediction has one or more references."""
-        if not predictions:
-            return 0.0
+        """The metric over all examples, NaN where there are none; each prediction has one or more references."""
+        if not len(predictions):
+            return float("nan")
         return float(self.formula(self.statistics(predictions, references).sum(axis=0, keepdims=True))[0])
 
 

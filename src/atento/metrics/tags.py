@@ -53,9 +53,9 @@ def count_unseen(
     return np.asarray(counts, dtype=np.float64).reshape(len(counts), 2)
 
 
-def ratio_or_one(sums: Sums) -> Sums:
-    """Hits over trials; 1 where there was no trial."""
-    return np.asarray(np.where(sums[:, 1] > 0, sums[:, 0] / np.maximum(sums[:, 1], 1), 1.0))
+def ratio_of_any(sums: Sums) -> Sums:
+    """Hits over trials; NaN where there was no trial."""
+    return np.asarray(np.where(sums[:, 1] > 0, sums[:, 0] / np.maximum(sums[:, 1], 1), np.nan))
 
 
 TAG_ACCURACY = Metric("accuracy", "share of tags that are right", count_tags, ratio)
@@ -68,7 +68,7 @@ def unseen_accuracy(known: Collection[str]) -> Metric:
         "unseen_accuracy",
         "share of right tags among words that training never saw",
         count_tags,
-        ratio_or_one,
+        ratio_of_any,
         source_statistics=partial(count_unseen, known=known),
     )
 

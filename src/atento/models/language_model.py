@@ -39,7 +39,7 @@ class LanguageModel(nn.Module):
     def forward(self, batch: TextBatch) -> Tensor:
         """Logits (M, V) of the real tokens only, row by row; padding may stand anywhere."""
         previous, valid = left_aligned(batch.previous, batch.valid)
-        features = self.decoder.features(previous, self.empty_source(len(previous)))
+        features = self.decoder.features(previous, self.empty_source(previous.size(0)))
         return self.decoder.to_logits(features[valid])
 
     def loss(self, batch: TextBatch) -> Loss:

@@ -25,7 +25,7 @@ def last_state(states: Tensor, valid: Tensor) -> Tensor:
 def first_state(states: Tensor, valid: Tensor) -> Tensor:
     """The state of each row's first real token."""
     place = valid.to(torch.uint8).argmax(dim=1)  # (B,) the first of the largest
-    return clean(states, valid)[torch.arange(len(states), device=states.device), place]
+    return clean(states, valid)[torch.arange(states.size(0), device=states.device), place]
 
 
 def end_states(states: Tensor, valid: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from atento.errors import InputError, unknown_name
 from atento.layers.activations import RELU, TANH, Activation
+from atento.layers.torch_arguments import refuse_arguments, require_tensor
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, LSTMCell
 from atento.recurrent.stack import Stack
 
@@ -42,26 +43,41 @@ class RecurrentLayer(nn.Module):
         bidirectional: bool = False,
         dropout: float = 0.0,
         activation: Activation = TANH,
+        **unknown: object,
     ) -> None:
         super().__init__()
+        refuse_arguments(type(self).__name__, unknown)
         cell = partial(self.cell, activation=activation)
         self.stack = Stack(
             cell, input_size, hidden_size, layers=num_layers, bidirectional=bidirectional, dropout=dropout
         )
 
     def forward(
-        self, values: Tensor, valid: Tensor | None = None, state: Tensor | tuple[Tensor, Tensor] | None = None
+        self,
+        values: Tensor,
+        valid: Tensor | None = None,
+        state: Tensor | tuple[Tensor, Tensor] | None = None,
+        **unknown: object,
     ) -> tuple[Tensor, Any]:
         """Outputs (B, T, D) of values (B, T, I), and the state after each row's own last valid step.
 
         valid (B, T): True for real steps; None: all are. `state` None: zeros.
         """
-        outputs, last = self.stack(values, None if state is None else self.cell_states(state), valid=valid)
+        refuse_arguments(type(self).__name__, unknown)
+        if isinstance(valid, tuple) or (valid is not None and valid.dim() == 3):
+            raise InputError(
+                f"{type(self).__name__}: the second argument is valid (B, T); torch's is the state.",
+                found="a state" if isinstance(valid, tuple) else f"a tensor {tuple(valid.shape)}",
+                fix="give the state by name: layer(values, state=state)",
+            )
+        first = None if state is None else self.cell_states(state, values)
+        outputs, last = self.stack(values, first, valid=valid)
         final = self.cell.state_type(*(torch.stack(parts) for parts in zip(*last, strict=True)))
         return outputs, final.hidden if isinstance(final, HiddenState) else final
 
-    def cell_states(self, state: Tensor | tuple[Tensor, Tensor]) -> tuple[Any, ...]:
+    def cell_states(self, state: Tensor | tuple[Tensor, Tensor], values: Tensor) -> tuple[Any, ...]:
         """A state in torch's form, tensors (N, B, H), as one state for each of the N cells."""
+        require_tensor("values", values)
         parts = (state,) if isinstance(state, Tensor) else tuple(state)
         names, shape = self.cell.state_type._fields, (len(self.stack.cells), self.stack.hidden_size)
         if len(parts) != len(names) or any(part.dim() != 3 or part.shape[::2] != shape for part in parts):
@@ -69,6 +85,13 @@ class RecurrentLayer(nn.Module):
                 f"{type(self).__name__}: state must be {' and '.join(names)} (num_layers·directions, B, hidden_size).",
                 found=f"state {', '.join(str(tuple(part.shape)) for part in parts)}",
                 fix=f"give {len(names)} of shape ({shape[0]}, B, {shape[1]}), as an earlier call returned",
+            )
+        if parts[0].size(1) != values.size(0):
+            is_time_first = values.dim() == 3 and parts[0].size(1) == values.size(1)
+            raise InputError(
+                f"{type(self).__name__}: state must have a row for each row of values (B, T, D).",
+                found=f"values {tuple(values.shape)}, state {tuple(parts[0].shape)}",
+                fix="give values batch first: values.transpose(0, 1)" if is_time_first else "give as many rows to both",
             )
         return tuple(self.cell.state_type(*some) for some in zip(*parts, strict=True))
 
@@ -105,6 +128,7 @@ class RNN(RecurrentLayer):
         nonlinearity: str = "tanh",
         bidirectional: bool = False,
         dropout: float = 0.0,
+        **unknown: object,
     ) -> None:
         if nonlinearity not in NONLINEARITIES:
             raise unknown_name("nonlinearity", nonlinearity, NONLINEARITIES, where="RNN")
@@ -115,6 +139,7 @@ class RNN(RecurrentLayer):
             bidirectional=bidirectional,
             dropout=dropout,
             activation=NONLINEARITIES[nonlinearity],
+            **unknown,
         )
 
 

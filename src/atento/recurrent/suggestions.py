@@ -34,7 +34,7 @@ def describe_flow(flow: PartFlow) -> str:
     curve, found = flow.curve, verdict_of(flow.curve)
     steps, left = curve.lags[-1], curve.median[-1]
     arrives = f"a change {steps} step{'s' if steps > 1 else ''} back arrives {left:.3g} times as large"
-    rate = f"slope {curve.slope:+.4f} a step".replace("-", "−")
+    rate = f"slope {curve.slope:+.4f} per step".replace("-", "−")
     if found == "level":
         return f"The gradient keeps its size: {arrives} ({rate})."
     if found == "explodes":

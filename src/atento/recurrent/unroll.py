@@ -12,10 +12,11 @@ from typing import Any, Generic, NamedTuple
 
 import torch
 from torch import Tensor
+from torch._higher_order_ops import scan
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
-from atento.layers.masking import clean, require_items, valid_first
+from atento.layers.masking import clean, is_known, require_items, valid_first
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.gru_kernel import gru_outputs
 
@@ -60,7 +61,7 @@ def unroll(
 
 def gather_steps(values: Tensor, order: Tensor) -> Tensor:
     """Values (B, T, D) with the steps of each row in the given order (B, T)."""
-    first = torch.arange(0, order.numel(), order.size(1), device=order.device).unsqueeze(1)  # (B, 1) of each row
+    first = torch.arange(order.size(0), device=order.device).unsqueeze(1) * order.size(1)  # (B, 1) of each row
     return values.flatten(0, 1).index_select(0, (order + first).flatten()).view_as(values)
 
 
@@ -70,6 +71,8 @@ def run_forward(cell: Cell[State], inputs: Tensor, state: State, valid: Tensor |
     if fast is not None:
         return fast
     reads = cell.read(inputs)  # one product for the whole sequence
+    if not is_known(inputs.size(1)):
+        return scan_steps(cell, reads, state, valid)
     outputs = []
     for time in range(inputs.size(1)):
         moved = cell.advance(reads[:, time], state)
@@ -78,15 +81,36 @@ def run_forward(cell: Cell[State], inputs: Tensor, state: State, valid: Tensor |
     return torch.stack(outputs, dim=1), state
 
 
+def scan_steps(cell: Cell[State], reads: Tensor, state: State, valid: Tensor | None) -> tuple[Tensor, State]:
+    """The same for a number of steps that an exported program leaves open: one loop in the program, not its steps."""
+    kind = type(state)
+
+    def step(before: tuple[Tensor, ...], now: tuple[Tensor, ...]) -> tuple[tuple[Tensor, ...], Tensor]:
+        moved = cell.advance(now[0], kind(*before))
+        moved = moved if valid is None else hold_state(moved, kind(*before), now[1])
+        return tuple(part.clone() for part in moved), moved.hidden.clone()  # torch wants nothing that is there twice
+
+    start = tuple(part.clone() for part in state)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The .grad attribute of a Tensor that is not a leaf")  # scan's own
+        last, outputs = scan(step, start, (reads,) if valid is None else (reads, valid), dim=1)
+    return outputs, kind(*last)
+
+
 def hold_state(moved: Any, state: Any, valid: Tensor) -> Any:
     """The new state in rows whose step is valid (B,), the old one in rows where it is padding."""
     return type(state)(*(torch.where(valid.unsqueeze(-1), new, old) for new, old in zip(moved, state, strict=True)))
 
 
 def run_kernel(cell: Cell[Any], inputs: Tensor, state: Any, valid: Tensor | None) -> tuple[Tensor, Any] | None:
-    """As `run_forward`, by a kernel; None where there is none for this cell and activation."""
+    """As `run_forward`, by a kernel; None where there is none for this cell and activation.
+
+    Plain steps are recorded on a CPU, where torch.compile cannot differentiate torch's LSTM, and wherever the number of
+    steps is open, which torch's kernels would fix.
+    """
     kernel = KERNELS.get((type(cell), cell.activation))
-    if kernel is None:
+    recorded = torch.compiler.is_compiling() and (inputs.device.type == "cpu" or not is_known(inputs.size(1)))
+    if kernel is None or recorded:
         return None
     if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):  # few CPUs have these kernels in bfloat16
         with torch.autocast("cpu", enabled=False):

@@ -1,5 +1,6 @@
 """What a run is told: recipes and their keys."""
 
+from atento.spec.durations import parse_duration
 from atento.spec.recipe import (
     DEFAULT,
     Chosen,
@@ -11,7 +12,7 @@ from atento.spec.recipe import (
     read_values,
     require_key,
 )
-from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe, parse_duration
+from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, TokensRecipe, TrainRecipe
 
 __all__ = [
     "DEFAULT",

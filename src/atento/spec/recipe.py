@@ -184,6 +184,8 @@ def read_recipe(path: Path) -> Recipe:
 
 def read_values(path: Path) -> Values:
     """Just what a TOML recipe says, as {"model.hidden": 256}."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise InputError(f"{path}: this recipe cannot be read.", found="no regular file", fix="write it to a file")
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

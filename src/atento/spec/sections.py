@@ -1,11 +1,11 @@
 """The sections of a recipe: every key with its kind, limits, default and meaning."""
 
-import re
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from atento.errors import InputError
+from atento.spec.durations import parse_duration
 
 Level = Literal["auto", "char", "word", "subword"]
 
@@ -26,6 +26,11 @@ class DataRecipe(Section):
     target: str = Field("", description="column that is written (built-in numbers: a language); empty: guessed")
     label: str = Field("", description="column that holds the label, labels or tags; empty: guessed")
     separator: str = Field("", description="separator of several labels in one cell; empty: guessed")
+    sheet: str = Field("", description="sheet of an Excel workbook; empty: its only one")
+    merge_labels: Literal["no", "case"] = Field(
+        "no",
+        description="case: labels that differ in case, spaces or invisible characters alone are one, in lower case",
+    )
     siblings: Literal["auto", "no"] = Field(
         "auto",
         description="whether files next to the training file that are named valid, dev or test are its other parts",
@@ -45,6 +50,10 @@ class DataRecipe(Section):
     )
     duplicates: Literal["stop", "first", "last", "mean"] = Field(
         "stop", description="series: what to do with several rows of one timestamp"
+    )
+    decimal: Literal["", "point", "comma"] = Field(
+        "",
+        description="decimal sign of numbers where a file leaves it open, as 1.234 does; empty: found out by the file",
     )
     gaps: Literal["stop", "linear", "previous"] = Field(
         "stop", description="missing numbers and rows: stop, or fill by linear interpolation or with the previous value"
@@ -150,7 +159,7 @@ class ModelRecipe(Section):
         description="alpha of the distribution entmax, over 1 and at most 2; 0: learned, one for each head",
     )
     characters: int = Field(0, ge=0, description="size of the character features of each word; 0: none")
-    ngrams: int = Field(0, ge=0, le=3, description="a classifier also reads n-grams of up to so many words; 0: none")
+    ngrams: int = Field(0, ge=0, le=3, description="a classifier also reads n-grams of up to this many words; 0: none")
     tied_embeddings: bool = Field(True, description="share the embeddings of the decoder's input and output")
     vectors: Literal["fine-tuned", "frozen"] = Field(
         "fine-tuned", description="whether the vectors of tokens.vectors learn on or stay as they are"
@@ -179,9 +188,9 @@ class TrainRecipe(Section):
     """How to learn."""
 
     seed: int = Field(0, ge=0, description="one seed for weights, order and dropout, and for the split")
-    steps: int = Field(0, ge=0, description="stop after so many optimizer steps; 0: no such limit")
-    epochs: int = Field(0, ge=0, description="stop after so many passes over the data; 0: no such limit")
-    budget: float = Field(0, ge=0, description="stop after so much time, e.g. 90s or 5m; 0: no such limit")
+    steps: int = Field(0, ge=0, description="stop after this many optimizer steps; 0: no such limit")
+    epochs: int = Field(0, ge=0, description="stop after this many passes over the data; 0: no such limit")
+    budget: float = Field(0, ge=0, description="stop after this time, e.g. 90s or 5m; 0: no such limit")
     optimizer: Literal["adamw", "adam", "radam", "rmsprop", "sgd", "momentum", "nesterov"] = Field(
         "adamw", description="optimizer"
     )
@@ -257,6 +266,12 @@ class TrainRecipe(Section):
     patience: int = Field(6, ge=1, description="validations without improvement before early stopping")
     checkpoint_every: int = Field(200, ge=1, description="steps between checkpoints")
     threads: int = Field(0, ge=0, description="CPU threads; 0: measured at the start")
+    closed_form: bool = Field(
+        True, description="a forecaster starts from ridge regression, solved in closed form; no: from random weights"
+    )
+    baselines: bool = Field(
+        True, description="fit the simple baselines too, where that takes seconds, to show them beside the result"
+    )
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -297,12 +312,3 @@ class DecodeRecipe(Section):
         if not self.temperature and (self.top_k or self.top_p < 1):
             raise InputError("top_k and top_p narrow a draw; temperature=0 draws nothing", fix="give temperature=1")
         return self
-
-
-def parse_duration(text: str, *, where: str = "") -> float:
-    """Seconds in 90, 90s, 5m or 1.5h."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", text)
-    if not match:
-        problem = f"{where + ': ' if where else ''}{text!r} is not a duration."
-        raise InputError(problem, found=text, fix="write 90s, 5m or 1h")
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]

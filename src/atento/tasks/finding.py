@@ -26,7 +26,9 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
         own = BUILTIN[data.train].task
         return TASKS[own if name == "auto" or own in alike else name], ""
     others = [name.strip() for names in (data.target, data.series, data.time) for name in names.split(",")]
-    evidence = gather(data.train, header=data.header, source=data.source, label=data.label, others=others)
+    evidence = gather(
+        data.train, header=data.header, source=data.source, label=data.label, others=others, sheet=data.sheet
+    )
     # before the guess, which broken rows would mislead
     stop_or_skip(evidence.refused, data.bad_rows, used=evidence.rows)
     guesses = recognise(evidence, data)

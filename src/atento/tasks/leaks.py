@@ -1,62 +1,51 @@
 """Data leakage: what a codec learned before training must come from the training part alone.
 
-`require_training_tokens` looks for tokens that only validation or test rows hold, `require_training_scale` for means
-and standard deviations of other rows. Each task declares its own check in `Learning.require_no_leak`.
+`require_training_tokens` looks for tokens that no training row holds, `require_training_scale` for means and standard
+deviations of other rows. Each task declares its own check in `Learning.require_no_leak`. No held-out row is looked at.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from unicodedata import normalize
 
 import numpy as np
 
 from atento.data.records import LIST_SEPARATOR
 from atento.data.series.series import Numbers
 from atento.errors import RunError
-from atento.tasks.task import Codec, Dataset, EvaluationExample
 
 # Axes: T time, C channels.
 
 CLOSE = 1e-6  # in standard deviations: rounding is far below, the scale of a held-out part far above
-SIGNS = "▁Ġ￭#"  # that a subword begins or ends with beside its letters
 WORDS = re.compile(r"\w+")
 CHUNK = 2**18  # characters of training text that are split together
 ROWS = "\n"
 SHOWN = 5
 
 
-def require_training_tokens(codec: Codec, reading: Dataset) -> None:
-    """Refuse a vocabulary with tokens that only validation or test rows hold."""
-    leaked = leaked_tokens(codec, reading)
+def require_training_tokens(tokens: Iterable[str], rows: Sequence[Sequence[str]]) -> None:
+    """Refuse tokens that are in no training row, not even inside a word; `rows` are those of the training part."""
+    leaked = foreign_tokens(tokens, rows)
     if leaked:
         examples = ", ".join(map(repr, leaked[:SHOWN]))
         raise RunError(
-            f"the vocabulary holds {len(leaked)} tokens that only validation or test rows hold, e.g. {examples}.",
+            f"the vocabulary holds {len(leaked)} tokens that no training row holds, e.g. {examples}.",
             fix="learn it from the training part alone: Task.learn(recipe.tokens, reading.train)",
         )
 
 
-def without_sources(reading: Dataset) -> Dataset:
-    """The same data set with targets alone, where sources hold no tokens."""
-    valid, test = (
-        [EvaluationExample("", question.references) for question in part] for part in (reading.valid, reading.test)
-    )
-    return reading._replace(train=[("", target) for _, target in reading.train], valid=valid, test=test)
-
-
-def leaked_tokens(codec: Codec, reading: Dataset) -> list[str]:
-    """Tokens of a codec that occur in held-out rows and nowhere, not even inside a word, in the training part."""
-    known = {token.strip(SIGNS) for token in tokens_in(codec.to_json())} - {""}
-    held_out = [(question.source, *question.references) for question in (*reading.valid, *reading.test)]
-    suspects = {unit for text in in_chunks(held_out) for unit in units(text) & known}
-    for text in in_chunks(reading.train):
-        if not suspects:
-            return []
+def foreign_tokens(tokens: Iterable[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The tokens that occur nowhere in these rows, neither as they are written nor in lower case. What was learned from
+    the rows is always part of them, so that an honest vocabulary is never refused.
+    """
+    suspects = set(tokens) - {""}
+    for text in in_chunks(rows):
         suspects -= units(text)
-    for text in in_chunks(reading.train):  # a subword is no word of its own
+    for text in in_chunks(rows):  # a subword is no word of its own
         if not suspects:
             return []
-        suspects = {unit for unit in suspects if unit not in text and unit not in text.lower()}
+        lower = text.lower()
+        suspects = {token for token in suspects if token not in text and token not in lower}
     return sorted(suspects)
 
 
@@ -68,9 +57,15 @@ def in_chunks(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         chunk += row
         size += sum(map(len, row))
         if size >= CHUNK:
-            yield ROWS.join(chunk)
+            yield with_composed(ROWS.join(chunk))
             chunk, size = [], 0
-    yield ROWS.join(chunk)
+    yield with_composed(ROWS.join(chunk))
+
+
+def with_composed(text: str) -> str:
+    """A text, and where it differs the same in composed characters (NFC), which most vocabularies read."""
+    composed = normalize("NFC", text)
+    return text if composed == text else text + ROWS + composed
 
 
 def units(text: str) -> set[str]:
@@ -80,24 +75,6 @@ def units(text: str) -> set[str]:
         items = written.replace(ROWS, LIST_SEPARATOR).split(LIST_SEPARATOR)
         cut.update(items, written.split(), WORDS.findall(written), set(written))
     return cut
-
-
-def tokens_in(saved: object) -> Iterator[str]:
-    """The strings of every list and the keys of every mapping to numbers in a saved codec; JSON inside is parsed."""
-    if isinstance(saved, dict):
-        for key, value in saved.items():
-            if isinstance(value, int):
-                yield str(key)
-            elif isinstance(value, str) and value.startswith("{"):
-                yield from tokens_in(json.loads(value))
-            else:
-                yield from tokens_in(value)
-    elif isinstance(saved, list | tuple):
-        for item in saved:
-            if isinstance(item, str):
-                yield item
-            else:
-                yield from tokens_in(item)
 
 
 def require_training_scale(names: Sequence[str], mean: Numbers, std: Numbers, parts: Iterable[Numbers]) -> None:

@@ -13,14 +13,16 @@ from atento.metrics.metric import Metric
 from atento.models.names import ModelName
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.inputs.input import E, HasWords, Input, TakesDataRecipe, TakesVocabulary
-from atento.tasks.leaks import require_training_tokens, without_sources
+from atento.tasks.leaks import require_training_tokens
 from atento.tasks.outputs.output import Autoregressive, Example, HasClasses, HasThresholds, In, Output, T
 from atento.tasks.task import (
     Answer,
     Answering,
     B,
+    Baseline,
     Dataset,
     Defaults,
+    Details,
     Judging,
     Learning,
     M,
@@ -67,7 +69,8 @@ class PairCodec(Generic[In, E, T, B, M]):
     def require_no_leak(self, reading: Dataset[Pair]) -> None:
         """Refuse scales or tokens that are learned from held-out rows."""
         self.input.require_training_scale([source for source, _ in reading.train])
-        require_training_tokens(self, reading if self.input.has_tokens else without_sources(reading))
+        rows = reading.train if self.input.has_tokens else [(target,) for _, target in reading.train]
+        require_training_tokens([*self.input.learned_tokens, *self.output.learned_tokens], rows)
 
     def encode(self, pair: Pair) -> Example[E, T]:
         """A training example."""
@@ -89,9 +92,19 @@ class PairCodec(Generic[In, E, T, B, M]):
         """1 and more: a mistake."""
         return self.output.error(output, references)
 
+    def details(
+        self, questions: Sequence[TextExample], predictions: Sequence[Prediction], answers: Sequence[Answer] | None
+    ) -> Details:
+        """What the scores hide."""
+        return self.output.details(predictions, [question.references for question in questions], answers)
+
     def unseen(self, questions: Sequence[TextExample]) -> list[str]:
         """Every reference label that training never met, as often as it occurs."""
         return [label for question in questions for label in self.output.unseen(question.references)]
+
+    def baseline_answers(self, baseline: Baseline, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+        """What a baseline answers."""
+        return self.output.baseline_answers(baseline, sources)
 
     def no_bands(
         self, metric: Metric, sources: Sequence[str], runs: Runs, references: Sequence[Sequence[str]]
@@ -204,8 +217,10 @@ def pair(
             target=output.target,
             bands=None if input.has_length else PairCodec.no_bands,
             exposure=exposure if writes else None,
+            details=PairCodec.details,
             unseen=PairCodec.unseen,
             baselines=output.baselines(input.kind),
+            baseline_answers=PairCodec.baseline_answers,
         ),
         defaults=defaults,
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from typing_extensions import TypeVar
 
+from atento.data.builtin.catalogue import BUILTIN
 from atento.data.evidence.evidence import Evidence
 from atento.data.examples.batches import Order, sample_of
 from atento.data.examples.pairs import UnlabelledFile
@@ -20,7 +21,7 @@ from atento.data.records import Refusal
 from atento.data.series.series import Numbers
 from atento.data.text.vocabulary import Vocabulary
 from atento.layers.losses import Loss
-from atento.metrics.bootstrap import Band, BandFunction, Runs, length_bands
+from atento.metrics.bootstrap import Band, BandFunction, Runs, length_bands, size_bands
 from atento.metrics.metric import Metric
 from atento.models.names import ModelName, require_known
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
@@ -41,6 +42,7 @@ Indices = Sequence[int] | NDArray[np.integer]  # numbers of examples
 Pair = tuple[str, str]  # (source, target)
 Saved = Mapping[str, object]  # what a codec wrote as JSON
 Values = dict[str, object]  # keys of a recipe and their values
+Details = dict[str, object]  # further facts of an examination, for metrics.json
 
 
 class Recognition(NamedTuple):
@@ -76,6 +78,8 @@ class Dataset(NamedTuple, Generic[P, S, R]):
     notes: tuple[str, ...]  # what was guessed, in words
     fingerprint: str  # SHA-256 of all three parts
     roles: tuple[tuple[str, str], ...] = ()  # (column of the file, what it holds)
+    columns: tuple[tuple[str, str], ...] = ()  # (key of data.*, the column it names), with which other files are read
+    header: tuple[str, ...] = ()  # all columns of the training file
 
 
 class LabelledFile(NamedTuple, Generic[S, R]):
@@ -108,6 +112,13 @@ class Baseline(Protocol):
 
     def predict(self, sources: Sequence[Any]) -> Sequence[Prediction]:
         """Answer, in the form that the task's metrics judge."""
+
+
+class ExtraBaseline(NamedTuple, Generic[C]):
+    """A baseline that is compared where the data is of its kind."""
+
+    make: Callable[[], Baseline]
+    suits: Callable[[C], bool]
 
 
 class Answer(NamedTuple):
@@ -232,10 +243,15 @@ class Judging(Generic[C, M, S, R]):
     exposure: (
         Callable[[M, C, Sequence[EvaluationExample[S, R]], Sequence[Answer]], dict[str, dict[str, float]]] | None
     ) = None  # teacher-forced against free-running accuracy
+    details: (
+        Callable[[C, Sequence[EvaluationExample[S, R]], Sequence[Prediction], Sequence[Answer] | None], Details] | None
+    ) = None  # what the scores hide, e.g. a confusion matrix, from questions, predictions and, where known, answers
     unseen: Callable[[C, Sequence[EvaluationExample[S, R]]], list[str]] | None = None  # labels of references that
     # training never met
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
-    extra_baselines: Callable[[C], tuple[Callable[[], Baseline], ...]] | None = None  # for data of this kind
+    extra_baselines: tuple[ExtraBaseline[C], ...] = ()
+    baseline_answers: Callable[[C, Baseline, Sequence[S], DecodeRecipe], list[Answer]] | None = None  # of a fitted
+    # baseline; None: what it predicts are the texts of its answers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,13 +280,21 @@ class Task(Generic[C, X, B, M]):
 
 def baselines_of(task: Task[C, X, B, M], codec: C) -> tuple[Callable[[], Baseline], ...]:
     """The simple models of a comparison."""
-    extra = task.judging.extra_baselines
-    return (*task.judging.baselines, *(extra(codec) if extra is not None else ()))
+    extra = tuple(one.make for one in task.judging.extra_baselines if one.suits(codec))
+    return (*task.judging.baselines, *extra)
 
 
-def bands_of(task: Task[C, X, B, M], codec: C) -> BandFunction:
-    """The function that groups test examples for the report: the task's own, or by length."""
-    return length_bands if task.judging.bands is None else partial(task.judging.bands, codec)
+def bands_of(task: Task[C, X, B, M], codec: C, data: DataRecipe) -> BandFunction:
+    """The function that groups test examples for the report: the task's own, by the size that a built-in set has, or
+    by length.
+    """
+    if task.judging.bands is not None:
+        return partial(task.judging.bands, codec)
+    builtin = BUILTIN.get(data.train)
+    size = builtin.size if builtin is not None else None
+    if builtin is None or size is None:
+        return length_bands
+    return partial(size_bands, lambda source: size(source, data), builtin.unit)
 
 
 def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) -> C:

@@ -8,6 +8,8 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from torch import Tensor
 
+from atento.reprs import short_repr
+
 SHOWN = 8  # numbers of each vector
 
 
@@ -21,6 +23,7 @@ class AlignmentJson(TypedDict):
     weights: list[list[list[list[float]]]]
     image: NotRequired[str]
     grid: NotRequired[list[int]]
+    explanation: NotRequired[str]
 
 
 class Alignment(NamedTuple):
@@ -33,6 +36,7 @@ class Alignment(NamedTuple):
     score: float | None  # log-probability of the output
     image: str = ""  # of an image that was read: its pixels as a data URI
     grid: tuple[int, int] = (0, 0)  # of an image: rows and columns of regions, which are the sources, row by row
+    explanation: str = ""  # in words, where there are no weights
 
     def to_json(self) -> AlignmentJson:
         """The alignment as lists, weights rounded to three digits."""
@@ -48,7 +52,12 @@ class Alignment(NamedTuple):
         )
         if self.image:
             written["image"], written["grid"] = self.image, list(self.grid)
+        if self.explanation:
+            written["explanation"] = self.explanation
         return written
+
+    def __repr__(self) -> str:
+        return short_repr(self._replace(weights=list(self.weights.shape)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,9 @@ class TraceMatrix:
     def to_json(self) -> dict[str, object]:
         """Its fields by name."""
         return asdict(self)
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def trace_matrix(

@@ -9,7 +9,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from atento.bundle import damaged, write_atomically
+from atento.bundle import damaged, require_fit, write_atomically
 from atento.errors import InputError
 from atento.lines import lines_of
 from atento.training.learner import Learner, Progress
@@ -60,8 +60,10 @@ def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str) -> None
 def restore(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
     """Put what `save_checkpoint` saved in its place."""
     learner.progress = Progress(**json.loads(facts["progress"]))
-    learner.module.load_state_dict(with_prefix("model.", tensors))
     learner.best_weights = with_prefix("best.", tensors)
+    for weights in filter(None, (with_prefix("model.", tensors), learner.best_weights)):
+        require_fit(learner.module, weights, where=CHECKPOINT)
+    learner.module.load_state_dict(with_prefix("model.", tensors))
     if learner.ema is not None:
         learner.ema.load(with_prefix("ema.", tensors))
     parts = with_prefix("state.", tensors)

@@ -25,7 +25,7 @@ class Event(TypedDict, total=False):
     progress: float  # share of the run that is done
     elapsed: float  # seconds of training so far
     examples_per_second: float
-    metrics: dict[str, float]  # of a validation, by name
+    metrics: dict[str, float | None]  # of a validation, by name
     best_step: int
     took: float  # seconds of a validation
     threads: int

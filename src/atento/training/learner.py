@@ -67,6 +67,12 @@ class Progress:
     best: float = -math.inf  # of the selecting metric, larger is better
     best_step: int = 0
     stale: int = 0  # validations since the best one
+    first_score: float | None = None  # of the headline metric, at the first validation
+    moved: bool = False  # whether a later validation gave another score than the first
+    first_loss: float | None = None  # of the first step
+    lowest_loss: float = math.inf  # between two validations, in the mean
+    loss_sum: float = 0.0  # of the steps since the last validation, as far as they were copied from the device
+    loss_steps: int = 0  # how many they are
     stop_reason: str = ""  # why training ended; empty: it continues
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from atento.data.examples.batches import Order, Sampler
+from atento.data.records import counted
 from atento.errors import InputError, Interrupted, RunError
 from atento.metrics.bootstrap import bootstrap_values
 from atento.metrics.metric import Metric
@@ -34,6 +35,9 @@ from atento.training.teacher_forcing import teacher_forcing_rate, validate_teach
 SECONDS_BETWEEN_EVENTS = 1.0
 VALIDATION_TIME = 0.1  # share of the time that validations may take, where time is the limit
 PATIENCE_FROM = 0.25  # share of a run before which validations do not count against the patience
+FAR_ABOVE = 10  # times the loss of the first step, or 1 where that is less: by how much more a diverged loss exceeds it
+STEPS_TO_DIVERGE = 10  # fewer may be outliers
+OUT_OF_TIME = "time budget"
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
     recipe, progress = plan.recipe, learner.progress
     order = plan.order or length_sampler(plan)
     began = time.perf_counter() - progress.elapsed
-    recent = RecentLosses()
+    recent = RecentLosses(closed_form=plan.closed_form)
     with InterruptHandler() as interrupt:
         if plan.closed_form and plan.validation and not progress.step:
             validate(plan, learner, log, share=0.0)
@@ -94,15 +98,16 @@ def train(plan: Plan, learner: Learner, log: EventLog) -> None:
                 due = int(min(share, 1.0) * recipe.train.validations)
                 validating = due > progress.validations and (share >= 1.0 or validation_affordable(plan, learner))
                 if recent.due() or validating:  # a diverged model is neither validated nor kept
-                    log.add("step", **recent.facts(progress, share))
+                    log.add("step", **recent.facts(progress, share, lr=recipe.train.lr))
                 if validating and plan.validation:
                     progress.validations = due
                     with learner.evaluation_weights():
                         validate(plan, learner, log, share=share)
                     progress.elapsed = time.perf_counter() - began
                 if share >= 1.0 and not progress.stop_reason:
-                    progress.stop_reason = "its limit was reached"
+                    progress.stop_reason = limit_reached(progress, recipe.train)
                 if progress.stop_reason or progress.step % recipe.train.checkpoint_every == 0 or interrupt.signal:
+                    recent.copy(progress)
                     save_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint)
                 if progress.stop_reason:
                     break
@@ -178,23 +183,53 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> No
     chosen = selects.to_maximize(metrics[selects.name])
     if plan.closed_form and not progress.step:
         learner.closed_form_statistics = torch.from_numpy(selects.for_sources(sources).statistics(outputs, references))
+    headline = plan.task.judging.metrics(plan.codec)[0]
+    still_falling = loss_falls_at_the_floor(progress, headline, metrics[headline.name])
     if chosen > progress.best and beats_closed_form(learner, selects.for_sources(sources), outputs, references):
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
         learner.keep_best()
+    elif still_falling:
+        progress.stale = 0
     elif share > PATIENCE_FROM:
         progress.stale += 1
         if progress.stale >= plan.recipe.train.patience:
-            progress.stop_reason = f"{progress.stale} validations were no better than step {progress.best_step}"
+            progress.stop_reason = (
+                f"no better than step {progress.best_step} in {counted(progress.stale, 'validation')}"
+            )
     took = time.perf_counter() - started
     progress.validating += took
     log.add(
         "validation",
         step=progress.step,
         elapsed=round(progress.elapsed, 3),
-        metrics=metrics,
+        metrics={name: value if math.isfinite(value) else None for name, value in metrics.items()},
         best_step=progress.best_step,
         took=round(took, 3),
     )
+
+
+def loss_falls_at_the_floor(progress: Progress, headline: Metric, score: float) -> bool:
+    """Whether the headline metric is what it was at the first validation, as exact match is 0 for long, while the mean
+    loss between two validations is lower than ever; the patience then waits for the loss.
+    """
+    if progress.first_score is None:
+        progress.first_score = score
+    progress.moved |= score != progress.first_score
+    loss = progress.loss_sum / progress.loss_steps if progress.loss_steps else math.inf
+    falls = loss < progress.lowest_loss
+    progress.lowest_loss = min(loss, progress.lowest_loss)
+    progress.loss_sum, progress.loss_steps = 0.0, 0
+    perfect = 0.0 if headline.smaller_is_better else 1.0
+    return falls and not progress.moved and score != perfect
+
+
+def limit_reached(progress: Progress, train: TrainRecipe) -> str:
+    """Which limit ended a run, in words."""
+    if train.steps and progress.step >= train.steps:
+        return f"all {counted(train.steps, 'step')} taken"
+    if train.budget and progress.elapsed >= train.budget:
+        return f"{OUT_OF_TIME} of {train.budget:.4g} s used up"
+    return f"all {counted(train.epochs, 'epoch')} taken"
 
 
 def beats_closed_form(
@@ -212,31 +247,51 @@ def beats_closed_form(
     return bool(metric.to_maximize(1.0) * gains.mean() > gains.std())
 
 
-class RecentLosses:
-    """The mean loss since the last event, copied from the device only when one is due."""
+def diverged(progress: Progress) -> bool:
+    """Whether the mean loss since the last validation is not finite, or far above the loss of the first step."""
+    loss, first = progress.loss_sum / progress.loss_steps, progress.first_loss or 0.0
+    far = loss > first + FAR_ABOVE * max(1.0, abs(first)) and progress.loss_steps >= STEPS_TO_DIVERGE
+    return far or not math.isfinite(loss)
 
-    def __init__(self) -> None:
-        self.losses: list[Tensor] = []
+
+class RecentLosses:
+    """The mean loss since the last event, copied from the device only for an event or a checkpoint."""
+
+    def __init__(self, *, closed_form: bool = False) -> None:
+        self.closed_form = closed_form  # whether a model that is worse in the end stays as it began
+        self.losses: list[Tensor] = []  # on the device
+        self.sum, self.steps = 0.0, 0  # of those since the last event that were copied
         self.last = time.perf_counter()
 
     def add(self, loss: Tensor) -> None:
         """Add the loss of a step."""
         self.losses.append(loss)
 
+    def copy(self, progress: Progress) -> None:
+        """Copy the losses from the device into the progress, where a checkpoint keeps them."""
+        if not self.losses:
+            return
+        losses = torch.stack(self.losses).double()
+        progress.first_loss = losses[0].item() if progress.first_loss is None else progress.first_loss
+        total, count = losses.sum().item(), len(losses)
+        progress.loss_sum, progress.loss_steps = progress.loss_sum + total, progress.loss_steps + count
+        self.losses, self.sum, self.steps = [], self.sum + total, self.steps + count
+
     def due(self) -> bool:
         """Whether it is time for an event."""
         return time.perf_counter() - self.last >= SECONDS_BETWEEN_EVENTS
 
-    def facts(self, progress: Progress, share: float) -> Event:
-        """The facts of a step event; a loss that is not finite ends the run."""
-        loss = torch.stack(self.losses).mean().item()
-        if not math.isfinite(loss):
+    def facts(self, progress: Progress, share: float, *, lr: float) -> Event:
+        """The facts of a step event; a loss that is not finite, or far above that of the first step, ends the run."""
+        self.copy(progress)
+        loss = self.sum / self.steps
+        if diverged(progress) and not (self.closed_form and math.isfinite(loss)):
             raise RunError(
                 f"training diverged at step {progress.step}.",
-                found=f"loss {loss}",
-                fix="--set train.lr= a smaller rate, or --set train.clip=0.5",
+                found=f"loss {loss:.4g}; {progress.first_loss:.4g} at the first step",
+                fix=f"--set train.lr={lr / 10:.1g}",
             )
-        self.losses, self.last = [], time.perf_counter()
+        self.sum, self.steps, self.last = 0.0, 0, time.perf_counter()
         return {
             "step": progress.step,
             "epoch": progress.epoch,

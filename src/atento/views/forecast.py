@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from atento.reprs import short_repr
 from atento.views.saving import ModelView, rounded
 from atento.views.wording import shortened
 
@@ -53,6 +54,9 @@ class ForecastView(ModelView):
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
         """The view that `to_json` wrote."""
         return cls(**{**saved, "shown": [ChannelForecast(**one) for one in saved["shown"]]})
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def forecast_view(

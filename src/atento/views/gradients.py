@@ -59,7 +59,7 @@ def title_of(part: PartFlow) -> str:
 
 def rate(part: PartFlow) -> str:
     """The slope, and in how many steps the norm halves or doubles."""
-    slope = f"slope {part.curve.slope:+.4f} a step".replace("-", "−")
+    slope = f"slope {part.curve.slope:+.4f} per step".replace("-", "−")
     if verdict_of(part.curve) == "level":
         return slope
     verb = "halves" if part.curve.slope < 0 else "doubles"

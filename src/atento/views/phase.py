@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from atento.data.dynamics.analysis import decorrelation_lag, delay_embedding
 from atento.metrics.dynamics import climate
+from atento.reprs import short_repr
 from atento.views.saving import ModelView, rounded
 from atento.views.wording import shortened
 
@@ -64,6 +65,9 @@ class PhaseView(ModelView):
     times: list[PhaseTimes]
     outcome: str  # whether the rollout stays on the attractor, in words
     climate: dict[str, list[float | None]]  # a number for each coordinate under each key of HEADINGS; None: infinite
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def phase_view(

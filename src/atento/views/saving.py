@@ -41,7 +41,8 @@ def save_view(
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in endings:
-        raise InputError(f"{path}: the name must end in one of these.", found=path.name, fix=", ".join(endings))
+        problem = f"{path}: the name must end in {' or '.join(endings)}."
+        raise InputError(problem, found=path.name, fix=f"name it {path.with_suffix(endings[0])}")
     if suffix in FORMATS:
         figure(view, path)
     elif suffix == ".json":

@@ -1,7 +1,9 @@
 """Numbers and texts formatted for readers: scores, durations, memory."""
 
 import math
+import re
 from collections.abc import Mapping
+from typing import Any
 
 NOTHING = "–"
 
@@ -17,6 +19,28 @@ def score(value: float | None) -> str:
         return NOTHING
     plain = f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
     return (f"{value:.2g}" if 0 < abs(value) < 0.01 else plain).replace("-", "−")
+
+
+def interval(low: float | None, high: float | None, *, digits: int | None = None) -> str:
+    """An interval: 0.981–0.992, or – where there is none; with so many digits after the point, where they are given."""
+    if not is_number(low) or not is_number(high):
+        return NOTHING
+    return "–".join(score(end) if digits is None else f"{end:.{digits}f}" for end in (low, high) if end is not None)
+
+
+def quality(value: float | None, low: float | None, high: float | None) -> str:
+    """A score with its interval: 0.987 (0.981–0.992); the score alone where there is no interval."""
+    bounds = interval(low, high)
+    return score(value) if bounds == NOTHING else f"{score(value)} ({bounds})"
+
+
+def beside_baselines(found: Mapping[str, Any]) -> str:
+    """The simple baselines that were tested with a model, and how the best of them stands to it; nothing without."""
+    if not found:
+        return ""
+    each = ", ".join(f"{name} {score(value)}" for name, value in found["scores"].items())
+    ends = {"better": f": {found['best']} is better than this model", "tied": f": {found['best']} is as good"}
+    return f"simple baselines on the same examples: {each}{ends.get(found['standing'], '')}"
 
 
 def change(value: float) -> str:
@@ -62,9 +86,29 @@ def exposure(found: Mapping[str, Mapping[str, float]]) -> str:
     """Exposure bias: accuracy after the true tokens against accuracy after the model's own."""
     forced, free = found["forced"], found["free"]
     return (
-        f"{score(forced['tokens'])} of tokens right after the true ones, {score(free['tokens'])} after its own "
+        f"token accuracy: teacher forcing {score(forced['tokens'])}, free running {score(free['tokens'])} "
         f"(exact {score(forced['exact'])}, {score(free['exact'])})"
     )
+
+
+CONTROLS = re.compile(  # C0, DEL and C1, lone surrogates, marks that turn the direction of writing, line separators
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+
+
+def printable(text: str, *, lines: bool = True) -> str:
+    r"""A text that is safe to show: control characters, which could move the cursor or colour a terminal, are written
+    out as \x1b or \u202e. Without `lines` so are line breaks and tabs.
+    """
+    text = CONTROLS.sub(written_out, text)
+    return text if lines else text.replace("\n", "\\n").replace("\t", " ")
+
+
+def written_out(found: re.Match[str]) -> str:
+    """A character as Python writes it: \\x1b, \\u202e; a byte that is no text as \\xff."""
+    code = ord(found[0])
+    code = code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def shortened(text: str, most: int) -> str:

@@ -85,8 +85,10 @@ def test_only_what_is_shown_is_read(extent, may_look):
     query, key = (torch.randn(2, QUERIES, SIZE, requires_grad=True) for _ in range(2))
     value = torch.randn(2, QUERIES, 11, requires_grad=True)
     expected = context_by_loops(query, key, value, may_look)
-    context = Attention(ScaledDot(), Softmax(), extent)(query, key, value)
+    attention = Attention(ScaledDot(), Softmax(), extent)
+    context = attention(query, key, value)
     torch.testing.assert_close(context, expected, rtol=0, atol=1e-13)
+    torch.testing.assert_close(attention.weights(query, key) @ value, expected, rtol=0, atol=1e-13)  # by the formula
     upstream, leaves = torch.randn_like(context), (query, key, value)
     gradients = torch.autograd.grad(context, leaves, upstream)
     torch.testing.assert_close(gradients, torch.autograd.grad(expected, leaves, upstream), rtol=0, atol=1e-13)

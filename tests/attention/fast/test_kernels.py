@@ -64,6 +64,24 @@ def test_memory_laid_out_otherwise():
     same(additive_scores(query, key, weight), formula(query, key, weight), [query, key, weight])
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1e-4, 1e-2, 0.1, 1.0])
+def test_small_numbers_keep_their_digits_in_float32(parts, scale):
+    """Beside large ones too: a pair is computed alike, whatever stands beside it. All are positive: nothing cancels."""
+    query, key, weight = (part.detach().abs() + 0.1 for part in parts)
+    query, key = scale * query, scale * key
+    query[1], key[0, 3] = 5 * query[1], key[0, 3] / scale
+    leaves, short = (
+        [part.to(kind).requires_grad_() for part in (query, key, weight)] for kind in (None, torch.float32)
+    )
+    upstream = torch.rand(BATCH, QUERIES, KEYS) + 0.1
+    expected, found = formula(*leaves), additive_scores(*short)
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=0)
+    *slopes, to_weight = torch.autograd.grad(expected, leaves, upstream)
+    *short_slopes, short_to_weight = torch.autograd.grad(found, short, upstream.float())
+    torch.testing.assert_close(short_to_weight.double(), to_weight, rtol=1e-5, atol=0)
+    torch.testing.assert_close([slope.double() for slope in short_slopes], slopes, rtol=1e-5, atol=1e-6)
+
+
 def test_large_scores_stay_finite(parts):
     query, key, weight = (1e4 * part for part in parts)
     scores = additive_scores(query, key, weight)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from atento.attention.fast import kernels
-from atento.attention.fast.kernels import entmax_weights
+from atento.attention.fast.kernels import entmax_weights, recorded_entmax
 from cases import law_over
 
 ORDERS = [1e-4, 1e-3, 0.1, 0.5, 0.77, 1.0]
@@ -75,3 +75,19 @@ def test_equal_scores_share_alike_and_one_key_takes_all():
 
 def test_no_rows_at_all():
     assert entmax_weights(torch.randn(0, 5), torch.tensor(0.5)).shape == (0, 5)
+
+
+@pytest.mark.parametrize("order", [1e-4, 0.1, 0.5, 0.9, 1.0])
+def test_recorded_entmax_is_entmax_with_its_gradients(order):
+    """Rows of one key, of equal keys and of many; the order as a number and as a parameter."""
+    alpha = torch.tensor(order, requires_grad=True)
+    for keys, spread in [(1, 1.0), (17, 0.1), (17, 3.0), (300, 10.0)]:
+        scores = spread * torch.randn(3, keys)
+        scores[0, 1:] = torch.finfo(scores.dtype).min
+        scores[1] = 0.5
+        leaves, upstream = [scores.requires_grad_(), alpha], torch.randn(3, keys)
+        found, wanted = (weigh(scores, alpha) for weigh in (recorded_entmax, entmax_weights))
+        torch.testing.assert_close(found, wanted, rtol=0, atol=1e-14)
+        slopes = [torch.autograd.grad((each * upstream).sum(), leaves) for each in (found, wanted)]
+        torch.testing.assert_close(*slopes, rtol=1e-8, atol=1e-10)
+        torch.testing.assert_close(recorded_entmax(scores, order), wanted, rtol=0, atol=1e-14)

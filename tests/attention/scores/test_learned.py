@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from atento.attention import Additive, Deep, FeatureBased, Location
+from atento.attention import Additive, Attention, Deep, Everything, FeatureBased, Location, Softmax
 from atento.errors import InputError
 from atento.layers import MAXOUT, TANH
 
@@ -81,6 +81,20 @@ def test_deep_bends_each_layer_by_any_activation(follows):
 def test_location_asks_the_place_alone(follows, options, act):
     """score_i = act(W q)_i, which no key moves; W has a row for each place there can be."""
     follows(Location(QUERY_SIZE, 17, **options), lambda score, query, key, at: act(score.weight.weight[at] @ query))
+
+
+def test_location_counts_padding_before_the_keys_and_not_after_them():
+    """As the class and docs/attention.md say; no other score does."""
+    torch.manual_seed(0)
+    attention = Attention(Location(QUERY_SIZE, 17), Softmax(), Everything())
+    query, key = torch.randn(2, 3, QUERY_SIZE), torch.randn(2, 5, KEY_SIZE)
+    alone = attention(query, key, key)
+    moved = {}
+    for before, after in ((0, 3), (3, 0)):
+        padded = torch.nn.functional.pad(key, (0, 0, before, after))
+        valid = torch.nn.functional.pad(torch.ones(2, 5, dtype=torch.bool), (before, after))
+        moved[before] = (attention(query, padded, padded, valid=valid) - alone).abs().max().item()
+    assert moved[0] < 1e-15 and moved[3] > 0.1
 
 
 @pytest.mark.spec("A10")

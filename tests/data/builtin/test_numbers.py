@@ -3,20 +3,21 @@ from collections import Counter
 
 import pytest
 
-from atento.data.builtin import numbers
-from atento.data.builtin.numbers import LANGUAGES, draw_numbers, number_pairs
+from atento.data.builtin.numbers import LANGUAGES, count_digits, draw_numbers, number_pairs
 from atento.errors import InputError
+from atento.spec import DataRecipe
 
 SIZES = (701, 53, 31)
 
 
+def digits_of(part):
+    return Counter(len(str(number)) for number in part)
+
+
 def test_first_pairs_of_the_default_set_stay_the_same():
     assert number_pairs().train[:2] == (
-        ("sechsundachtzigtausendfünfhundertdreiundsechzig", "eighty-six thousand five hundred sixty-three"),
-        (
-            "vierhundertachtunddreißigtausendfünfhundertzweiundfünfzig",
-            "four hundred thirty-eight thousand five hundred fifty-two",
-        ),
+        ("vierhundertachtzehntausendachtundfünfzig", "four hundred eighteen thousand fifty-eight"),
+        ("fünfzehntausenddreizehn", "fifteen thousand thirteen"),
     )
 
 
@@ -24,18 +25,19 @@ def test_first_pairs_of_the_default_set_stay_the_same():
 def test_parts_have_the_sizes_asked_for_and_share_no_number(sizes):
     pairs = number_pairs(sizes=sizes)
     parts = (pairs.train, pairs.valid, pairs.test)
+    numbers = [{source for source, _ in part} for part in parts]
 
     assert tuple(len(part) for part in parts) == sizes
-    assert len({source for part in parts for source, _ in part}) == sum(sizes)
+    assert len(set.union(*numbers)) == sum(map(len, numbers))
+    assert (len(numbers[1]), len(numbers[2])) == sizes[1:], "a number is tested once"
 
 
 def test_both_sides_of_a_pair_are_the_same_number():
     pairs = number_pairs("es", "eu", sizes=SIZES, seed=3)
-    drawn = draw_numbers(sum(SIZES), random.Random(3))
+    drawn = draw_numbers(SIZES, random.Random(3))
 
-    expected = tuple((LANGUAGES["es"](number), LANGUAGES["eu"](number)) for number in drawn)
-
-    assert pairs.train + pairs.valid + pairs.test == expected
+    for part, numbers in zip(pairs, drawn, strict=False):
+        assert part == tuple((LANGUAGES["es"](number), LANGUAGES["eu"](number)) for number in numbers)
 
 
 def test_the_seed_alone_chooses_the_numbers():
@@ -46,23 +48,23 @@ def test_the_seed_alone_chooses_the_numbers():
     assert number_pairs(sizes=SIZES, seed=1) != number_pairs(sizes=SIZES, seed=2)
 
 
-def test_every_length_has_an_equal_share_until_it_runs_out():
-    lengths = Counter(len(str(number)) for number in draw_numbers(24_000, random.Random(0)))
+@pytest.mark.parametrize("seed", [0, 1])
+def test_training_holds_every_number_of_digits_alike_and_every_word_that_is_not_composed(seed):
+    train, valid, test = draw_numbers((20_000, 2_000, 2_000), random.Random(seed))
 
-    assert lengths == {1: 10, 2: 90, 3: 900, 4: 7666, 5: 7667, 6: 7667}
-
-
-def test_every_part_has_the_same_mixture_of_lengths():
-    drawn = draw_numbers(24_000, random.Random(0))
-
-    for part in (drawn[:20_000], drawn[20_000:22_000], drawn[22_000:]):
-        lengths = Counter(len(str(number)) for number in part)
-        assert all(abs(lengths[digits] / len(part) - 0.32) < 0.03 for digits in (4, 5, 6))
+    assert set(digits_of(train)) == {1, 2, 3, 4, 5, 6}
+    assert all(abs(count - 20_000 / 6) < 1 for count in digits_of(train).values())
+    assert {*range(30), *range(30, 100, 10)} <= set(train)
+    for part in (valid, test):
+        assert set(digits_of(part)) == {2, 3, 4, 5, 6}
 
 
-def test_all_numbers_can_be_drawn(monkeypatch):
-    monkeypatch.setattr(numbers, "MOST_DIGITS", 4)  # the whole million would take two seconds
-    assert sorted(draw_numbers(10_000, random.Random(0))) == list(range(10_000))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_tell_how_many_digits_their_number_has(language):
+    recipe = DataRecipe(source=language)
+    for number in (0, 7, 12, 21, 100, 101, 999, 1000, 1001, 1100, 12_003, 21_000, 101_000, 999_999):
+        assert count_digits(LANGUAGES[language](number), recipe) == len(str(number))
+    assert count_digits("a film", recipe) == 0
 
 
 @pytest.mark.parametrize("sizes", [(1_000_000, 0, 1), (-1, 5, 5)])

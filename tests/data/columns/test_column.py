@@ -24,7 +24,7 @@ def test_numbers_dates_and_links_are_no_words(cells, wordless):
 
 def test_facts_by_hand():
     column = describe_column("x", ["a b", "", "a b", "c\td"])
-    assert (column.distinct, column.share_distinct, column.share_empty) == (3, 0.75, 0.25)
+    assert (column.distinct, column.share_distinct, column.share_empty) == (2, 0.5, 0.25)
     assert (column.mean_characters, column.max_characters, column.mean_words) == (3, 3, 2)
     assert column.share_lists == pytest.approx(1 / 3)
     assert column.examples == ("a b", "c\td")
@@ -51,3 +51,10 @@ def test_names_of_one_size():
     assert not describe_column("x", ["eebbqej", "ed00q6i", "eebbqej"]).is_identifier
     assert not describe_column("x", ["anna1", "bert"]).is_identifier
     assert not describe_column("x", ["anna", "bert"]).is_identifier, "words of one length have no digits"
+
+
+@pytest.mark.parametrize("cell", ["0x1F", "12:30", "1_000", "9.50 CR", "2021. 03. 08."])
+def test_figures_are_no_text(cell):
+    found = describe_column("y", [cell] * 9)
+    assert found.is_not_text and found.share_sequences == 0
+    assert not describe_column("y", ["a word", "two words", "3 more words"]).is_not_text

@@ -75,3 +75,13 @@ def test_columns_that_the_user_named_are_the_roles(tmp_path):
     assert gather(path).to_json()["roles"]["text"] == "text"
     with pytest.raises(InputError, match="no column 'kin'"):
         gather(path, label="kin")
+
+
+def test_a_very_wide_table_is_judged_by_its_first_and_last_columns_and_those_that_are_named(tmp_path):
+    names = [f"c{at}x" for at in range(1500)]
+    rows = [",".join([f"2020-01-{day:02}", *(f"{day}.{at % 7}" for at in range(1500))]) for day in range(1, 12)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(["date", *names]), *rows]) + "\n")
+    found = gather(str(tmp_path / "wide.csv"), label="c700x")
+    assert len(found.columns) == 1001 and found.columns[found.roles.label].name == "c700x"
+    assert any("1,501 columns: judged by" in note for note in found.notes)
+    assert found.series is not None and found.series.time == ("date",)

@@ -2,16 +2,15 @@
 
 import pytest
 
-from atento.data.examples.numbers import NumberListSource, NumberTarget, number_cell
+from atento.data.examples.numbers import NumberListSource, NumberTarget, PairedNumberTarget
 from atento.data.examples.pairs import read_examples
 from atento.data.examples.texts import TextSource
-from atento.data.examples.translations import TranslationTarget
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
 
 def read_estimates(path, **recipe):
-    return read_examples(DataRecipe(**recipe), str(path), NumberListSource(), TranslationTarget(number_cell))
+    return read_examples(DataRecipe(**recipe), str(path), NumberListSource(), PairedNumberTarget())
 
 
 def refusals(path, text):

@@ -58,3 +58,12 @@ def test_times_at_no_equal_distances(tmp_path):
     with pytest.raises(InputError, match="not at equal time steps") as caught:
         read(tmp_path, table("when,x", (np.datetime64("2020-01-01T00:00:00") + (5000 * chance).astype(int)), WAVE))
     assert "data.frequency" in caught.value.fix
+
+
+def test_uneven_times_at_the_frequency_that_is_asked_for(tmp_path):
+    """Each step has the mean of its rows, or the value before; what is unavailable is none."""
+    clock = ["00:01:11", "00:06:03", "00:09:59", "00:21:40", "00:26:00"]
+    stamps = [f"2024-01-31T{time}" for time in clock]
+    found = read(tmp_path, table("when,x", stamps, ["1", "2", "4", "unavailable", "7"]), frequency="5min")
+    assert found.series[0].values[:, 0].tolist() == [1, 3, 3, 3, 3, 7]
+    assert found.series[0].times[1] == np.datetime64("2024-01-31T00:05") and "uneven" in "; ".join(found.notes)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from atento.data.numbers.reading import read_numbers
 from atento.data.series import Frequency
-from atento.data.series.numbers import read_numbers
 from atento.data.series.time_columns import in_repeated_hour, timestamps_from_numbers, timestamps_from_text
 
 DAYS = np.datetime64("2021-01-25") + np.arange(40)
@@ -45,6 +45,17 @@ def test_a_bad_cell_does_not_change_the_reading_of_the_others():
     np.testing.assert_array_equal(found.values[:40].astype("datetime64[us]"), DAYS.astype("datetime64[us]"))
 
 
+@pytest.mark.parametrize("count", [24, 40])  # of March alone: 21 March of 24 years is as regular
+def test_a_year_of_two_digits_may_come_first(count):
+    found = stamps(str(day).replace("-", "/")[2:] for day in np.datetime64("2021-03-08") + np.arange(count))
+    assert found.values[0].astype("datetime64[us]") == np.datetime64("2021-03-08")
+    assert found.notes[0] == "dates begin with the year, by all of the column"
+    day_first = stamps(
+        "/".join(reversed(str(day)[2:].split("-"))) for day in np.datetime64("2021-01-01") + np.arange(365)
+    )
+    assert day_first.notes[0] == "dates begin with the day, by all of the column"
+
+
 def test_zones():
     east = stamps(f"{day} 05:00+02:00" for day in DAYS)
     np.testing.assert_array_equal(east.values.astype("datetime64[us]"), DAYS + np.timedelta64(3, "h"))
@@ -75,6 +86,23 @@ def test_years_months_and_dates_without_signs():
     dates = numbers([str(day).replace("-", "") for day in DAYS], "anything")
     np.testing.assert_array_equal(dates.values.astype("datetime64[us]"), DAYS.astype("datetime64[us]"))
     assert numbers([0.0, 0.5, 1.0], "t").values.tolist() == [0, 0.5, 1]
+
+
+@pytest.mark.parametrize(
+    "values, name, first, said",
+    [
+        ([44263, 44264, 44265], "Date", "2021-03-08", "44263 is 2021-03-08"),
+        ([44263, 44263 + 1 / 24, 44263 + 2 / 24], "Fecha", "2021-03-08", "as a spreadsheet writes dates"),
+        ([738223, 738224], "date", "2021-03-08", "MATLAB"),
+        ([2021365, 2022001], "day", "2021-12-31", "yyyyddd"),
+    ],
+)
+def test_numbers_of_days_are_dates_and_that_is_said(values, name, first, said):
+    found = numbers(values, name)
+    assert found.calendar and found.values[0].astype("datetime64[us]") == np.datetime64(first)
+    assert said in found.notes[0]
+    assert not numbers(values, "y").calendar
+    assert set(np.diff(found.values).tolist()) <= {3_600_000_000, 86_400_000_000}
 
 
 def test_when_clocks_are_set_back():

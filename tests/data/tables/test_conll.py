@@ -31,13 +31,13 @@ def test_spaces_documents_and_more_columns(tmp_path):
     read = table(tmp_path, "eng.txt", text)
     assert read.columns == ("words", "2", "3", "tags")
     assert read.rows[1] == ("Peter\tBlackburn", "NNP\tNNP", "B-NP\tI-NP", "B-PER\tI-PER")
-    assert read.notes[0] == "eng.txt is read as one word a line (CoNLL)"
+    assert read.notes[0] == "eng.txt is read as one word per line (CoNLL)"
 
 
 def test_counted_words_and_comments(tmp_path):
     text = "# id = 7\n1\tEine\tO\tO\n2\tStadt\tB-LOC\tO\n\n# http://somewhere [2009]\n1\tUnd\tO\tO\n"
     read = table(tmp_path, "g.conll", text)
-    assert read.columns == ("words", "2", "tags")
+    assert read.columns == ("words", "tags", "3")  # the second layer of tags is empty
     assert read.rows == (("Eine\tStadt", "O\tB-LOC", "O\tO"), ("Und", "O", "O"))
 
 

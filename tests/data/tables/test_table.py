@@ -201,7 +201,6 @@ BAD_ROWS = [
     ("p.jsonl", '{"a": 1}\n["b"]\n', "2:1", "a list where the others are objects.", "b", "as an object"),
     ("p.jsonl", '["a"]\n["b"]\n{"a": 1}\n', "3:1", "an object where the others are lists.", "a", "as a list"),
     ("p.jsonl", '["a", "b"]\n["c"]\n["d", "e"]\n', "2:5", "1 field where 2", "'c'", "add what is missing"),
-    ("p.jsonl", '{"a": 1, "b": 2}\n{"a": 1} \n', "2:8", "the key 'b' is missing.", '{"a": 1}', "add 'b'"),
     (
         "p.jsonl",
         '{"a": "x"}\n{ "a" : [["x"]]}\n',
@@ -248,8 +247,10 @@ def test_rows_after_an_open_quote_are_not_lost(tmp_path):
 
 def test_keys_that_nobody_asked_for_may_be_missing(tmp_path):
     text = '{"a": "x", "b": "y", "c": "z"}\n{"a": "x", "b": "y"}\n'
-    assert len(table(tmp_path, "p.jsonl", text, bad_rows="skip").refused) == 1
     assert table(tmp_path, "p.jsonl", text, names=["a", "b"]).rows[1] == ("x", "y", "")
+    assert table(tmp_path, "p.jsonl", text).rows[1] == ("x", "y", "")
+    with pytest.raises(InputError, match=r"(?s)^p.jsonl:2:20: the key 'c' is missing.*fix: +add 'c'"):
+        table(tmp_path, "p.jsonl", text, names=["c"])
 
 
 # Files that are refused whole
@@ -261,8 +262,20 @@ def test_keys_that_nobody_asked_for_may_be_missing(tmp_path):
         ("p.csv", "source,target\n\n", "p.csv:1:1: the file has no rows.", "source and target", "below the header"),
         ("p.csv", "a,b,a\n1,2,3\n", "p.csv:1: 2 columns are named 'a'.", "a, b and a", "its own name"),
         ("p.csv", '"a,b\nc,d\n', "p.csv:1:1: a quote opens here", "in the header line", "close the quote"),
-        ("p.json", '[\n{"a": 1},\n{"a": 2}\n]', "p.json:1:1: the file is one JSON document", "[", "one object a line"),
-        ("p.json", '[{"a": 1}, {"a": 2}]', "p.json:1:1: the file is one JSON document", "[", "one object a line"),
+        (
+            "p.json",
+            '{"data": [{"title": "t", "paragraphs": []}]}',
+            "p.json:1:1: this is a set of questions whose answers are spans",
+            "1 articles",
+            "columns",
+        ),
+        (
+            "p.json",
+            '{"a": [{"x": 1}], "b": [{"x": 1}, {"x": 2}]}',
+            "p.json:1:1: the JSON document holds several lists of objects.",
+            "a (1) and b (2)",
+            "jq '.b' FILE",
+        ),
         ("p.parquet", "no parquet at all", "p.parquet:1:1: this cannot be read as Parquet.", "magic bytes", "again"),
         ("p.parquet", "", "p.parquet:1:1: this cannot be read as Parquet.", "0 bytes", "again"),
     ],

@@ -10,7 +10,7 @@ from atento.errors import InputError
 def test_single_words_are_cut_into_characters():
     level, reason = choose_level(["abandon", "zebra", "mouse"] * 5)
     assert level == "char"
-    assert "1.0 a text" in reason
+    assert "1.0 per text" in reason
 
 
 def test_few_words_used_often_stay_whole():

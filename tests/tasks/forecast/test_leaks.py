@@ -12,7 +12,7 @@ from atento.errors import InputError, RunError
 from atento.spec import TokensRecipe
 from atento.tasks.forecast import leaks
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.leaks import require_no_leak
+from atento.tasks.forecast.leaks import require_no_leak, with_later_parts
 from atento.tasks.forecast.windows import Origins, TrainingWindows, WindowSpec
 from atento.tasks.task import Dataset, EvaluationExample
 
@@ -53,6 +53,7 @@ def honest(reading: Dataset) -> SeriesCodec:
 def test_an_honest_forecaster_passes(series):
     reading = reading_of(series)
     require_no_leak(honest(reading), reading)
+    assert with_later_parts(reading) is reading
 
 
 @pytest.mark.spec("X04")
@@ -108,14 +109,14 @@ def test_a_future_value_in_a_question_is_caught(series, part):
         for past, (future,) in getattr(reading, part)
     ]
     with pytest.raises(RunError, match="ends with the value it is to forecast"):
-        require_no_leak(honest(reading), reading._replace(**{part: asked}))
+        with_later_parts(reading._replace(**{part: asked}))
 
 
 def test_a_part_that_was_learned_from_is_caught(series):
     reading = reading_of(series)
     early = Origins(series, FRAME, [(TRAIN - HORIZON, VALID)] * 2)
     with pytest.raises(RunError, match="of the validation part are of rows that were learned from"):
-        require_no_leak(honest(reading), reading._replace(valid=early))
+        with_later_parts(reading._replace(valid=early))
 
 
 @pytest.mark.spec("X04")
@@ -133,3 +134,15 @@ def test_a_channel_that_never_changes_is_no_leak(series):
     still = [Series(one.name, one.values * [1.0, 0.0] + [0.0, 7.0], one.future_covariates) for one in series]
     reading = reading_of(still)
     require_no_leak(honest(reading), reading)
+
+
+@pytest.mark.parametrize("levels", [(7, 7), (1000, 3), (ROWS, ROWS)], ids=["weeks", "one still", "both still"])
+def test_values_that_stay_for_a_while_are_no_leak(series, levels, monkeypatch):
+    """A weekly value filled in daily, looked at once a week, is always the one before it."""
+    monkeypatch.setattr(leaks, "MAX_ORIGINS", 7)
+    steps = [np.arange(ROWS)[:, None] // level * [1.0, 2.0] + at for at, level in enumerate(levels)]
+    told = [Series(one.name, values, one.future_covariates) for one, values in zip(series, steps, strict=True)]
+    reading = reading_of(told)
+    weekly = [question for question in reading.test if question.source.origin % 7 != 0][::6]
+    for test in (reading.test, weekly):
+        with_later_parts(reading._replace(test=test))

@@ -204,7 +204,7 @@ def test_words_and_the_ends_of_sentences():
 def test_strings_without_words_are_cut_into_characters_and_it_is_said():
     codec = learn([("ACGT", "x"), ("ACcA", "y")], lowercase=True)
     assert codec.input.vocabulary.level == "char"
-    assert "strings without words, 1.0 a text, capital letters kept" in codec.notes[0]
+    assert "strings without words, 1.0 per text, capital letters kept" in codec.notes[0]
     assert codec.input.view(None, "AcG").labels == ["A", "c", "G"]
     asked = learn([("ACGT", "x"), ("ACcA", "y")], source="char", lowercase=True)
     assert codec.input.encode("a") == [UNKNOWN] != asked.input.encode("a")

@@ -154,11 +154,12 @@ def reader(questions):
 
 @pytest.mark.spec("K09")
 def test_co_attention_learns_what_two_towers_do_not(questions, reader):
+    """The same data, steps and rate; of towers those without and with attention."""
     assert reader[3] > 0.95
-    assert taught("gru", questions, steps=40)[3] < 0.7
+    for towers in ("gru", "lstm+additive"):
+        assert taught(towers, questions, steps=170)[3] < 0.75, towers
 
 
-@pytest.mark.spec("K10")
 def deciding_sentence(source):
     """The sentence of a passage about the person and the thing of its question; empty where there is none."""
     text, question = source.split("\t")
@@ -167,6 +168,7 @@ def deciding_sentence(source):
     return next((line for line in about if line.startswith(f"{person} ") and line.endswith(f" {thing}.")), "")
 
 
+@pytest.mark.spec("K10")
 def test_yes_or_no_with_the_sentence_that_decides(questions, reader):
     module, codec, answers, _ = reader
     asked = [source for source, _ in questions.test]

@@ -152,7 +152,7 @@ def test_other_files_are_read_with_the_same_care(waves, tmp_path):
         ESTIMATE.reading.read_unlabelled(DataRecipe(train=str(waves)), str(other), 0)
     opened = ESTIMATE.reading.read_unlabelled(DataRecipe(train=str(waves), bad_rows="skip"), str(other), 0)
     assert opened.sources == ["1 2 3"]
-    assert opened.columns == {"signal": ["1 2 3"], "strength": ["1"]}
+    assert opened.columns == {"signal": ["1 2 3", "1 b 3"], "strength": ["1", "2"]}  # a refused row keeps its place
     assert len(opened.refused) == 1
     asked = ESTIMATE.reading.read_labelled(DataRecipe(train="adding", length=9), "adding", 0)
     assert len(asked.questions) == 1000

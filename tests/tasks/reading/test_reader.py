@@ -29,7 +29,8 @@ def test_copies_are_always_left_out_and_near_ones_counted():
     assert kept == [1, 2, 3, 4, 5]
     assert notes == [
         "1 training rows left out: their source is also in validation or test",
-        "1 training rows say what a row of validation or test says but for case, spaces and punctuation; "
+        "1 training rows are near-duplicates of validation or test rows: they differ in case, spaces and punctuation "
+        "alone; "
         "--set data.near_duplicates=drop leaves them out",
     ]
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from atento.metrics.classes import one_label_report
 from atento.views import AlignmentView, Comparison, Row, render_report
 
 LIMIT = 3_000_000
@@ -142,6 +143,37 @@ def test_a_single_run_has_the_same_report(boards, open_page):
     assert page.inner_text(".kicker") == "atento run · translate"
     assert page.inner_text(".verdict").startswith("transformer: exact 0.942")
     assert page.locator("canvas").count() == 1
+
+
+def test_classes_stand_below_the_results_and_fit_a_phone(board, open_page):
+    """Of each model in a fold of its own, the best model's open; hostile names of classes stay text, and fit."""
+    labels = [f"class {number} {HOSTILE}" for number in range(12)]
+    report = one_label_report(labels, [[label] for label in labels[1:] + labels[:1]], [0.5] * 12)
+    for row in board.rows:
+        row.other["class_report"] = report
+    page = open_page(render_report(board), width=390)
+    assert page.locator("#details details").count() == len(board.ranked())
+    assert page.locator("#details details[open]").count() == 1
+    assert page.locator("#details details[open] table.details").count() == 3
+    scroll, client = widths(page)
+    assert scroll <= client
+
+
+def test_a_row_without_test_examples_has_no_score(boards):
+    board = boards.make_board(("lstm",), with_failure=False)
+    row = boards.make_row("lstm", value=None, low=None, high=None, scores={"exact": [None] * 3}, lengths=[])
+    page = render_report(replace(board, rows=[row], winner=None, verdict=[]))
+    assert "there are no test examples" in page and "0.000" not in page.partition("Learning")[0]
+    alone = boards.make_row(
+        "lstm", low=None, high=None, lengths=[{**one, "low": None, "high": None} for one in row_bands(boards)]
+    )
+    assert (
+        "nan" not in render_report(replace(board, rows=[alone])).partition("<main")[2].partition("Repeat it")[0].lower()
+    )
+
+
+def row_bands(boards):
+    return boards.make_row("lstm").lengths
 
 
 def test_parts_without_content_are_left_out(boards, open_page):

@@ -17,7 +17,7 @@ def test_rows_are_best_first_and_failures_last_with_the_reason(board):
     _, rows = rows_of(board)
 
     assert [row.find("th/bdi").text for row in rows] == [*(row.model for row in board.ranked()), "transformer-deep"]
-    assert text_of(rows[0].find("th")) == "lstm+additive winner"
+    assert text_of(rows[0].find("th")) == "lstm+additive tied"
     assert text_of(rows[1].find("th")) == "lstm+dot tied"
     assert text_of(rows[6].find("th")) == "nearest baseline"
     assert "the loss became NaN at step 40" in text_of(rows[-1])

@@ -27,7 +27,8 @@ class Distribution(nn.Module, ABC):
 
     def forward(self, scores: Tensor, visible: Tensor) -> Tensor:
         """The weights of the visible keys, zero elsewhere; `visible` broadcasts to the scores."""
-        if visible.numel() == 1 and visible.device.type == "cpu" and bool(visible):  # nothing is hidden
+        recorded = torch.compiler.is_compiling()  # no number can be looked at
+        if not recorded and visible.numel() == 1 and visible.device.type == "cpu" and bool(visible):  # hides nothing
             return self.normalize(scores, visible)
         floor = torch.finfo(scores.dtype).min  # -inf would give NaN rows
         weights = self.normalize(scores.masked_fill(~visible, floor), visible)
@@ -82,7 +83,7 @@ class Sparsemax(Distribution):
 
     def normalize(self, scores: Tensor, visible: Tensor) -> Tensor:
         """max(s − τ, 0), with τ such that the weights sum to 1."""
-        return entmax_weights(scores, torch.ones(()))
+        return entmax_weights(scores, 1.0)
 
 
 class Entmax(Distribution):
@@ -129,7 +130,7 @@ class Entmax(Distribution):
     def normalize(self, scores: Tensor, visible: Tensor) -> Tensor:
         """Exact zeros below the threshold."""
         require_heads("Entmax", scores, self.heads)
-        return entmax_weights(scores, self.order())
+        return entmax_weights(scores, self.fixed - 1.0 if self.raw is None else self.order())
 
     def extra_repr(self) -> str:
         """α, or the number of heads that learn it."""

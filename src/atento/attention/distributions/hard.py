@@ -59,8 +59,8 @@ class Hard(Distribution):
         if self.gradient == "straight-through":
             soft = scores.softmax(dim=-1)
             return drawn.weights + (soft - soft.detach())  # the bracket is 0, or NaN where a score was
-        record = DRAWS.get()
-        if record is not None and self.training:
+        record = DRAWS.get() if self.training else None
+        if record is not None:
             record.append(drawn.log_probability)
         return drawn.weights
 

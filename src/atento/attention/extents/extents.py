@@ -123,7 +123,8 @@ class Masked(Extent):
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
         """The mask at these positions."""
         rows, columns = self.mask.shape[-2:]
-        if int(query_at.max()) >= rows or int(key_at.max()) >= columns:
+        recorded = torch.compiler.is_compiling()  # then the index below refuses a position that there is not
+        if not recorded and (int(query_at.max()) >= rows or int(key_at.max()) >= columns):
             raise InputError(
                 "Masked: there are more positions than the mask has.",
                 found=f"mask {rows} × {columns}, last query {int(query_at.max())}, last key {int(key_at.max())}",
@@ -180,11 +181,18 @@ class Intersection(CombinedExtent):
     def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
         """The smaller cover of the two, restricted by the other extent."""
         causal = causal or isinstance(self.left, Causal) or isinstance(self.right, Causal)
-        covers = [
+        left, right = (
             tuple(pair._replace(extent=pair.extent & other) for pair in one.cover(queries, keys, causal=causal))
             for one, other in ((self.left, self.right), (self.right, self.left))
-        ]
-        return min(filter(None, covers), key=lambda pairs: sum(pair.area for pair in pairs), default=())
+        )
+        if not left or not right:
+            return left or right
+        return left if area_of(left) <= area_of(right) else right
+
+
+def area_of(pairs: tuple[GroupPair, ...]) -> int:
+    """The number of scores in all groups of a cover."""
+    return sum(pair.area for pair in pairs)
 
 
 class Union(CombinedExtent):

@@ -125,8 +125,9 @@ class AdaptiveSpan(Extent):
         return View(visible, bias=ramp.masked_fill(~visible, 1.0).log())
 
     def cover(self, queries: int, keys: int, *, causal: bool) -> tuple[GroupPair, ...]:
-        """Blocks of queries, with keys as far as the largest current span reaches."""
-        reach = math.ceil(float(self.span.detach().max()) + self.ramp)
+        """Blocks of queries, with keys as far as the largest current span reaches, or any span while it is recorded."""
+        recorded = torch.compiler.is_compiling()
+        reach = math.ceil((self.max_span if recorded else float(self.span.detach().max())) + self.ramp)
         return (nearby(self, reach, queries, causal=causal),)
 
     def extra_repr(self) -> str:

@@ -15,7 +15,7 @@ from atento.attention.extents.groups import Blocks
 from atento.attention.fast.sparse import Grouped, sparse_context, sparse_cover
 from atento.attention.scores.kernel import Kernel
 from atento.attention.scores.product import Dot, ScaledDot, Score, require_same_width
-from atento.layers.masking import clean
+from atento.layers.masking import clean, is_known
 
 # Axes: L leading axes, Q queries, K keys, F features, V value_size; causal: C chunks of c positions.
 
@@ -34,13 +34,12 @@ def fused_context(
 ) -> Tensor | None:
     """The context by linear attention, by torch's kernels or by groups; None: it must be computed by the formula."""
     causal, product = type(extent) is Causal, type(score) in (Dot, ScaledDot) and type(distribution) is Softmax
-    whole = query_at is None and query.size(-2) == prepared.value.size(-2)
-    plain = type(extent) is Everything or (causal and whole)
+    plain = type(extent) is Everything or (causal and query_at is None and are_equally_many(query, prepared.value))
     if (
         plain
         and type(distribution) is Proportional
         and isinstance(score, Kernel)
-        and linear_is_cheaper(query, prepared)
+        and linear_is_cheaper(query, prepared, causal=causal)
     ):
         return linear_context(score, query, prepared, causal=causal)
     if plain and product and prepared.valid is None:
@@ -56,9 +55,17 @@ def fused_context(
     return None if view is None or view.factor is not None else masked_product(score, query, prepared, view)
 
 
-def linear_is_cheaper(query: Tensor, prepared: PreparedKeys) -> bool:
-    """Whether φ(q) (φ(k)ᵀ v) is less work than (φ(q) φ(k)ᵀ) v."""
+def are_equally_many(query: Tensor, value: Tensor) -> bool:
+    """Whether there are as many queries as values; of lengths that an exported program leaves open: always."""
+    queries, keys = query.size(-2), value.size(-2)
+    return queries is keys or (is_known(queries, keys) and queries == keys)
+
+
+def linear_is_cheaper(query: Tensor, prepared: PreparedKeys, *, causal: bool) -> bool:
+    """Whether φ(q) (φ(k)ᵀ v) is less work than (φ(q) φ(k)ᵀ) v; of open lengths, unless chunks would be cut of them."""
     queries, (keys, width), features = query.size(-2), prepared.value.shape[-2:], prepared.key.size(-1)
+    if not is_known(queries, keys):
+        return not causal
     return (queries + keys) * features * width < queries * keys * (features + width)
 
 
@@ -95,7 +102,7 @@ def masked_product(score: Score, query: Tensor, prepared: PreparedKeys, view: Vi
 
 def kernels_for(key: Tensor) -> AbstractContextManager[object]:
     """The kernels to choose from: not cuDNN for short keys on a GPU, as it plans anew for every shape."""
-    if key.device.type != "cuda" or key.size(-2) >= CUDNN_KEYS:
+    if key.device.type != "cuda" or torch.compiler.is_exporting() or key.size(-2) >= CUDNN_KEYS:
         return nullcontext()
     return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 

@@ -1,7 +1,8 @@
 """Autograd functions for additive scores on a CPU and for α-entmax, computed in slices that fit the cache.
 
-Additive scores: tanh(z) = 2σ(2z) − 1, and a sigmoid costs a third of a tanh. No (Q, K, H) tensor of the whole batch is
-held: slices share one buffer, and are computed again in the backward pass.
+Additive scores: tanh(z) = 2σ(2z) − 1, and a sigmoid costs a sixth of a tanh. The difference loses digits where all z of
+a pair are small: those pairs are computed by a tanh. No (Q, K, H) tensor of the whole batch is held: slices share one
+buffer, and are computed again in the backward pass.
 
 α-entmax: p_i = max(u_i, 0)^e with u_i = (α − 1)(s_i − max s) − τ, e = 1 / (α − 1), and τ such that Σ p = 1, found by
 Newton's method. (Σ max(u, 0)^e)^(1/e) is convex and falls with τ: steps from τ = −1, where it is at least 1, increase
@@ -19,7 +20,9 @@ from torch.autograd.function import once_differentiable
 # Axes: B batch, Q queries, K keys, H hidden, R rows (queries of all leading axes).
 
 SLICE = 1 << 18  # numbers of a slice: 1 MB in float32, within the second-level cache
-MAX_STEPS = 64  # of Newton's method; about ten are taken
+SMALL = 0.1  # of |query| + |key|, the largest of a pair: below it 2σ(2z) − 1 may lose more than two digits of seven
+MAX_STEPS = 64  # of Newton's method; at most twelve were ever seen, the last to confirm
+RECORDED_STEPS = 12  # of Newton's method where no step can ask whether it was the last
 
 
 class AdditiveScores(torch.autograd.Function):
@@ -32,7 +35,11 @@ class AdditiveScores(torch.autograd.Function):
         scores = query.new_empty(len(query), query.size(1), key.size(1))
         for rows, squashed in batch_slices(query, key):
             torch.matmul(squashed.view(-1, len(weight)), weight, out=scores[rows].view(-1))
-        return scores.mul_(2).sub_(weight.sum())
+        scores.mul_(2).sub_(weight.sum())
+        context.small = is_small(query, key)
+        for place, squashed in small_pairs(context.small, query, key):
+            scores[place] = (squashed @ weight).to(scores.dtype)
+        return scores
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -40,13 +47,16 @@ class AdditiveScores(torch.autograd.Function):
         query, key, weight = context.saved_tensors
         gradient = gradients[0].contiguous()  # (B, Q, K)
         to_query, to_key = torch.empty_like(query), torch.empty_like(key)
-        to_weight = -gradient.sum().expand(len(weight)).clone()
+        small = context.small
+        large = gradient if small is None else gradient.masked_fill(small, 0.0)
+        to_weight = -large.sum().expand(len(weight)).clone()
         for rows, squashed in batch_slices(query, key):
-            part = gradient[rows]
-            to_weight.addmv_(squashed.view(-1, len(weight)).mT, part.reshape(-1), alpha=2)
-            slope = squashed.addcmul_(squashed, squashed, value=-1).mul_(part.unsqueeze(-1))  # σ(1 − σ) · gradient
+            to_weight.addmv_(squashed.view(-1, len(weight)).mT, large[rows].reshape(-1), alpha=2)
+            slope = squashed.addcmul_(squashed, squashed, value=-1).mul_(gradient[rows].unsqueeze(-1))  # σ(1 − σ) g
             torch.sum(slope, dim=2, out=to_query[rows])
             torch.sum(slope, dim=1, out=to_key[rows])
+        for place, squashed in small_pairs(small, query, key):
+            to_weight.addmv_(squashed.mT, gradient[place])
         scale = 4 * weight
         return to_query.mul_(scale), to_key.mul_(scale), to_weight
 
@@ -62,6 +72,26 @@ def batch_slices(query: Tensor, key: Tensor) -> Any:
         squashed = buffer[: place.stop - first]
         torch.add(twice_query[place], twice_key[place], out=squashed)
         yield place, squashed.sigmoid_()
+
+
+def is_small(query: Tensor, key: Tensor) -> Tensor | None:
+    """The pairs (B, Q, K) whose every z is small, which depends on no other pair; None if there are none."""
+    if not query.numel() * key.numel():
+        return None
+    of_query = torch.linalg.vector_norm(query, ord=math.inf, dim=-1).unsqueeze(-1)
+    if bool((of_query >= SMALL).all()):  # the keys, of which there are often more, need not be looked at
+        return None
+    small = of_query + torch.linalg.vector_norm(key, ord=math.inf, dim=-1).unsqueeze(-2) < SMALL
+    return small if bool(small.any()) else None
+
+
+def small_pairs(small: Tensor | None, query: Tensor, key: Tensor) -> Iterator[tuple[tuple[Tensor, ...], Tensor]]:
+    """The places of some small pairs in (B, Q, K), with their tanh(query + key) (n, H)."""
+    if small is None:
+        return
+    for some in torch.split(small.nonzero(), max(1, SLICE // query.size(-1))):
+        row, at_query, at_key = place = some.unbind(dim=-1)
+        yield place, torch.tanh(query[row, at_query] + key[row, at_key])
 
 
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
@@ -103,10 +133,12 @@ class EntmaxWeights(torch.autograd.Function):
         return to_scores, None if to_order is None else to_order.sum_to_size(order.shape)
 
 
-def entmax_weights(scores: Tensor, order: Tensor) -> Tensor:
+def entmax_weights(scores: Tensor, order: Tensor | float) -> Tensor:
     """scores (..., K), order α − 1 that broadcasts to (..., 1) -> weights that sum to 1 over the last axis."""
     precise = scores.float() if scores.dtype in (torch.bfloat16, torch.float16) else scores
-    order = order.to(precise)
+    if torch.compiler.is_compiling():
+        return recorded_entmax(precise, order).to(scores.dtype)
+    order = order.to(precise) if isinstance(order, Tensor) else precise.new_tensor(order)
     order = order.reshape(1, 1) if order.numel() == 1 else order.expand(*scores.shape[:-1], 1).reshape(-1, 1)
     weights: Tensor = EntmaxWeights.apply(precise.reshape(-1, scores.size(-1)), order)  # type: ignore[no-untyped-call]
     return weights.view_as(scores).to(scores.dtype)
@@ -194,3 +226,35 @@ def change_with_order(weights: Tensor, slope: Tensor, order: Tensor) -> Tensor:
     mean = (weights * grown).sum(dim=-1, keepdim=True)
     difference = weights * (grown - mean) / (1 + mean)  # p̃ − p
     return (entropy - weighted * entropy.sum(dim=-1, keepdim=True)) / order - difference / order.square()
+
+
+def recorded_entmax(scores: Tensor, order: Tensor | float) -> Tensor:
+    """As `entmax_weights`, by a fixed number of steps of plain operations, which torch.compile and torch.export record.
+
+    τ is found without a gradient. One step more, with it, moves no τ, and its derivative is that of the root.
+    """
+    below = (scores - scores.detach().amax(dim=-1, keepdim=True)) * order
+    still, fixed = below.detach(), order.detach() if isinstance(order, Tensor) else order
+    raised = torch.zeros_like(still[..., :1])  # τ + 1
+    for _ in range(RECORDED_STEPS):
+        raised = torch.maximum(raised, raised + newton_step(still, raised, fixed))
+    raised = raised + newton_step(below, raised, order)
+    return powers(below, raised, order)[0]
+
+
+def newton_step(below: Tensor, raised: Tensor, order: Tensor | float) -> Tensor:
+    """How far Newton's method raises τ."""
+    weights, base = powers(below, raised, order)
+    logarithm = weights.sum(dim=-1, keepdim=True).log()
+    slope = (weights / base).sum(dim=-1, keepdim=True)
+    return torch.expm1(order * logarithm) * torch.exp((1 - order) * logarithm) / slope
+
+
+def powers(below: Tensor, raised: Tensor, order: Tensor | float) -> tuple[Tensor, Tensor]:
+    """u^e, which is 0 where u = 1 + (below − raised) is not positive, and u, which is 1 there."""
+    moved = below - raised
+    inside = moved > -1.0
+    moved = moved.masked_fill(~inside, 0.0)
+    is_plain = isinstance(order, float) and order == 1.0  # sparsemax
+    powered = moved + 1 if is_plain else torch.exp(torch.log1p(moved) / order)
+    return powered.masked_fill(~inside, 0.0), moved + 1

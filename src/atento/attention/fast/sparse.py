@@ -5,8 +5,9 @@ from torch import Tensor
 
 from atento.attention.distributions.distributions import Distribution
 from atento.attention.distributions.hard import Hard
-from atento.attention.extents.extents import Extent, GroupPair, PreparedKeys, View
+from atento.attention.extents.extents import Extent, GroupPair, PreparedKeys, View, area_of
 from atento.attention.scores.product import Score
+from atento.layers.masking import is_known
 
 # Axes: L leading axes (batch, heads), Q queries, K keys, G groups of q queries and k keys.
 
@@ -16,14 +17,19 @@ WORTH_IT = 2  # how many times fewer scores make groups faster than the full mat
 def sparse_cover(score: Score, extent: Extent, query: Tensor, prepared: PreparedKeys) -> tuple[GroupPair, ...]:
     """The cover of all queries from position 0 on; empty if the full matrix is faster or needed."""
     queries, keys = query.size(-2), prepared.value.size(-2)
-    if not extent.position_only or score.by_position:
+    if not extent.position_only or score.by_position or not is_known(queries, keys):
         return ()
     pairs = extent.cover(queries, keys, causal=False)
-    if WORTH_IT * len(pairs) * sum(pair.area for pair in pairs) > queries * keys:
+    if WORTH_IT * len(pairs) * area_of(pairs) > queries * keys:
         return ()
-    if extent.counts_real and prepared.valid is not None and bool(prepared.valid.long().argmax(dim=-1).any()):
+    if extent.counts_real and prepared.valid is not None and may_start_with_padding(prepared.valid):
         return ()  # padding before the first real key moves each row's blocks differently
     return pairs
+
+
+def may_start_with_padding(valid: Tensor) -> bool:
+    """Whether the first real key of a row may not be its first key; unknown while a call is recorded."""
+    return torch.compiler.is_compiling() or bool(valid.long().argmax(dim=-1).any())
 
 
 class Grouped:

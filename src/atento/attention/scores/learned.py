@@ -45,7 +45,8 @@ class Additive(Score):
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """v . act(W q + U k)."""
         query = checked_linear(self.project_query, type(self).__name__, "query", query)
-        if query.device.type == "cpu" and self.activation in (torch.tanh, TANH):
+        recorded = torch.compiler.is_compiling()  # then the formula is fused, or exported
+        if query.device.type == "cpu" and not recorded and self.activation in (torch.tanh, TANH):
             return additive_scores(query, key, self.collapse.weight.squeeze(0))
         mixed = self.activation(query.unsqueeze(-2) + key.unsqueeze(-3))  # (B, Q, K, H)
         return mixed @ self.collapse.weight.squeeze(0)
@@ -90,7 +91,11 @@ class Deep(Score):
 
 
 class Location(Score):
-    """Location-based: score_i = act(W q)_i, which does not depend on the key  (Luong et al., 2015, sec. 3.1)."""
+    """Location-based: score_i = act(W q)_i, which does not depend on the key  (Luong et al., 2015, sec. 3.1).
+
+    i counts all keys from the first on, padding too: padding before the real keys moves them to other rows of W, and
+    changes the result. Padding after them changes nothing.
+    """
 
     by_position = True
 

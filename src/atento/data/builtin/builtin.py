@@ -61,6 +61,8 @@ class Builtin(NamedTuple):
     models: tuple[str, ...] = ()  # what `compare` takes
     passes: tuple[str, float] = ("", 0.0)  # a metric, and what its recipe reaches in about a minute on two cores
     series: Callable[[DataRecipe, int], SeriesSet] | None = None  # of a set of series, of which `make` gives some rows
+    size: Callable[[str, DataRecipe], int] | None = None  # of a source, by which the report shows quality; None: length
+    unit: str = ""  # of that size
 
 
 def series_builtin(

@@ -5,7 +5,7 @@ from pathlib import Path
 from atento.data.builtin.builtin import Builtin, series_builtin
 from atento.data.builtin.dynamics import film, lorenz_series, paths, rossler_series
 from atento.data.builtin.language import evidence, grammar, meaning
-from atento.data.builtin.numbers import numbers
+from atento.data.builtin.numbers import count_digits, numbers
 from atento.data.builtin.probes import adding, alignment, cook, copy, recall
 from atento.data.builtin.scenes import scene_kinds, scene_questions, scenes
 from atento.data.builtin.signals import heartbeats, tones
@@ -17,6 +17,8 @@ BUILTIN: dict[str, Builtin] = {
         "German number words to English, 0 to 999 999; --set data.source=, data.target= de, en, es, eu",
         numbers,
         passes=("exact", 0.95),
+        size=count_digits,
+        unit="digits",
     ),
     "cook": Builtin(
         "translate",

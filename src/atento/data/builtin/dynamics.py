@@ -21,6 +21,8 @@ LORENZ_STEP = 0.02
 LORENZ_LENGTHS = Lengths(usual=10_000, most=1_000_000, unit="steps")
 ROSSLER_STEP = 0.1
 ROSSLER_LENGTHS = Lengths(usual=50_000, most=1_000_000, unit="steps")
+LORENZ_EXPONENT, ROSSLER_EXPONENT = 0.9056, 0.0714  # largest Lyapunov exponents
+LYAPUNOV_PER_ROW = {"lorenz": LORENZ_EXPONENT * LORENZ_STEP, "rossler": ROSSLER_EXPONENT * ROSSLER_STEP}
 
 cached_lorenz, cached_rossler = lru_cache(maxsize=4)(lorenz), lru_cache(maxsize=4)(rossler)  # integration takes seconds
 
@@ -28,7 +30,7 @@ cached_lorenz, cached_rossler = lru_cache(maxsize=4)(lorenz), lru_cache(maxsize=
 def lorenz_series(recipe: DataRecipe, seed: int) -> SeriesSet:
     """x, y and z of Lorenz's attractor, or those that data.target names."""
     steps = LORENZ_LENGTHS.of(recipe)
-    constants = "(σ = 10, ρ = 28, β = 8/3); largest Lyapunov exponent 0.9056"
+    constants = f"(σ = 10, ρ = 28, β = 8/3); largest Lyapunov exponent {LORENZ_EXPONENT}"
     note = f"Lorenz's attractor, {steps} steps of {LORENZ_STEP} {constants}"
     return coordinate_series(recipe, cached_lorenz(steps, step=LORENZ_STEP, seed=seed), note)
 
@@ -36,7 +38,7 @@ def lorenz_series(recipe: DataRecipe, seed: int) -> SeriesSet:
 def rossler_series(recipe: DataRecipe, seed: int) -> SeriesSet:
     """x, y and z of Rössler's attractor, or those that data.target names."""
     steps = ROSSLER_LENGTHS.of(recipe)
-    constants = "(a = b = 0.2, c = 5.7); largest Lyapunov exponent 0.0714"
+    constants = f"(a = b = 0.2, c = 5.7); largest Lyapunov exponent {ROSSLER_EXPONENT}"
     note = f"Rössler's attractor, {steps} steps of {ROSSLER_STEP} {constants}"
     return coordinate_series(recipe, cached_rossler(steps, step=ROSSLER_STEP, seed=seed), note)
 

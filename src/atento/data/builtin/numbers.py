@@ -13,11 +13,13 @@ from atento.spec import DataRecipe
 
 LARGEST = 999_999
 MOST_DIGITS = len(str(LARGEST))
+MOST_DRAWN = 500_000
 LANGUAGE_NAMES = {"de": "German", "en": "English", "es": "Spanish", "eu": "Basque"}
+THOUSAND = {"de": "tausend", "en": "thousand", "es": "mil", "eu": "mila"}
 
 
 def join_groups(number: int, group: Callable[[int], str], thousands: Callable[[int], str], between: str = " ") -> str:
-    """The words of a number: so many thousands and the group after them; a number out of range is refused."""
+    """The words of a number: its thousands and the group after them; a number out of range is refused."""
     if not 0 <= number <= LARGEST:
         raise InputError(
             "there are no words for this number.", found=str(number), fix=f"use a whole number from 0 to {LARGEST}"
@@ -112,7 +114,7 @@ def spanish_group(number: int) -> str:
 
 @cache
 def spanish_thousands(thousands: int) -> str:
-    """The Spanish words of so many thousands: mil, dos mil, veintiún mil, treinta y un mil."""
+    """The Spanish words of whole thousands: mil, dos mil, veintiún mil, treinta y un mil."""
     if thousands == 1:
         return "mil"
     words = spanish_group(thousands)
@@ -167,12 +169,18 @@ LANGUAGES: dict[str, Callable[[int], str]] = {"de": german, "en": english, "es":
 def numbers(recipe: DataRecipe, seed: int) -> BuiltinParts:
     """Number words in the languages data.source and data.target; no number is in two parts."""
     refuse_keys(recipe, "length")
-    source, target = recipe.source or "de", recipe.target or "en"
+    source, target = languages_of(recipe)
     parts = number_pairs(source, target, seed=seed)
     return parts.with_note(
-        f"number words, {LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}, 0 to 999 999: {parts.counts()}; "
-        "no number is in two"
+        f"number words, {LANGUAGE_NAMES[source]} to {LANGUAGE_NAMES[target]}, 0 to 999 999: {parts.counts()}; no "
+        "number is in two parts; training holds equally many rows of each number of digits, and all numbers whose "
+        "words are not composed: 0 to 29 and the tens"
     )
+
+
+def languages_of(recipe: DataRecipe) -> tuple[str, str]:
+    """The languages that data.source and data.target name."""
+    return recipe.source or "de", recipe.target or "en"
 
 
 def number_pairs(
@@ -182,26 +190,53 @@ def number_pairs(
     for key, code in (("data.source", source), ("data.target", target)):
         if code not in LANGUAGES:
             raise unknown_name("language", code, LANGUAGES, where=key)
-    total = sum(sizes)
-    if min(sizes) < 0 or total > LARGEST + 1:
+    if min(sizes) < 0 or sum(sizes) > MOST_DRAWN:
         raise InputError(
             "the parts cannot have these sizes.",
             found=", ".join(map(str, sizes)),
-            fix=f"use sizes of 0 or more that sum to at most {LARGEST + 1}",
+            fix=f"use sizes of 0 or more that sum to at most {MOST_DRAWN}",
         )
     source_words, target_words = LANGUAGES[source], LANGUAGES[target]
-    drawn = draw_numbers(total, random.Random(seed))
-    pairs = tuple((source_words(number), target_words(number)) for number in drawn)
-    train, valid, _ = sizes
-    return BuiltinParts(pairs[:train], pairs[train : train + valid], pairs[train + valid :])
+    drawn = draw_numbers(sizes, random.Random(seed))
+    train, valid, test = (tuple((source_words(one), target_words(one)) for one in part) for part in drawn)
+    return BuiltinParts(train, valid, test)
 
 
-def draw_numbers(total: int, generator: random.Random) -> list[int]:
-    """Distinct numbers in random order, as far as possible as many of each number of digits."""
-    drawn: list[int] = []  # a uniform draw would give six digits nine times in ten
-    for digits in range(1, MOST_DIGITS + 1):
-        candidates = range(10 ** (digits - 1) if digits > 1 else 0, 10**digits)
-        share = (total - len(drawn)) // (MOST_DIGITS + 1 - digits)  # longer numbers make up for too few short ones
-        drawn += generator.sample(candidates, min(share, len(candidates)))
-    generator.shuffle(drawn)
-    return drawn
+def draw_numbers(sizes: tuple[int, int, int], generator: random.Random) -> tuple[list[int], list[int], list[int]]:
+    """The numbers of the three parts, in random order. Validation and test hold different numbers, all of composed
+    words; training holds equally many rows of each number of digits, where short numbers repeat.
+    """
+    train, valid, test = sizes
+    groups = [range(10 ** (digits - 1) if digits > 1 else 0, 10**digits) for digits in range(1, MOST_DIGITS + 1)]
+    apart: list[int] = []  # for validation and test
+    for place, group in enumerate(groups):
+        share = (valid + test - len(apart)) // (len(groups) - place)  # longer numbers make up for too few short ones
+        composed = [number for number in group if number >= 30 and (number > 99 or number % 10)]
+        most = len(composed) // 4 if len(group) < 1000 else len(composed)  # most of the short ones are trained on
+        apart += generator.sample(composed, min(share, most))
+    generator.shuffle(apart)
+    known = set(apart)
+    learned: list[int] = []
+    for place, group in enumerate(groups):
+        share = (train - len(learned)) // (len(groups) - place)
+        left = [number for number in group if number not in known]
+        rounds, rest = divmod(share, len(left))
+        learned += left * rounds + generator.sample(left, rest)
+    generator.shuffle(learned)
+    return learned, apart[:valid], apart[valid:]
+
+
+def count_digits(words: str, recipe: DataRecipe) -> int:
+    """How many digits the number has that these source words name: 5 of zwölftausenddrei; 0 where they name none."""
+    language = languages_of(recipe)[0]
+    thousands, separator, _ = words.partition(THOUSAND[language])
+    known = groups_of(language)
+    return known.get(thousands + separator if separator else words, 0)
+
+
+@cache
+def groups_of(language: str) -> dict[str, int]:
+    """The digits of all numbers under 1000, and of all whole thousands, by their words."""
+    write = LANGUAGES[language]
+    numbers = (*range(1000), *range(1000, LARGEST, 1000))
+    return {write(number): len(str(number)) for number in numbers}

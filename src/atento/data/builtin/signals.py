@@ -105,7 +105,7 @@ def heartbeats(recipe: DataRecipe, seed: int) -> BuiltinParts:
     parts = BuiltinParts(train, valid, test)
     return parts.with_note(
         f"{leads} {'lead' if leads == 1 else 'leads'} (--set data.source=) of {fewest} to {most} steps "
-        f"(--set data.length=), {RATE} a second: {parts.counts('recordings')}"
+        f"(--set data.length=), {RATE} per second: {parts.counts('recordings')}"
     )
 
 

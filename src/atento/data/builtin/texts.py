@@ -200,5 +200,5 @@ def stories(recipe: DataRecipe, seed: int) -> BuiltinParts:
     characters = sum(len(source) for source, _ in parts.test) / len(parts.test)
     return parts.with_note(
         f"stories of a small grammar: {parts.counts()}; choices are worth {entropy():.2f} nats a story, "
-        f"{entropy() / characters:.3f} a character: no model can do much better"
+        f"{entropy() / characters:.3f} per character: no model can do much better"
     )

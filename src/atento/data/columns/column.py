@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from atento.data.files.image_names import is_image_name
+from atento.data.numbers.dialects import is_number
 from atento.data.records import LIST_SEPARATOR
 from atento.data.tables.column_names import METADATA, is_named
-from atento.data.tables.headers import is_number
 from atento.data.tables.number_lists import is_sequence
 
 EXAMPLES = 3
@@ -17,7 +17,8 @@ SAMPLE = 200  # cells whose form is examined
 MIN_WITH_DIGITS = 0.1  # share of identifiers with a digit
 LINK = re.compile(r"\w+://\S+|www\.\S+|/\w+/\S*")
 TIME = r"[T ]\d{1,2}(?::\d{2}){1,2}(?:\.\d+)?Z?(?:[+-]\d{2}:?\d{2})?"
-DATE = re.compile(rf"(?:\d{{4}}[-/]\d{{1,2}}|\d{{1,4}}([-/.])\d{{1,2}}\1\d{{1,4}})(?:{TIME})?")
+DATE = re.compile(rf"(?:\d{{4}}[-/]\d{{1,2}}|\d{{1,4}}([-/.]) ?\d{{1,2}}\1 ?\d{{1,4}}\.?)(?:{TIME})?")
+FIGURE = re.compile(r"[^\w\s]{0,3}\d[\w.,:'/-]*(?: [A-Za-z]{1,3})?")  # 0x1F, 12:30, 9.5 CR
 MAX_BINS = 10
 MAX_LABELS = 200  # listed
 ROUND_WIDTHS = (1, 2, 5)  # times a power of ten: the widths of bins
@@ -41,6 +42,7 @@ class Column:
     share_lists: float = 0.0  # lists of texts
     share_sequences: float = 0.0  # several numbers in a cell
     share_dates: float = 0.0
+    share_figures: float = 0.0  # digits with signs or letters, of which some are numbers
     share_links: float = 0.0
     share_images: float = 0.0  # names of images, or drawn scenes
     is_counter: bool = False  # whole numbers that increase from row to row
@@ -48,8 +50,9 @@ class Column:
 
     @property
     def is_not_text(self) -> bool:
-        """Whether the column holds numbers, dates or links rather than text."""
-        return max(self.share_numeric, self.share_sequences, self.share_dates, self.share_links) > 0.5
+        """Whether the column holds numbers, dates, other figures or links rather than text."""
+        shares = (self.share_numeric, self.share_sequences, self.share_dates, self.share_figures, self.share_links)
+        return max(shares) > 0.5
 
     @property
     def is_metadata(self) -> bool:
@@ -60,8 +63,8 @@ class Column:
 
 def describe_column(name: str, cells: Sequence[str]) -> Column:
     """The statistics of one column."""
-    counts = Counter(cells)
     filled = [cell for cell in cells if cell.strip()]
+    counts = Counter(map(str.strip, filled))
     sample = filled[:: 1 + len(filled) // SAMPLE]
     return Column(
         name=name,
@@ -74,13 +77,19 @@ def describe_column(name: str, cells: Sequence[str]) -> Column:
         share_empty=share(len(cells) - len(filled), len(cells)),
         examples=tuple(dict.fromkeys(filled[: 20 * EXAMPLES]))[:EXAMPLES],
         share_lists=share(sum(LIST_SEPARATOR in cell for cell in sample), len(sample)),
-        share_sequences=share(sum(len(cell.split()) > 1 and is_sequence(cell) for cell in sample), len(sample)),
+        share_sequences=share(sum(map(is_several_numbers, sample)), len(sample)),
         share_dates=share(sum(DATE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
+        share_figures=share(sum(FIGURE.fullmatch(cell.strip()) is not None for cell in sample), len(sample)),
         share_links=share(sum(LINK.match(cell.strip()) is not None for cell in sample), len(sample)),
         share_images=share(sum(map(is_image_name, sample)), len(sample)),
         is_counter=len(sample) > 1 and are_increasing(sample),
-        is_identifier=len(counts) == len(cells) and are_identifiers(sample),
+        is_identifier=len(counts) == len(filled) == len(cells) and are_identifiers(sample),
     )
+
+
+def is_several_numbers(cell: str) -> bool:
+    """Whether a cell is a sequence of numbers, and no date such as `2021. 03. 08.`."""
+    return len(cell.split()) > 1 and is_sequence(cell) and not DATE.fullmatch(cell.strip())
 
 
 def are_identifiers(cells: Sequence[str]) -> bool:

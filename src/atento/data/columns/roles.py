@@ -23,6 +23,7 @@ from atento.data.tables.table import Table
 
 SAMPLE_ROWS = 2000
 ALIGNED_ROWS = 300  # whose words and tags are compared
+MOST_ALIGNED = 60  # columns that are compared with each other
 FEW_TAGS = 6  # of a file with few words
 INDICATORS = frozenset({"0", "1", "true", "false", "0.0", "1.0"})
 MANY_LABELS = 20  # distinct ones in any file; in long ones a tenth of the rows
@@ -121,9 +122,17 @@ def label_column(samples: Iterable[ColumnSample], taken: Iterable[int] = ()) -> 
     likely = [sample for sample in free if is_label(sample) and not is_named(sample.name, METADATA)]
     if named:
         varied = [sample for sample in named if sample.distinct > 1] or named  # a single value is no label
-        return min(varied, key=lambda one: (not is_named(one.name, CERTAIN_LABEL), one.is_numeric, one.distinct)).index
+        best = min(varied, key=lambda one: (not is_named(one.name, CERTAIN_LABEL), one.is_numeric, one.distinct))
+        return next((one.index for one in likely if best.is_numeric and says_in_words(one, best)), best.index)
     ends = (0, len(samples) - 1)
     return min(likely, key=lambda sample: (sample.index not in ends, -sample.index)).index if likely else -1
+
+
+def says_in_words(sample: ColumnSample, codes: ColumnSample) -> bool:
+    """Whether a column names in words what another column says by numbers: each number goes with one name."""
+    if sample.is_numeric or not sample.distinct == codes.distinct > 1 or len(sample.cells) != len(codes.cells):
+        return False
+    return len(set(zip(sample.cells, codes.cells, strict=True))) == codes.distinct
 
 
 def is_label(sample: ColumnSample) -> bool:
@@ -175,7 +184,7 @@ def two_texts(samples: Iterable[ColumnSample], taken: Iterable[int] = ()) -> tup
     for one, other in TWO_TEXTS:
         if one in names and other in names:
             return names[one], names[other]
-    varied = [sample for sample in free if is_text(sample)]
+    varied = [sample for sample in free if is_text(sample) or is_asked_again(sample)]
     if len(varied) < 2:
         return -1, -1
     longest = sorted(sorted(varied, key=lambda sample: -sample.words)[:2], key=lambda sample: sample.index)
@@ -187,9 +196,15 @@ def is_text(sample: ColumnSample) -> bool:
     return not (sample.is_numeric or sample.holds_links or has_repeated_values(sample)) and sample.words >= 1.5
 
 
+def is_asked_again(sample: ColumnSample) -> bool:
+    """Whether a column holds texts that come again but are no labels: questions, each with several answers."""
+    return not (sample.is_numeric or sample.holds_links) and sample.words >= 4 and sample.distinct > MANY_LABELS
+
+
 def words_and_tags(samples: Iterable[ColumnSample], words: int = -1, tags: int = -1) -> tuple[int, int]:
     """Two columns with equally many items in each cell and few distinct tags; columns that are given stay."""
     samples = [sample for sample in samples if sample.words > 1]  # a wide table has thousands with one item a cell
+    samples = [one for at, one in enumerate(samples) if at < MOST_ALIGNED or one.index in (words, tags)]
     lists = {sample.index: [split_cell(cell) for cell in sample.cells[:ALIGNED_ROWS]] for sample in samples}
     found: list[tuple[bool | int, ...]] = []
     for one in samples:

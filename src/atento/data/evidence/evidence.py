@@ -9,7 +9,7 @@ from typing import Any
 
 from atento.data.columns.column import Column, describe_column
 from atento.data.columns.roles import Roles, find_roles, sample_columns, text_column, two_texts, words_and_tags
-from atento.data.evidence.series import SeriesEvidence, series_evidence
+from atento.data.evidence.series import SeriesEvidence, evidence_in_rows, series_evidence
 from atento.data.examples.pairs import find_column
 from atento.data.examples.translations import Inflection, find_inflection, guess_columns
 from atento.data.records import Refusal
@@ -21,6 +21,7 @@ from atento.data.tables.column_names import is_named
 from atento.data.tables.headers import Header
 from atento.data.tables.table import Table
 
+MOST_COLUMNS = 1000  # that are described
 SAMPLE_ROWS = 500  # whose two texts are compared
 NUMBER_START = re.compile(r"\s*[\d+\-.$€£¥₹iI]")  # a first look, which most tables of texts do not pass
 
@@ -57,19 +58,25 @@ class Evidence:
 
 
 def gather(
-    source_file: str, *, header: Header = "auto", source: str = "", label: str = "", others: Sequence[str] = ()
+    source_file: str,
+    *,
+    header: Header = "auto",
+    source: str = "",
+    label: str = "",
+    others: Sequence[str] = (),
+    sheet: str = "",
 ) -> Evidence:
     """The facts about a source; `source`, `label` and `others` are columns that the user named, with which the file
     is parsed as it will be read.
     """
     names = [name for name in (source, label, *others) if name]
-    return evidence_of(read_rows(source_file, header=header, names=names), source=source, label=label)
+    return evidence_of(read_rows(source_file, header=header, names=names, sheet=sheet), source=source, label=label)
 
 
-def read_rows(source: str, *, header: Header = "auto", names: Sequence[str] = ()) -> Table:
+def read_rows(source: str, *, header: Header = "auto", names: Sequence[str] = (), sheet: str = "") -> Table:
     """The table of a source; of a file too large for memory, that of its first rows."""
     if not is_large(source):
-        return read_source(source, header=header, names=names)
+        return read_source(source, header=header, names=names, sheet=sheet)
     with first_chunk(source) as chunk:
         table = read_source(chunk, header=header, names=names)
     note = f"{table.file} is large: judged by its first {len(table.rows):,} rows"
@@ -77,7 +84,9 @@ def read_rows(source: str, *, header: Header = "auto", names: Sequence[str] = ()
 
 
 def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
-    """The facts about a table, with its bad rows listed."""
+    """The facts about a table, with its bad rows listed; of a very wide one, those of some columns."""
+    in_rows = evidence_in_rows(table)
+    table = with_some_columns(table, (*source.split(","), *label.split(",")))
     roles = find_roles(table)
     if source or label:
         roles = with_named_columns(
@@ -98,8 +107,21 @@ def evidence_of(table: Table, *, source: str = "", label: str = "") -> Evidence:
         sources_with_several_targets=count_ambiguous_sources(table),
         notes=table.notes,
         long=find_cases(table) if table.header and any(is_named(name, CASES) for name in table.columns) else None,
-        series=series_evidence(table) if may_hold_numbers(table) else None,
+        series=in_rows or (series_evidence(table) if may_hold_numbers(table) else None),
     )
+
+
+def with_some_columns(table: Table, named: Sequence[str]) -> Table:
+    """A table with its first and last columns and those that the user named, where it has very many."""
+    width = len(table.columns)
+    if width <= MOST_COLUMNS:
+        return table
+    half = MOST_COLUMNS // 2
+    kept = [at for at, name in enumerate(table.columns) if at < half or at >= width - half or name in named]
+    rows = tuple(tuple(row[at] for at in kept) for row in table.rows)
+    note = f"{width:,} columns: judged by the first {half} and the last {half}"
+    columns = tuple(table.columns[at] for at in kept)
+    return replace(table, columns=columns, rows=rows, notes=(*table.notes, note))
 
 
 def may_hold_numbers(table: Table) -> bool:

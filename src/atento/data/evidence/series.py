@@ -8,12 +8,13 @@ import numpy as np
 from atento.data.series.columns import SeriesColumns, combine_codes, find_columns
 from atento.data.series.frequency import frequency_text, infer_frequency, infer_spacing
 from atento.data.series.series import Integers, Mask, Numbers
+from atento.data.series.series_in_rows import find_series_in_rows, smoothness, time_axis
 from atento.data.series.time_columns import Timestamps, read_timestamps
 from atento.data.series.typed_table import TypedTable
 from atento.data.tables.table import Table
 from atento.spec import DataRecipe
 
-KINDS = frozenset({"csv", "tsv", "jsonl", "parquet", "text", "npy"})
+KINDS = frozenset({"csv", "tsv", "jsonl", "parquet", "text", "npy", "xlsx"})
 FEWEST_ROWS = 8  # of evidence
 MOST_ROWS = 100_000  # that are read
 
@@ -29,6 +30,27 @@ class SeriesEvidence(NamedTuple):
     frequency: str  # the time step as text; empty: rows are not at equal time steps
     increasing_share: float  # share of rows later than the row above in their series
     autocorrelation: float  # at lag one, of the channel that has least
+    in_rows: bool = False  # whether each row is a series of its own
+
+
+def evidence_in_rows(table: Table) -> SeriesEvidence | None:
+    """A table with a row for each series; None for any other."""
+    form = find_series_in_rows(table)
+    if form is None:
+        return None
+    frequency, _ = time_axis(table, form, DataRecipe())
+    used = {*form.names, *form.steps, form.start, form.frequency}
+    return SeriesEvidence(
+        time=(table.columns[form.start],) if form.start >= 0 else (),
+        series=tuple(table.columns[at] for at in form.names),
+        channels=("value",),
+        unused=tuple(name for at, name in enumerate(table.columns) if at not in used),
+        calendar=bool(frequency.unit),
+        frequency=frequency_text(frequency),
+        increasing_share=1.0,
+        autocorrelation=smoothness(table, form),
+        in_rows=True,
+    )
 
 
 def series_evidence(table: Table) -> SeriesEvidence | None:

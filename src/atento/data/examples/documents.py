@@ -8,6 +8,7 @@ from typing import Literal
 from atento.data.examples.pairs import ExampleSource, ExampleTarget, Half, empty_cell, one_column
 from atento.data.examples.texts import text_at
 from atento.data.files.archives import is_zip
+from atento.data.files.foreign import refuse_foreign
 from atento.data.files.opening import read_exact
 from atento.data.records import Place, Records, Refusal, counted
 from atento.data.tables.sniffing import kind_by_content, kind_by_name
@@ -24,6 +25,8 @@ class DocumentSource(ExampleSource):
     def open(self, recipe: DataRecipe, file: str, names: Sequence[str]) -> Table:
         """A plain text cut into documents, or the table of a file."""
         if may_be_plain(file):
+            if recipe.documents == "auto":
+                refuse_foreign(Path(file))
             text, encoding, notes = read_exact(file)
             if recipe.documents != "auto" or kind_by_content(text) == "text":
                 return cut_text(text, recipe, file, encoding, notes)

@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from atento.data.columns.roles import indicator_columns, label_column, label_format_of, labels_column, sample_columns
+from atento.data.columns.roles import (
+    indicator_columns,
+    label_column,
+    label_format_of,
+    labels_column,
+    sample_columns,
+    says_in_words,
+)
+from atento.data.examples.label_spelling import merge_spellings, spelling_notes
 from atento.data.examples.pairs import COMMA, ExampleTarget, Half, Pairs, one_column
 from atento.data.files.opening import read_text, split_paths
 from atento.data.records import Refusal, counted, in_words, join_items, split_items
@@ -33,11 +41,22 @@ class LabelTarget(ExampleTarget):
         at = at if at >= 0 else label_column(sample_columns(table), taken=source.columns)
         if at < 0:
             raise no_label(table)
-        return one_column(table, at, recipe, key="label", role=self.role, what=self.what)
+        half = one_column(table, at, recipe, key="label", role=self.role, what=self.what)
+        return half if recipe.label else half._replace(notes=codes_notes(table, at))
 
     def finish(self, pairs: Pairs, recipe: DataRecipe, file: str) -> Pairs:
-        """Labels by their names, where a file beside gives them."""
-        return with_names(pairs, recipe, file) if self.names_beside else pairs
+        """Labels by their names, where a file beside gives them, and merged where the recipe says so."""
+        return merged(with_names(pairs, recipe, file) if self.names_beside else pairs, recipe)
+
+
+def codes_notes(table: Table, at: int) -> tuple[str, ...]:
+    """Notes on columns that say the same labels by numbers."""
+    samples = sample_columns(table)
+    same = [one for one in samples if one.index != at and one.is_numeric and says_in_words(samples[at], one)]
+    return tuple(
+        f"{table.columns[one.index]!r} says the same by numbers: {table.columns[at]!r} is preferred, since it has names"
+        for one in same
+    )
 
 
 class LabelSetTarget(ExampleTarget):
@@ -75,8 +94,16 @@ class LabelSetTarget(ExampleTarget):
         return half._replace(keys=keys, notes=(note,))
 
     def finish(self, pairs: Pairs, recipe: DataRecipe, file: str) -> Pairs:
-        """Labels by their names, where a file beside gives them."""
-        return with_names(pairs, recipe, file) if pairs.target_column else pairs
+        """Labels by their names, where a file beside gives them, and merged where the recipe says so."""
+        return merged(with_names(pairs, recipe, file) if pairs.target_column else pairs, recipe)
+
+
+def merged(pairs: Pairs, recipe: DataRecipe) -> Pairs:
+    """The examples with one spelling of each label, or a note on spellings that may be one."""
+    if recipe.merge_labels == "no":
+        return pairs._replace(notes=(*pairs.notes, *spelling_notes(pairs.pairs)))
+    plain, notes = merge_spellings(pairs.pairs)
+    return pairs._replace(pairs=plain, notes=(*pairs.notes, *notes))
 
 
 def of_switches(table: Table, columns: list[int]) -> Half:

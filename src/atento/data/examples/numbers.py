@@ -1,12 +1,15 @@
 """A sequence of numbers in one cell as a source, and a number as a target: what is none is refused at its place."""
 
 from collections.abc import Sequence
+from math import isfinite
 
+from atento.data.columns.numbers import column_numbers
 from atento.data.columns.roles import sample_columns
 from atento.data.examples.pairs import ExampleSource, ExampleTarget, Half, empty_cell, no_column, one_column, text_cell
-from atento.data.examples.translations import source_columns
+from atento.data.examples.translations import TranslationTarget, source_columns
+from atento.data.numbers.reading import suggest_fix, tell_decided, write_plain
 from atento.data.records import Refusal, excerpt
-from atento.data.tables.number_lists import ParseProblem, parse_number, read_steps
+from atento.data.tables.number_lists import ParseProblem, read_steps
 from atento.data.tables.table import Table
 from atento.spec import DataRecipe
 
@@ -47,18 +50,33 @@ class NumberTarget(ExampleTarget):
             if not free:
                 raise no_column(table, "numbers", "target")
             at = max(free, key=lambda look: look.distinct).index
-        return one_column(table, at, recipe, key="target", role="target", what="the number", cell=number_cell)
+        return with_numbers(one_column(table, at, recipe, key="target", role="target", what="the number"), recipe)
 
 
-def number_cell(table: Table, row: int, column: int) -> str | Refusal:
-    """The number of a cell, as it is written."""
-    text = table.rows[row][column].strip()
-    if not text:
-        return empty_cell(table, row, column)
-    if parse_number(text) is None:
-        problem = ParseProblem(0, "this is not a number.", excerpt(text), "write one number there")
-        return refusal(table, row, column, problem)
-    return text
+class PairedNumberTarget(TranslationTarget):
+    """A number in the second of two columns."""
+
+    def find(self, table: Table, recipe: DataRecipe, source: Half) -> Half:
+        """As the target of a translation."""
+        return with_numbers(super().find(table, recipe, source), recipe)
+
+
+def with_numbers(half: Half, recipe: DataRecipe) -> Half:
+    """A half whose column holds numbers, with its cells as Python writes numbers; a cell that is none is refused."""
+    table, at = half.table, half.columns[0]
+    numbers = column_numbers(table, at, recipe.decimal)
+    written = write_plain([row[at] for row in table.rows], numbers)
+
+    def value(row: int) -> str | Refusal:
+        text = table.rows[row][at].strip()
+        if numbers.empty[row]:
+            return empty_cell(table, row, at)
+        if numbers.invalid[row] or not isfinite(numbers.values[row]):
+            return refusal(table, row, at, ParseProblem(0, "this is not a number.", excerpt(text), suggest_fix(text)))
+        return text if numbers.is_plain else written[row]
+
+    notes = (*half.notes, *tell_decided([(table.columns[at], numbers)]))
+    return half._replace(value=value, notes=notes)
 
 
 def refusal(table: Table, row: int, column: int, problem: ParseProblem) -> Refusal:

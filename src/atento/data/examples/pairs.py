@@ -7,10 +7,9 @@ an output: a label, several labels, tags, a text, a number. `read_examples` comb
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from shlex import quote
 from typing import Any, ClassVar, NamedTuple
 
-from atento.data.records import Refusal, counted, excerpt, in_words, stop_or_skip
+from atento.data.records import Refusal, counted, excerpt, in_words, pass_setting, stop_or_skip
 from atento.data.sources.reading import read_source
 from atento.data.tables.table import Table
 from atento.errors import NO_SETTINGS, InputError, nearest
@@ -43,6 +42,11 @@ class UnlabelledFile(NamedTuple):
     columns: dict[str, list[str]]
     sources: list[Any]
     refused: tuple[Refusal, ...]
+    notes: tuple[str, ...] = ()
+    rows: tuple[int, ...] | None = None  # the numbers of the rows with a source, from 0; None: every row has one
+    table: Table | None = None  # that was read; None: the sources are no rows of a table
+    names: tuple[tuple[str, str], ...] = ()  # of series: what the file calls the columns of time and of series
+    time_format: str = ""  # how the file writes times, for strftime; empty: not known
 
 
 class Guess(NamedTuple):
@@ -73,7 +77,7 @@ class ExampleSource(ABC):
 
     def open(self, recipe: DataRecipe, file: str, names: Sequence[str]) -> Table:
         """The table of a file; `names` are the columns that the user asked for."""
-        return read_source(file, header=recipe.header, names=names)
+        return read_source(file, header=recipe.header, names=names, sheet=recipe.sheet)
 
     def recipe_without_targets(self, recipe: DataRecipe, file: str) -> DataRecipe:
         """The recipe by which a file that has no targets is read."""
@@ -143,7 +147,7 @@ def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: 
 
 
 def read_sources(recipe: DataRecipe, file: str, source: ExampleSource) -> UnlabelledFile:
-    """All columns of the rows of a file that have a source; the other rows are refused."""
+    """All columns of a file, and the sources of its rows; the rows without one are refused."""
     recipe = source.recipe_without_targets(recipe, file)
     opened = source.open(recipe, file, names_in(recipe, source.keys))
     targets = names_in(recipe, [key for key in ("target", "label") if key not in source.keys])
@@ -152,11 +156,18 @@ def read_sources(recipe: DataRecipe, file: str, source: ExampleSource) -> Unlabe
     )
     table = found.table
     sources = [found.value(row) for row in range(len(table.rows))]
-    kept = [(cells, one) for cells, one in zip(table.rows, sources, strict=True) if isinstance(one, str)]
+    kept = {at: one for at, one in enumerate(sources) if isinstance(one, str)}
     wrong = [*table.refused, *(one for one in sources if isinstance(one, Refusal))]
-    refused = stop_or_skip(wrong, recipe.bad_rows, used=len(kept))
-    columns = {name: [cells[at] for cells, _ in kept] for at, name in enumerate(table.columns)}
-    return UnlabelledFile(columns, [one for _, one in kept], refused)
+    if not kept:
+        raise nothing_left(table.file, stop_or_skip(wrong, "skip"))
+    return UnlabelledFile(
+        columns={name: [cells[at] for cells in table.rows] for at, name in enumerate(table.columns)},
+        sources=list(kept.values()),
+        refused=stop_or_skip(wrong, recipe.bad_rows, used=len(kept)),
+        notes=(*table.notes, *found.notes, *tell(table, found.guesses), *found.closing_notes()),
+        rows=tuple(kept),
+        table=table,
+    )
 
 
 def first_empty(source: Half, row: int) -> Refusal | None:
@@ -219,7 +230,7 @@ def find_column(table: Table, name: str, key: str) -> int:
     raise InputError(
         f"{table.file}:1: there is no column {name!r}.",
         found=f"the columns {in_words(table.columns)}",
-        fix=f"pass --set {quote(f'{key}={nearest(name, table.columns)}')}",
+        fix=pass_setting(key, nearest(name, table.columns)),
     )
 
 

@@ -95,19 +95,26 @@ def source_columns(table: Table, recipe: DataRecipe, taken: Sequence[int]) -> tu
 
 def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
     """Columns by well-known names, else two languages, else the first two of text; -1 stands for one to be found."""
-    names = [name.lower() for name in table.columns]
+    rows = table.rows[:SAMPLE_ROWS]
+    filled = [any(row[at].strip() for row in rows) for at in range(len(table.columns))]
+    names = [last_name(name) if there else "" for name, there in zip(table.columns, filled, strict=True)]
     for couple in PAIR_NAMES:
         if couple[0] in names and couple[1] in names:
             first, second = names.index(couple[0]), names.index(couple[1])
             if source in (-1, first) and target in (-1, second):
                 return first, second
     free = [at for at in range(len(names)) if at not in (source, target)]
+    free.sort(key=lambda at: not filled[at])  # columns without anything last
     likely = [at for at in free if names[at] in LANGUAGES]
     if len(likely) < (source, target).count(-1):
-        rows = table.rows[:SAMPLE_ROWS]
         likely = sorted(free, key=lambda at: are_numbers([row[at] for row in rows]))  # columns of text first
     order = iter(likely)
     return source if source >= 0 else next(order), target if target >= 0 else next(order)
+
+
+def last_name(name: str) -> str:
+    """A column's name in small letters; of a dotted one, as `translation.en`, the last part."""
+    return name.lower().rpartition(".")[2] or name.lower()
 
 
 def guess_notes(columns: Sequence[str], source: Sequence[int], target: int) -> tuple[str, ...]:

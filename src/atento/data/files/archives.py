@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from unicodedata import normalize
 
+from atento.data.files.foreign import refuse_special
 from atento.data.records import Refusal, counted
 from atento.errors import InputError, nearest
 
@@ -141,7 +142,10 @@ def files_below(folder: Path) -> list[str]:
         inside = Path(place).relative_to(folder)
         deep = len(inside.parts) >= MAX_DEPTH
         folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name != "__MACOSX")
-        found += [(inside / name).as_posix() for name in sorted(names) if name[0] != "."]
+        for name in sorted(names):
+            if name[0] != ".":
+                refuse_special(Path(place) / name)
+                found.append((inside / name).as_posix())
         if len(found) > MAX_FILES:
             raise InputError(
                 f"{folder} holds more than {MAX_FILES:,} files.",

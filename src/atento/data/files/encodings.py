@@ -5,6 +5,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
+from atento.data.files.foreign import SIGNATURES, Foreign
 from atento.errors import InputError
 
 
@@ -63,37 +64,44 @@ CANDIDATES = (
     Candidate("iso8859-15", LATIN),
     Candidate("cp1250", LATIN),
     Candidate("cp1251", CYRILLIC),
-    Candidate("shift_jis", JAPANESE),
+    Candidate("cp932", JAPANESE),  # Shift JIS with the signs that Windows adds
     Candidate("euc_kr", KOREAN),
     Candidate("gb18030", CHINESE),
 )
 
-# What a file that is no text may be, by its first bytes.
-SIGNATURES = {
-    b"PK\x03\x04": "it is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
-    b"\x1f\x8b": "it is compressed by gzip: give its name the suffix .gz",
-    b"\xfd7zXZ": "it is compressed by xz: give its name the suffix .xz",
-    b"PAR1": "it is a Parquet file: give its name the suffix .parquet",
-}
-
 CONTROL = re.compile(r"[\x01-\x08\x0e-\x1f\x7f]")
 SAMPLE_WORDS = 2000
+SAMPLE_BYTES = 4096
 INVISIBLE = "\t\n\r\xa0\xad\u3000"  # part of texts, though str.isprintable is false
 
 
 def decode(data: bytes, file: str) -> DecodedText:
     """The decoded text; bytes that are not text raise `NotText` with the place of the first bad byte."""
-    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if data.startswith(mark)), unmarked(data))
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         nul = data[: error.start].find(0)
+        if signature_of(data) is not None:
+            raise not_text(data, error.start, encoding, file) from None
         if encoding == "utf-8" and nul < 0 and not mostly_utf8(data):
             return decode_legacy(data, error.start, file)
         raise not_text(data, nul if encoding == "utf-8" and nul >= 0 else error.start, encoding, file) from None
     if "\0" in text:
         raise not_text(data, len(text[: text.index("\0")].encode(encoding)), encoding, file)
     return DecodedText(text, encoding.removesuffix("-sig"), control_notes(text, file))
+
+
+def unmarked(data: bytes) -> str:
+    """UTF-16 where nearly every second byte of the beginning is 0, as in Latin text without a mark; else UTF-8."""
+    head = data[:SAMPLE_BYTES]
+    first, second = head[::2].count(0), head[1::2].count(0)
+    most, least = 0.8 * (len(head) // 2), 0.02 * (len(head) // 2)
+    if len(data) % 2 or signature_of(data) is not None:
+        return "utf-8"
+    if second > most and first <= least:
+        return "utf-16-le"
+    return "utf-16-be" if first > most and second <= least else "utf-8"
 
 
 def decode_legacy(data: bytes, start: int, file: str) -> DecodedText:
@@ -157,12 +165,19 @@ def line_and_column(before: str) -> tuple[int, int]:
 def not_text(data: bytes, at: int, encoding: str, file: str) -> NotText:
     """The error for a file that is not text from one byte on."""
     line, column = line_and_column(data[:at].decode(encoding, "replace"))
-    known = next((fix for mark, fix in SIGNATURES.items() if data.startswith(mark)), "")
+    known = signature_of(data)
+    if known is not None:
+        return NotText(file, 1, 1, f"this is {known.what}, not text.", found=f"{len(data):,} bytes", fix=known.fix)
     return NotText(
         file,
         line,
         column,
         "this is not text in any encoding we know.",
         found=f"the byte 0x{data[at]:02x}",
-        fix=known or "mend that byte, or save the file again as UTF-8",
+        fix="mend that byte, or save the file again as UTF-8",
     )
+
+
+def signature_of(data: bytes) -> Foreign | None:
+    """The format of another program that data begins as."""
+    return next((known for mark, known in SIGNATURES.items() if data.startswith(mark)), None)

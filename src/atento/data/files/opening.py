@@ -11,6 +11,8 @@ from unicodedata import normalize
 
 from atento.data.files.archives import file_on_disk, read_inside, split_archive_path
 from atento.data.files.encodings import DecodedText, NotText, decode
+from atento.data.files.foreign import refuse_special
+from atento.data.files.memory import bytes_in_memory, is_in_memory
 from atento.data.records import excerpt
 from atento.errors import InputError, nearest
 
@@ -18,7 +20,10 @@ ABOUT_THE_DATA = ("readme", "license", "licence", "copying", "changelog", "manif
 RECIPE = "recipe.toml"
 MEMORY_LIMIT = 2**30  # a damaged archive may ask for any amount
 HEAD_BYTES = 2**18
-MAX_BYTES = 2**32  # decompressed; more is a mistake or an attack
+MAX_BYTES = 2**31  # decompressed; more is a mistake or an attack
+WHOLE = MAX_BYTES + 1  # bytes to ask for, so that more than the limit is seen
+MAX_RATIO = 200  # of decompressed to compressed bytes of more than `FREE_BYTES`: texts have 3 to 30
+FREE_BYTES = 2**26
 
 
 def decompress_gz(data: bytes, most: int) -> bytes:
@@ -83,18 +88,22 @@ def read_head(path: str) -> DecodedText:
         return read_exact(path)
 
 
-def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
+def read_bytes(path: str, most: int = WHOLE) -> bytes:
     """The first `most` bytes of a file on disk or in an archive, decompressed where its name ends in .gz or .xz."""
+    if is_in_memory(path):
+        return bytes_in_memory(path)[:most]
     unpack = DECOMPRESS.get(Path(path).suffix.lower())
+    refuse_special(Path(path))
     try:
         inside = split_archive_path(path)
-        if inside is None and unpack is None and most < MAX_BYTES:
+        if inside is None and unpack is None and most < WHOLE:
             with Path(path).open("rb") as opened:
                 return opened.read(most)
         data = Path(path).read_bytes() if inside is None else read_inside(*inside)
         if unpack is None or not data:
             return data
-        unpacked = unpack(data, most)
+        limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * len(data)))
+        unpacked = unpack(data, min(most, limit + 1))
     except InputError:  # which is a ValueError, too
         raise
     except FileNotFoundError:
@@ -109,13 +118,19 @@ def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
             found=error.strerror or str(error) if isinstance(error, OSError) else str(error),
             fix="check the name, and that you may read the file",
         ) from None
-    if len(unpacked) >= MAX_BYTES:
-        raise InputError(
-            f"{path} holds more than is read from one archive.",
-            found=f"{len(data):,} bytes compressed, over {MAX_BYTES:,} decompressed",
-            fix="unpack it, and give a part of it",
-        )
+    if len(unpacked) > limit:
+        raise too_large(path, len(data), limit)
     return unpacked
+
+
+def too_large(path: str, compressed: int, limit: int) -> InputError:
+    """The error for a compressed file that grows beyond a limit."""
+    return InputError(
+        f"{path} decompresses to more than is read from a compressed file.",
+        found=f"{compressed:,} bytes compressed, over {limit:,} decompressed "
+        f"(at most {MAX_RATIO} times as many, and {MAX_BYTES:,})",
+        fix="decompress it yourself if you trust it, and give the file: a plain one may be of any size",
+    )
 
 
 def split_paths(source: str) -> list[str]:

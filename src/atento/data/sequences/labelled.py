@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from atento.data.columns.numbers import around_columns, refuse_doubt
 from atento.data.columns.roles import label_column, sample_columns
 from atento.data.examples.pairs import COMMA, ExampleSource, Half, empty_cell, find_column
 from atento.data.files.opening import read_bytes
@@ -15,7 +16,7 @@ from atento.data.tables.arrays import read_case_arrays
 from atento.data.tables.number_lists import is_sequence
 from atento.data.tables.sniffing import kind_by_name
 from atento.data.tables.table import Table, table_of
-from atento.data.tables.wide import MISSING_NUMBER, SEQUENCE, fold_columns, numeric_steps
+from atento.data.tables.wide import MISSING_NUMBER, SEQUENCE, fold_columns, numeric_steps, plain_steps
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -113,7 +114,10 @@ class SequenceSource(ExampleSource):
                 found=f"{counted(len(table.columns), 'column')}: {in_words(table.columns)}",
                 fix="name it: --set data.source=..., or the column that tells cases apart: --set data.series=...",
             )
-        folded = fold_columns(table.columns, table.rows, wide, table.locate)
+        rows, numbers = plain_steps(table.rows, wide, around_columns(table, recipe.decimal))
+        if numbers is not None:
+            refuse_doubt(table, wide.channels[0][0], numbers)
+        folded = fold_columns(table.columns, rows, wide, table.locate, numbers)
         parts = {**folded._asdict(), "rows": tuple(folded.rows), "notes": table.notes + folded.notes}
         return Sequences(replace(table, kind="sequences", **parts), [0]).half(recipe, {})
 
@@ -126,7 +130,7 @@ def of_cases(table: Table, long: LongColumns, recipe: DataRecipe) -> Half:
     if long.time >= 0:
         keys["time"] = table.columns[long.time]
         roles[table.columns[long.time]] = "time"
-    half = Sequences(fold_cases(table, long, order=recipe.order), [0]).half(recipe, roles)
+    half = Sequences(fold_cases(table, long, order=recipe.order, decimal=recipe.decimal), [0]).half(recipe, roles)
     return half._replace(keys=keys)
 
 

@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from atento.data.columns.numbers import around_columns, with_plain_numbers
+from atento.data.numbers.reading import Around, read_numbers
 from atento.data.records import Place, Refusal, counted, excerpt, in_words
 from atento.data.series.cleaning import FILLS
-from atento.data.series.numbers import read_numbers
 from atento.data.tables.column_names import LABEL, is_named
 from atento.data.tables.number_lists import ParseProblem, is_missing, parse_number, read_fast, read_steps
 from atento.data.tables.table import Table
@@ -48,7 +49,6 @@ class LongColumns(NamedTuple):
 
 def find_cases(table: Table, *, case: int = -1, time: int = -1, label: int = -1) -> LongColumns | None:
     """The columns of a table in long form, as given or as guessed; None where the table has another form."""
-    table = with_decimal_points(table)
     if case < 0:
         distinct = {at: len({row[at] for row in table.rows}) for at in columns_named(table, CASES)}
         case = next((at for at, count in distinct.items() if 2 <= count <= len(table.rows) / STEPS), -1)
@@ -60,7 +60,8 @@ def find_cases(table: Table, *, case: int = -1, time: int = -1, label: int = -1)
     if label < 0:
         constant = [at for at in free if is_constant_per_case(table, case, at)]
         label = next((at for at in constant if is_named(table.columns[at], LABEL)), constant[-1] if constant else -1)
-    channels = [at for at in free if at != label and all(is_number_or_missing(row[at]) for row in table.rows)]
+    around = around_columns(table, "")
+    channels = [at for at in free if at != label and all_numbers([row[at] for row in table.rows], around)]
     return LongColumns(case, time, channels, label) if channels else None
 
 
@@ -77,16 +78,17 @@ def is_constant_per_case(table: Table, case: int, column: int) -> bool:
     return 2 <= len(set(values.values())) <= max(2, len(values) // 2)
 
 
-def is_number_or_missing(cell: str) -> bool:
-    """Whether a cell is a number or marks a missing one."""
-    return parse_number(cell.strip()) is not None or is_missing(cell)
+def all_numbers(cells: Sequence[str], around: Around) -> bool:
+    """Whether each cell is a number or marks a missing one."""
+    numbers = read_numbers(cells, around)
+    return numbers.is_numeric and not numbers.invalid.any()
 
 
-def fold_cases(table: Table, long: LongColumns, *, order: str) -> Table:
+def fold_cases(table: Table, long: LongColumns, *, order: str, decimal: str = "") -> Table:
     """A table of one row for each case: its sequence, its name and its label. A case whose rows are not in order of
     time is refused, or sorted where `order` is "sort".
     """
-    table = with_decimal_points(table)
+    table = with_plain_numbers(table, [*long.channels, *([long.time] if long.time >= 0 else [])], decimal)
     members: dict[str, list[int]] = {}
     for at, row in enumerate(table.rows):
         members.setdefault(row[long.case].strip(), []).append(at)
@@ -174,21 +176,6 @@ def time_key(table: Table, time: int) -> Callable[[int], tuple[float, str]]:
         return (0.0, cell) if number is None else (number, "")
 
     return key
-
-
-def with_decimal_points(table: Table) -> Table:
-    """A table of cells separated by semicolons with decimal points for decimal commas; any other table unchanged."""
-    if table.delimiter != ";":
-        return table
-    found = [read_numbers([row[at] for row in table.rows], commas=True) for at in range(len(table.columns))]
-    commas = {at for at, cells in enumerate(found) if cells.decimal_commas and cells.is_numeric}
-    if not commas:
-        return table
-    rows = tuple(
-        tuple(cell.replace(",", ".") if at in commas else cell for at, cell in enumerate(row)) for row in table.rows
-    )
-    note = f"decimals are written with commas in {in_words([repr(table.columns[at]) for at in sorted(commas)])}"
-    return replace(table, rows=rows, notes=(*table.notes, note), delimiter=",")
 
 
 class FilledSequence(NamedTuple):

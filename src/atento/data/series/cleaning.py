@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from atento.data.numbers.reading import suggest_fix
 from atento.data.records import SKIP_BAD_ROWS, Place, Refusal, counted, excerpt, in_words, may_skip, stop_or_skip
 from atento.data.series.columns import SeriesColumns
 from atento.data.series.covariates import Covariates
 from atento.data.series.grid import Grid, and_more, error_at
-from atento.data.series.numbers import suggest_fix
 from atento.data.series.series import Integers, Mask, Numbers
 from atento.data.series.time_columns import Timestamps
 from atento.data.series.typed_table import TypedTable
@@ -147,9 +147,10 @@ def fill_gaps(
     if recipe.gaps == "stop":
         row, column = divmod(int(np.argmax(in_file)), in_file.shape[1])
         source = int(grid.row[row])
+        written = cells.text(source, cells.columns[column]).strip()
         raise error_at(
             cells.place(source, cells.columns[column]),
-            f"the column {cells.names[column]!r} holds no number here.",
+            f"the column {cells.names[column]!r} holds no number here{f': {written!r}' if written else ''}.",
             found=repr(cells.text(source, cells.columns[column])) + and_more(int(in_file.sum())),
             fix="write a number there, or pass --set data.gaps=linear or previous to fill it",
             settings={"data.gaps": "linear"},

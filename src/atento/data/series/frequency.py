@@ -124,6 +124,17 @@ def time_steps(times: Integers, first: Integers, frequency: Frequency) -> tuple[
     return (times - first) // size, (times - first) % size == 0
 
 
+def round_down(times: Integers, frequency: Frequency) -> Integers:
+    """Timestamps in microseconds at the beginning of their time step; weeks begin on Monday."""
+    if frequency.unit in ("mo", "y"):
+        count = frequency.count * (12 if frequency.unit == "y" else 1)
+        months = months_of(times) // count * count
+        return months.astype("datetime64[M]").astype("datetime64[us]").astype(np.int64)
+    size = frequency.count * MICROSECONDS["d" if frequency.unit == "wd" else frequency.unit]
+    monday = 4 * MICROSECONDS["d"]  # 1970-01-05
+    return (times - monday) // size * size + monday
+
+
 def date_range(first: np.datetime64, frequency: Frequency, count: int) -> Times:
     """`count` timestamps at a frequency, from the first one on."""
     steps = np.arange(count) * frequency.count

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from atento.data.records import Place, Refusal, counted
-from atento.data.series.frequency import infer_frequency, infer_spacing, parse_frequency, time_steps
+from atento.data.series.frequency import infer_frequency, infer_spacing, parse_frequency, round_down, time_steps
 from atento.data.series.series import Frequency, Integers, Mask, Numbers
 from atento.data.series.time_columns import Timestamps
 from atento.data.tables.table import Table
@@ -84,6 +84,30 @@ def time_index(
     return rows._replace(step=index, on_grid=on_grid), frequency
 
 
+def resample(
+    rows: SeriesRows, timestamps: Timestamps | None, recipe: DataRecipe
+) -> tuple[Timestamps | None, DataRecipe]:
+    """Uneven times rounded down to the frequency that the user asks for, and the recipe that takes the mean of rows of
+    one step and the value before where there is none; anything else as it is.
+    """
+    if timestamps is None or not timestamps.calendar or not recipe.frequency:
+        return timestamps, recipe
+    times = timestamps.values[rows.row].astype(np.int64)
+    order = np.lexsort((times, rows.series))
+    if infer_frequency(times[order], rows.series[order]) is not None or not (np.diff(times[order]) > 0).any():
+        return timestamps, recipe
+    asked = parse_frequency(recipe.frequency)
+    note = f"times are uneven: each {asked} has the mean of its rows, or else the value before (data.frequency={asked})"
+    even = timestamps._replace(
+        values=round_down(timestamps.values.astype(np.int64), asked), notes=(*timestamps.notes, note)
+    )
+    fills = {
+        "duplicates": "mean" if recipe.duplicates == "stop" else recipe.duplicates,
+        "gaps": "previous" if recipe.gaps == "stop" else recipe.gaps,
+    }
+    return even, recipe.model_copy(update=fills)
+
+
 def index_by_number(
     rows: SeriesRows, times: Numbers, first: Numbers, order: Integers, table: Table
 ) -> tuple[SeriesRows, Frequency]:
@@ -155,7 +179,7 @@ def sort_by_time(rows: SeriesRows, recipe: DataRecipe, locator: RowLocator) -> t
     return ordered, (f"rows are sorted by time (data.order=sort): {moved}",)
 
 
-def require_on_grid(rows: SeriesRows, locator: RowLocator, frequency: str) -> None:
+def require_on_grid(rows: SeriesRows, recipe: DataRecipe, locator: RowLocator, frequency: str) -> None:
     """Refuse a row between two time steps."""
     if rows.on_grid.all():
         return
@@ -164,7 +188,7 @@ def require_on_grid(rows: SeriesRows, locator: RowLocator, frequency: str) -> No
         locator.place(int(rows.row[at])),
         "this time is not at a time step of its series.",
         found=after_usual(rows, at, locator, frequency) + and_more(int((~rows.on_grid).sum())),
-        fix=FREQUENCY_FIX,
+        fix="mend the timestamp, or delete the row" if recipe.frequency else FREQUENCY_FIX,
     )
 
 

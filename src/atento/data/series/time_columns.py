@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from atento.data.numbers.reading import NumberCells
 from atento.data.series.frequency import MICROSECONDS, infer_frequency, time_steps
-from atento.data.series.numbers import NumberCells
 from atento.data.series.series import Frequency, Integers, Mask, Numbers
 from atento.data.series.timestamps import DAY, NO_ZONE, TimestampCells, days_of, parse_timestamps
 from atento.data.series.typed_table import TypedTable
@@ -57,15 +57,24 @@ CALENDAR_PARTS = (
     words("hour hr hora stunde heure ora uur 時"),
     words("minute min minuto"),
 )
-TIME_OF_DAY = re.compile(r"\d{1,2}(?::\d{2}(?::\d{2})?|\.\d{2}\.\d{2})")
+TIME_OF_DAY = re.compile(
+    r"\d{1,2}(?::\d{2}(?::\d{2}(?:\.\d{1,6})?)?|\.\d{2}\.\d{2})(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
+    r"|\d{1,2}[ \u00a0]?[AaPp][Mm]"
+)
 REGULAR_SHARE = 0.5  # of equal differences that numbers named as times have
 TOLERANCE = 0.02  # relative, of such differences
 EPOCHS = ((1e8, 5e9, 10**6), (1e11, 5e12, 10**3), (1e14, 5e15, 1))  # from, to, microseconds in one
 EPOCH_UNITS, NANOSECONDS = ("seconds", "milliseconds", "microseconds"), (1e17, 5e18)
 YEARS = (1000, 2999)
+DATE_WORDS = words("date dates day fecha datum data jour fech дата tarih 日期 日付 날짜 تاريخ")
+SERIALS = (("a spreadsheet", 25_569, (20_000, 60_000)), ("MATLAB", 719_529, (712_224, 750_000)))  # 1970, from, to
+ORDINALS = (1_900_001, 2_100_366)  # years and days of the year as yyyyddd
 DATES = (15_000_101, 22_001_231)  # 1500-01-01 and 2200-12-31 as yyyymmdd
+ANY_TIME = "timestamp"  # for the name of a column of times that its name does not show
+FEWEST_TIMES = 8
 VALID_SHARE = 0.95  # of numbers that must be dates
 CLEARLY = 0.1  # by which day first or month first must be more regular than the other
+MUCH_LONGER = 5.0  # times the time from the first to the last date, if a year of two digits is read as a day
 AUTUMN = (4, 9, 10, 11)  # months in which clocks are set back somewhere
 
 
@@ -102,7 +111,9 @@ def guess_time_columns(typed: TypedTable, free: Sequence[int]) -> tuple[int, ...
     parts = calendar_parts(typed, free)
     if len(parts) > 1:
         return parts
-    return tuple(at for at in free if typed.is_numeric(at) and may_be_time(typed, at))[:1]
+    numeric = [at for at in free if typed.is_numeric(at)]
+    named = [at for at in numeric if may_be_time(typed, at)]
+    return tuple(named or [at for at in numeric if is_regular_time(typed, at)])[:1]
 
 
 def may_be_time(typed: TypedTable, at: int) -> bool:
@@ -115,6 +126,17 @@ def may_be_time(typed: TypedTable, at: int) -> bool:
     differences = np.diff(np.unique(numbers.values[np.isfinite(numbers.values)]))
     usual = np.median(differences) if len(differences) else 0.0
     return len(differences) > 0 and float(np.mean(np.abs(differences - usual) <= TOLERANCE * usual)) >= REGULAR_SHARE
+
+
+def is_regular_time(typed: TypedTable, at: int) -> bool:
+    """Whether numbers are plainly times, whatever their name: dates without separators or seconds since 1970, each
+    later than the one above, at equal time steps.
+    """
+    found = timestamps_from_numbers(typed.numbers(at), ANY_TIME)
+    if not found.calendar or not found.valid.all() or len(found.values) < FEWEST_TIMES:
+        return False
+    times = found.values.astype(np.int64)
+    return bool((np.diff(times) > 0).all()) and regularity(times) >= VALID_SHARE
 
 
 def is_time_of_day(typed: TypedTable, at: int) -> bool:
@@ -141,7 +163,8 @@ def read_timestamps(typed: TypedTable, time: Sequence[int], *, to_utc: bool) -> 
         return None
     if len(time) == 1:
         if not typed.is_dates(time[0]) and typed.is_numeric(time[0]):
-            return timestamps_from_numbers(typed.numbers(time[0]), typed.name(time[0]))
+            named = has_word(typed.name(time[0]), TIME_WORDS | COUNT_WORDS)
+            return timestamps_from_numbers(typed.numbers(time[0]), typed.name(time[0]) if named else ANY_TIME)
         return timestamps_from_text(typed.columns[time[0]], to_utc=to_utc)
     join = join_time_of_day if typed.is_dates(time[0]) else join_calendar_parts
     cells = [join(parts) for parts in zip(*(typed.columns[at] for at in time), strict=True)]
@@ -183,21 +206,29 @@ def timestamps_from_text(cells: Sequence[str], *, to_utc: bool) -> Timestamps:
 
 
 def resolve_day_or_month(parsed: TimestampCells) -> tuple[Integers, Mask, tuple[str, ...], bool]:
-    """The times with the day first or the month first, whichever is valid for more of the column, else whichever has
-    more regular time steps; whether they are valid, notes, and whether both are as regular.
+    """The times with the day, the month or a year of two digits first, whichever is valid for most of the column, else
+    whichever has the most regular time steps; whether they are valid, notes, and whether two are as regular.
     """
     either = parsed.ambiguous
     if not either.any():
         return parsed.day_first, parsed.valid, (), False
-    day, month = int(parsed.valid[either].sum()), int(parsed.month_first_valid[either].sum())
-    if day == month:
-        even = regularity(parsed.day_first[parsed.valid]), regularity(parsed.month_first[parsed.month_first_valid])
-        if abs(even[0] - even[1]) < CLEARLY and (parsed.day_first != parsed.month_first).any():
-            return parsed.day_first, parsed.valid, (), True
-        day, month = (1, 0) if even[0] >= even[1] else (0, 1)
-    if day > month:
-        return parsed.day_first, parsed.valid, ("dates begin with the day, by all of the column",), False
-    return parsed.month_first, parsed.month_first_valid, ("dates begin with the month, by all of the column",), False
+    readings = {
+        "day": (parsed.day_first, parsed.valid),
+        "month": (parsed.month_first, parsed.month_first_valid),
+        "year": (parsed.year_first, parsed.year_first_valid),
+    }
+    most = max(int(valid[either].sum()) for _, valid in readings.values())
+    likely = [name for name, (_, valid) in readings.items() if int(valid[either].sum()) == most]
+    if len(likely) > 1:
+        even = {name: regularity(readings[name][0][readings[name][1]]) for name in likely}
+        likely = [name for name in likely if max(even.values()) - even[name] < CLEARLY]
+    if "year" in likely and len(likely) > 1:
+        spans = {name: float(np.ptp(readings[name][0][readings[name][1]])) for name in likely}
+        likely = [name for name in likely if spans[name] <= MUCH_LONGER * min(spans.values())]
+    times, valid = readings[likely[0]]
+    if any((readings[name][0] != times).any() for name in likely[1:]):
+        return times, valid, (), True
+    return times, valid, (f"dates begin with the {likely[0]}, by all of the column",), False
 
 
 def regularity(times: Integers) -> float:
@@ -230,6 +261,17 @@ def timestamps_from_numbers(numbers: NumberCells, name: str) -> Timestamps:
         days, exist = days_of(whole // 100, whole % 100, np.ones_like(whole))
         if exist.mean() > VALID_SHARE:
             return Timestamps(days * DAY, valid & exist, True, ("times are months written as yyyymm",))
+    if has_word(name, TIME_WORDS) and numbers.is_whole and ORDINALS[0] <= least and most <= ORDINALS[1]:
+        whole = np.where(valid, values, ORDINALS[0]).astype(np.int64)
+        days, exist = days_of_year(whole // 1000, whole % 1000)
+        if exist.mean() > VALID_SHARE:
+            return Timestamps(days * DAY, valid & exist, True, ("times are days of the year written as yyyyddd",))
+    for program, origin, (earliest, latest) in SERIALS if has_word(name, DATE_WORDS) else ():
+        if earliest <= least and most < latest:
+            times = np.rint((np.where(valid, values, origin) - origin) * 86_400).astype(np.int64) * 10**6
+            day = np.datetime64(int(times[np.argmax(valid)]), "us").astype("datetime64[D]")
+            said = f"times are numbers of days, as {program} writes dates: {filled[0]:.10g} is {day}"
+            return Timestamps(times, valid, True, (said,))
     if has_word(name, TIME_WORDS | COUNT_WORDS):
         for unit, (low, high, factor) in zip(EPOCH_UNITS, EPOCHS, strict=True):
             if low <= least and most < high:
@@ -239,6 +281,13 @@ def timestamps_from_numbers(numbers: NumberCells, name: str) -> Timestamps:
             times = np.rint(np.where(valid, values, 0) / 1000).astype(np.int64)
             return Timestamps(times, valid, True, ("times are nanoseconds since 1970, in UTC",))
     return Timestamps(values, valid, False)
+
+
+def days_of_year(year: Integers, day: Integers) -> tuple[Integers, Mask]:
+    """Days since 1970 of a day of the year, from 1, and whether it exists."""
+    first, _ = days_of(year, np.ones_like(year), np.ones_like(year))
+    following, _ = days_of(year + 1, np.ones_like(year), np.ones_like(year))
+    return first + day - 1, (day >= 1) & (day <= following - first)
 
 
 def in_repeated_hour(timestamps: Timestamps, row: int, frequency: Frequency) -> bool:

@@ -40,34 +40,60 @@ def number_months() -> dict[str, int]:
 MONTHS = number_months()
 DIGITS = str.maketrans("123456789", "0" * 9)
 NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
+WEEK = r"(?i:week|kw|sem\.?|wk|w) ?"
+WEEKDAY_NAMES = """
+    mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday tues thur thurs
+    mo di mi do fr sa so montag dienstag mittwoch donnerstag freitag samstag sonntag sonnabend
+    lun mié mie jue vie sáb sab dom lunes martes miércoles miercoles jueves viernes sábado sabado domingo
+    mer jeu ven sam dim lundi mardi mercredi jeudi vendredi samedi dimanche
+    gio lunedì martedì mercoledì giovedì venerdì sabato domenica
+    seg ter qua qui sex segunda terça quarta quinta sexta segunda-feira terça-feira quarta-feira
+    quinta-feira sexta-feira
+    ma wo vr za zo maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+"""
+WEEKDAY = re.compile(rf"(?i:{'|'.join(sorted(WEEKDAY_NAMES.split(), key=len, reverse=True))})(?:\.,|[.,])? +(?=\S)")
 DATES = (
     r"(?P<y>0000)(?P<p>[-/.])(?P<m>00?)(?P=p)(?P<d>00?)",
     r"(?P<a>00?)(?P<p>[-/.])(?P<b>00?)(?P=p)(?P<y>0000|00)",  # day or month first, decided by the whole column
     r"(?P<y>0000)(?P<m>00)(?P<d>00)",
     r"(?P<y>0000)[-/Mm](?P<m>00?)",
     r"(?P<m>00?)[-/](?P<y>0000)",
+    r"(?P<m>00)(?P<point>\.)(?P<y>0000)",  # also a decimal number
     r"(?P<y>0000)[-/ ]?[QqTt](?P<q>0)",
-    r"[QqTt](?P<q>0)[-/ ](?P<y>0000)",
+    r"[QqTt](?P<q>0)[-/ ]?(?P<y>0000)",
+    r"(?P<q>0)[.º]?[QqTt][-/ ]?(?P<y>0000|00)",
     r"(?P<y>0000)-?W(?P<w>00)(?:-?(?P<wd>0))?",
+    rf"(?P<y>0000)[-/ ]{WEEK}(?P<w>00?)",
+    rf"{WEEK}(?P<w>00?)[-/, ]+(?P<y>0000)",
+    r"FY ?(?P<y>0000|00)",
+    r"(?P<y>0000)-(?P<m>00)-(?P<d>00) ?[-/–] ?0000-00-00",  # a span of days
+    r"(?P<y>0000)\. ?(?P<m>00?)\. ?(?P<d>00?)\.?",
+    r"(?P<y>0000)[年년] ?(?P<m>00?)[月월](?: ?(?P<d>00?)[日일])?",
+    rf"(?P<d>00?){NAME}(?P<y>0000|00)",
     rf"(?P<d>00?)(?P<p>[-/. ]){NAME}(?P=p)(?P<y>0000|00)",
-    rf"{NAME} (?P<d>00?), ?(?P<y>0000)",
-    rf"{NAME}[-/ ](?P<y>0000|00)",
+    rf"(?P<d>00?)(?:\.|er|º)? (?:de )?{NAME},?(?: de)? (?P<y>0000)",
+    rf"{NAME} (?P<d>00?)(?:st|nd|rd|th)?(?:, ?| )(?P<y>0000)",
+    rf"{NAME}(?:[-/ ]| de )(?P<y>0000|00)",
     rf"(?P<y>0000)[-/ ]{NAME}",
 )
 TIME_OF_DAY = (
-    r"(?:(?:[Tt]| +|, *)(?:(?P<H>00?)[:.h](?P<M>00)(?:[:.](?P<S>00)(?:[.,](?P<f>0{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?|(?P<h>00)(?P<n>00)(?P<s>00)?|(?P<o>00)))?"
+    r"(?:(?:[Tt:]| +|, *)(?:(?P<H>00?)[:.h](?P<M>00)(?:[:.](?P<S>00)(?:[.,](?P<f>0{1,9}))?)?"
+    r"(?:[ \u00a0\u202f]?(?P<half>[AaPp])\.?[Mm]\.?)?|(?P<h>00)(?P<n>00)(?P<s>00)?"
+    r"|(?P<t>00?)[ \u00a0\u202f]?(?P<noon>[AaPp])\.?[Mm]\.?|(?P<o>00)))?"
 )
-ZONE = r" ?(?P<zone>Z|z|UTC|GMT|(?P<sign>[+-])(?P<zh>00)(?::?(?P<zm>00))?)?"
-PATTERNS = tuple(re.compile(date + TIME_OF_DAY + ZONE) for date in DATES)
+ZONE = r" ?(?P<zone>Z|z|UTC|GMT|(?P<sign>[+-])(?P<zh>00)(?::?(?P<zm>00))?)?(?: ?[A-Z]{2,3}T)?(?:\[[\w/+-]+\])?"
+C_TIME = rf"{NAME} +(?P<d>00?) (?P<H>00):(?P<M>00):(?P<S>00) (?P<y>0000)"
+PATTERNS = tuple(re.compile(pattern) for pattern in (*(date + TIME_OF_DAY + ZONE for date in DATES), C_TIME))
 DAY = 86_400_000_000  # microseconds
 NO_ZONE = -10_000  # minutes
+FEW = 20  # cells that show whether weekdays stand before the dates
 LONGEST = 48  # characters of a timestamp
+FIRST, LAST = 1900, 2100  # years of dates that could be other numbers
 PIVOT = 40  # two-digit years from here on are of 1900, others of 2000
 
 
 class TimestampCells(NamedTuple):
-    """The local times of N cells, read with the day first and with the month first where both are possible."""
+    """The local times of N cells, read with the day, the month or the year first where several are possible."""
 
     day_first: Integers  # (N,) microseconds since 1970
     valid: Mask  # (N,) whether the cell is a timestamp
@@ -76,19 +102,25 @@ class TimestampCells(NamedTuple):
     month_first: Integers  # (N,) microseconds since 1970
     month_first_valid: Mask
     two_digit_years: bool  # whether years have two digits
+    year_first: Integers  # (N,) microseconds since 1970, where a year of two digits may come first
+    year_first_valid: Mask
 
 
 def are_timestamps(cells: Sequence[str], share: float) -> bool:
     """Whether at least this share of the cells are valid dates, with or without a time of day."""
     found = parse_timestamps(cells)
-    return max(int(found.valid.sum()), int(found.month_first_valid.sum())) >= share * len(cells) > 0
+    valid = max(int(each.sum()) for each in (found.valid, found.month_first_valid, found.year_first_valid))
+    return valid >= share * len(cells) > 0
 
 
 def parse_timestamps(cells: Sequence[str]) -> TimestampCells:
     """The timestamps of a column."""
     count = len(cells)
+    if any(WEEKDAY.match(cell) for cell in cells[:FEW]):
+        cells = [WEEKDAY.sub("", cell.strip(), count=1) for cell in cells]
     day_first, month_first = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    valid, month_first_valid, ambiguous = (np.zeros(count, bool) for _ in range(3))
+    year_first = np.zeros(count, np.int64)
+    valid, month_first_valid, year_first_valid, ambiguous = (np.zeros(count, bool) for _ in range(4))
     offset, two_digit_years = np.full(count, NO_ZONE, np.int64), False
     for shape, characters, rows in by_shape(cells):
         found = next((match for pattern in PATTERNS if (match := pattern.fullmatch(shape))), None)
@@ -98,12 +130,16 @@ def parse_timestamps(cells: Sequence[str]) -> TimestampCells:
         offset[rows] = fields.offset()
         two_digit_years |= found["y"] == "00"
         ambiguous[rows] = "a" in found.groupdict()
-        day_first[rows], valid[rows] = fields.times(day_first=True)
+        day_first[rows], valid[rows] = fields.times()
+        year_first[rows], year_first_valid[rows] = day_first[rows], valid[rows]
+        month_first[rows], month_first_valid[rows] = day_first[rows], valid[rows]
         if ambiguous[rows[0]]:
             month_first[rows], month_first_valid[rows] = fields.times(day_first=False)
-        else:
-            month_first[rows], month_first_valid[rows] = day_first[rows], valid[rows]
-    return TimestampCells(day_first, valid, offset, ambiguous, month_first, month_first_valid, two_digit_years)
+            year_first_valid[rows] = False
+            if found["y"] == found["a"] == "00":
+                year_first[rows], year_first_valid[rows] = fields.times(year_first=True)
+    others = month_first, month_first_valid, two_digit_years, year_first, year_first_valid
+    return TimestampCells(day_first, valid, offset, ambiguous, *others)
 
 
 def by_shape(cells: Sequence[str]) -> Iterator[tuple[str, Characters, Integers]]:
@@ -142,25 +178,26 @@ class DateFields:
             total = total * 10 + (self.characters[:, position].astype(np.int64) - ord("0"))
         return total
 
-    def times(self, *, day_first: bool) -> tuple[Integers, Mask]:
+    def times(self, *, day_first: bool = True, year_first: bool = False) -> tuple[Integers, Mask]:
         """Microseconds since 1970, and whether there is such a time."""
-        day, valid_day = self.days(day_first=day_first)
+        day, valid_day = self.days(day_first=day_first, year_first=year_first)
         time_of_day, valid_time = self.time_of_day()
         return day * DAY + time_of_day, valid_day & valid_time
 
-    def days(self, *, day_first: bool) -> tuple[Integers, Mask]:
+    def days(self, *, day_first: bool, year_first: bool) -> tuple[Integers, Mask]:
         """Days since 1970, and whether there is such a day."""
-        year = self.number("y")
+        year = self.number("a" if year_first else "y")
         if self.named["y"] == "00":
             year = year + np.where(year >= PIVOT, 1900, 2000)
         if self.named.get("w") is not None:
             return iso_weeks(year, self.number("w"), self.number("wd", 1))
         if self.named.get("a") is not None:
-            names = ("a", "b") if day_first else ("b", "a")
+            names = ("y", "b") if year_first else ("a", "b") if day_first else ("b", "a")
             day, month = (self.number(name) for name in names)
         else:
             month, day = self.month(), self.number("d", 1)
-        return days_of(year, month, day)
+        days, valid = days_of(year, month, day)
+        return days, valid & (year >= FIRST) & (year <= LAST) if self.named.get("point") else valid
 
     def month(self) -> Integers:
         """Months by number, by name or by quarter; 0 where the name or the quarter is invalid."""
@@ -173,10 +210,10 @@ class DateFields:
 
     def time_of_day(self) -> tuple[Integers, Mask]:
         """Microseconds since midnight, and whether there is such a time; 24:00 is the end of a day."""
-        hour = self.number("H") + self.number("h") + self.number("o")
+        hour = self.number("H") + self.number("h") + self.number("o") + self.number("t")
         minute, second = self.number("M") + self.number("n"), self.number("S") + self.number("s")
         valid = (hour < 24) | ((hour == 24) & (minute == 0) & (second == 0))
-        half = self.named.get("half")
+        half = self.named.get("half") or self.named.get("noon")
         if half:
             valid = (hour >= 1) & (hour <= 12)
             hour = hour % 12 + 12 * (half in "Pp")

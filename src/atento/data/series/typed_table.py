@@ -1,14 +1,17 @@
 """A table whose columns are read as numbers, codes or dates when first needed."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from atento.data.series.numbers import NumberCells, has_decimal_commas, read_numbers
+from atento.data.columns.numbers import around_columns
+from atento.data.numbers.reading import Around, NumberCells, read_numbers
 from atento.data.series.series import Integers
 from atento.data.series.timestamps import are_timestamps
 from atento.data.tables.table import Table
 
+LENGTH_OF_MONTH = len("03.2021")
 SAMPLE = 200  # cells by which the type of a column is recognised
 MIN_SHARE = 0.9  # of them that must have the type
 
@@ -16,8 +19,9 @@ MIN_SHARE = 0.9  # of them that must have the type
 class TypedTable:
     """A table with typed columns, which are numbered from 0."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *, decimal: str = "") -> None:
         self.table = table
+        self.decimal = decimal  # the key data.decimal: point, comma, or empty
         self.numbers_read: dict[int, NumberCells] = {}
         self.codes_read: dict[int, Integers] = {}
 
@@ -34,14 +38,14 @@ class TypedTable:
         return self.table.columns[at]
 
     @cached_property
-    def decimal_commas(self) -> bool:
-        """Whether decimal commas are likely: semicolons separate the cells, or some column clearly has them."""
-        return self.table.delimiter == ";" or any(map(has_decimal_commas, map(self.sample, range(len(self.columns)))))
+    def around(self) -> Around:
+        """What decides the dialect of a column of numbers besides its cells."""
+        return around_columns(self.table, self.decimal, map(self.sample, range(len(self.columns))))
 
     def numbers(self, at: int) -> NumberCells:
         """A column as numbers."""
         if at not in self.numbers_read:
-            self.numbers_read[at] = read_numbers(self.columns[at], commas=self.decimal_commas)
+            self.numbers_read[at] = read_numbers(self.columns[at], self.around)
         return self.numbers_read[at]
 
     def codes(self, at: int) -> Integers:
@@ -63,9 +67,22 @@ class TypedTable:
 
     def is_dates(self, at: int) -> bool:
         """Whether a column holds dates, by a sample."""
-        cells = [cell for cell in self.sample(at) if not cell.strip().isdigit()]
+        cells = self.sample(at)
+        if are_plain_numbers(cells):
+            return False
+        cells = [cell for cell in cells if not cell.strip().isdigit()]
         return are_timestamps(cells, MIN_SHARE) and len(cells) >= MIN_SHARE * len(self.sample(at))
 
     def is_numeric(self, at: int) -> bool:
         """Whether a column holds numbers; by a sample first, because a column of texts takes longest."""
-        return read_numbers(self.sample(at), commas=self.decimal_commas).is_numeric and self.numbers(at).is_numeric
+        few = len(self) <= SAMPLE or read_numbers(self.sample(at), self.around).is_numeric
+        return few and self.numbers(at).is_numeric
+
+
+def are_plain_numbers(cells: Sequence[str]) -> bool:
+    """Whether cells are numbers that no date is written like, a first look: `03.2021` may be a month."""
+    try:
+        values = list(map(float, cells))
+    except ValueError:
+        return False
+    return bool(values) and not all(len(cell.strip()) == LENGTH_OF_MONTH for cell in cells)

@@ -12,6 +12,7 @@ from atento.data.files.archives import is_zip
 from atento.data.files.image_names import is_image_name
 from atento.data.files.opening import file_names, inner_name, read_head, split_paths
 from atento.data.records import in_words
+from atento.data.tables.image_folders import holds_images
 from atento.data.tables.parallel import read_parallel
 from atento.data.tables.sniffing import kind_by_name
 from atento.data.tables.table import Table, table_from_text
@@ -140,11 +141,16 @@ def splits_in_subfolders(place: Path) -> SplitFiles | None:
     for path in sorted(place.iterdir()):
         if path.is_dir():
             found.setdefault(split_of(path.name), path)
-    if "train" not in found:
-        return None
+    if "train" not in found or (None in found and holds_tables(found[None]) and holds_images(found["train"])):
+        return None  # of images, which the tables of another sub-folder name
     note = f"{place.name or place}: {found['train'].name} is the training part"
     valid, test = (str(found.get(split, "")) for split in SIBLINGS)
     return SplitFiles(str(found["train"]), valid, test, (note,))
+
+
+def holds_tables(folder: Path) -> bool:
+    """Whether a folder holds tables or JSON documents."""
+    return any(kind_by_name(name) in ("csv", "tsv", "jsonl") for name in file_names(folder))
 
 
 def siblings_of(source: str) -> tuple[str, str]:

@@ -10,7 +10,12 @@ The table and its entry points
 
 Readers of one format each
     delimited      CSV, TSV, plain lines
-    jsonl          JSON Lines
+    jsonl          JSON Lines, nested objects by dotted names
+    json_documents one JSON document with many rows
+    spans          spans of a text with labels, as words and tags
+    excel          Excel workbooks
+    tmx            translation memories
+    ruled          tables ruled with bars, or with columns that spaces separate
     parquet        Parquet
     conll          CoNLL and CoNLL-U; tables with one word a row
     label_lines    a label before each text: fastText, TREC

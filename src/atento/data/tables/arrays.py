@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from atento.data.files.archives import open_zip
 from atento.data.records import Place, Records, counted, in_words
 from atento.data.tables.wide import LABEL, MISSING_NUMBER, SEQUENCE
 from atento.errors import InputError
@@ -20,6 +21,7 @@ from atento.errors import InputError
 Numbers = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
 
+MOST_BYTES = 2**33  # of all arrays, decompressed
 NUMERIC_KINDS = "biuf"  # of numpy's types
 VALUE_NAMES = ("x", "x_train", "data", "values", "series", "signals", "inputs", "x_test")
 LABEL_NAMES = ("y", "y_train", "label", "labels", "target", "targets", "classes", "y_test")
@@ -28,6 +30,9 @@ LOAD_ERRORS = (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, Type
 
 def load_arrays(data: bytes, file: str) -> Arrays:
     """The arrays of a file by name, a single array as ""; arrays of objects, which need pickle, raise an error."""
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        archive, _ = open_zip(io.BytesIO(data), file, together=MOST_BYTES)  # one that grows without limit is refused
+        archive.close()
     try:
         found = np.load(io.BytesIO(data), allow_pickle=False)
         return {"": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}

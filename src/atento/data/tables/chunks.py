@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from atento.data.files.opening import OPENERS, inner_name
+from atento.data.files.opening import MAX_RATIO, OPENERS, inner_name, too_large
 from atento.data.tables.sniffing import kind_by_name
+from atento.errors import InputError
 
 CHUNK_BYTES = 4 * 2**20
+LONGEST_ROW = 2**28  # bytes
 CHUNK_ROWS = 20_000  # of a Parquet file at a time
 
 
@@ -30,9 +32,18 @@ def chunks_of(path: str, *, header: bool) -> Generator[FileChunk, None, None]:
     with OPENERS.get(Path(path).suffix.lower(), open)(path, "rb") as file, tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / inner_name(path)
         whole = max(1, Path(path).stat().st_size)
-        before, first, rest = 0, b"", b""
+        before, read, first, rest = 0, 0, b"", b""
         while True:
             block = file.read(CHUNK_BYTES)
+            read += len(block)
+            if read > MAX_RATIO * whole:
+                raise too_large(path, whole, MAX_RATIO * whole)
+            if len(rest) > LONGEST_ROW:
+                raise InputError(
+                    f"{path}: a row is longer than is read from a large file.",
+                    found=f"over {LONGEST_ROW:,} bytes without the end of a row",
+                    fix="write one row per line, and close every quote",
+                )
             cut = end_of_rows(rest + block, quoted=kind == "csv") if block else len(rest)
             rest += block
             if cut or not block:

@@ -17,6 +17,7 @@ CONLLU_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
 CONLLU_FIELDS = (1, 2, 3, 4, 5, 7)  # their indices among the ten fields
 CONLLU_WIDTH = 10
 COMMENT = re.compile(r"#\s+[\w.:-]+(?:\s*=|\s+\S+\s*$)|#\s*$")
+NO_TAG = frozenset({"O", "_", "-"})
 SAMPLE = 1000
 
 
@@ -40,17 +41,28 @@ def read_conll(text: str, file: str) -> Records:
     whole = [block for block in blocks if not broken & {line.number for line in block}]
     numbered = whole and all(line.fields[0] == str(at) for block in whole for at, line in enumerate(block, start=1))
     skip = int(width > 2 and bool(numbered))
-    names = ("words", *map(str, range(2, width - skip)), "tags") if width - skip > 1 else ("words",)
+    names = column_names(whole, width, skip)
     rows = [
         tuple(map(LIST_SEPARATOR.join, zip(*(line.fields[skip:] for line in block), strict=True))) for block in whole
     ]
-    notes = (f"{file}: one word a line, sentences separated by blank lines, columns {in_words(names)}",)
+    notes = (f"{file}: one word per line, sentences separated by blank lines, columns {in_words(names)}",)
     starts = [block[0].number for block in whole]
 
     def locate(line: int, number: int) -> Place:
         return Place(file, line, field_column(lines[line - 1], number + skip, tabbed))
 
     return Records(names, rows, starts, refused, locate, notes)
+
+
+def column_names(blocks: Sequence[Sequence[ConllLine]], width: int, skip: int) -> tuple[str, ...]:
+    """words, 2, 3 … and tags; where the last column holds nothing but O and the one before entities, that is tags."""
+    if width - skip < 2:
+        return ("words",)
+    values = [{line.fields[at] for block in blocks for line in block} for at in range(skip, width)]
+    tags = len(values) - 1
+    if tags > 1 and values[tags] <= NO_TAG and any(tag.startswith("B-") for tag in values[tags - 1]):
+        tags -= 1
+    return ("words", *("tags" if at == tags else str(at + 1) for at in range(1, len(values))))
 
 
 def sentence_blocks(lines: Sequence[str], tabbed: bool) -> Iterator[list[ConllLine]]:

@@ -1,11 +1,15 @@
 """CSV, TSV and plain lines to rows, with the line and column of every field."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from atento.data.records import Place, Records, Refusal, blank, collect, counted, excerpt, without_blank_end
+from atento.data.records import Place, Records, Refusal, blank, collect, counted, excerpt, in_words, without_blank_end
 
-DELIMITER_NAMES = {",": "comma", ";": "semicolon", "|": "bar", "\t": "tab"}
+DELIMITER_NAMES = {",": "comma", ";": "semicolon", "|": "bar", "\t": "tab", " ": "space"}
+BACKSLASH_QUOTE = re.compile(r'(?<!\\)\\"(?![,;|\t\n]|\Z)')  # a quote inside a text, as MySQL writes it
+DOUBLED_QUOTE = re.compile(r'[^,;|\t\n"]""|""[^,;|\t\n"]')
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class Field(NamedTuple):
@@ -27,9 +31,11 @@ class BadQuote(Exception):
 def read_delimited(text: str, file: str, delimiter: str, *, quoted: bool) -> Records:
     """The rows of a text, of any number of fields; blank lines and unmatched quotes are refused."""
     lines = without_blank_end(text.split("\n"))
+    escaped = quoted and BACKSLASH_QUOTE.search(text) is not None and not DOUBLED_QUOTE.search(text)
     rows: list[tuple[str, ...]] = []
     starts: list[int] = []
     refused: list[Refusal] = []
+    empty: list[int] = []
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -41,24 +47,38 @@ def read_delimited(text: str, file: str, delimiter: str, *, quoted: bool) -> Rec
             cells = tuple(line.split(delimiter))
         else:
             try:
-                fields = list(fields_from(lines, begin, delimiter))
+                fields = list(fields_from(lines, begin, delimiter, escaped=escaped))
             except BadQuote as error:
                 refused.append(bad_quote(file, lines, error))
                 at = error.line + 1
                 continue
             cells = tuple(field.cell for field in fields)
             at = last_line(fields) + 1
+        if len(cells) > 1 and not any(map(str.strip, cells)):
+            empty.append(begin + 1)
+            continue
         rows.append(cells)
         starts.append(begin + 1)
 
     def locate(line: int, number: int) -> Place:
-        fields = list(fields_from(lines, line - 1, delimiter) if quoted else plain_fields(lines, line - 1, delimiter))
+        begin = line - 1
+        cut = fields_from(lines, begin, delimiter, escaped=escaped) if quoted else plain_fields(lines, begin, delimiter)
+        fields = list(cut)
         if number < len(fields):
             return Place(file, fields[number].line + 1, fields[number].column + 1)
         end = last_line(fields)
         return Place(file, end + 1, len(lines[end]) + 1)
 
-    return Records((), rows, starts, refused, locate)
+    notes = ("quotes inside a text are written with a backslash before them",) if escaped else ()
+    return Records((), rows, starts, refused, locate, (*notes, *empty_notes(empty)))
+
+
+def empty_notes(lines: list[int]) -> tuple[str, ...]:
+    """A note on rows without anything in them, which spreadsheets leave below a table."""
+    if not lines:
+        return ()
+    which = f"line{'s' if len(lines) > 1 else ''} {in_words([f'{line:,}' for line in lines], limit=5)}"
+    return (f"{counted(len(lines), 'blank row')} left out ({which})",)
 
 
 def read_lines(text: str, file: str) -> Records:
@@ -77,13 +97,15 @@ def plain_fields(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
         column += len(cell) + len(delimiter)
 
 
-def fields_from(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
-    """The fields of the row that begins on this line (RFC 4180: quoted fields may hold line breaks)."""
+def fields_from(lines: list[str], at: int, delimiter: str, *, escaped: bool = False) -> Iterator[Field]:
+    """The fields of the row that begins on this line (RFC 4180: quoted fields may hold line breaks); with `escaped`, a
+    backslash stands before quotes that belong to a text.
+    """
     column = 0
     while True:
         begin, start = at, column
         if lines[at].startswith('"', column):
-            cell, at, column = quoted_field(lines, at, column)
+            cell, at, column = quoted_field(lines, at, column, escaped=escaped)
             if column < len(lines[at]) and lines[at][column] != delimiter:
                 if at == begin:
                     raise BadQuote(at, column, "text follows a closing quote.")
@@ -98,13 +120,13 @@ def fields_from(lines: list[str], at: int, delimiter: str) -> Iterator[Field]:
         column += 1  # past the delimiter
 
 
-def quoted_field(lines: list[str], at: int, column: int) -> tuple[str, int, int]:
+def quoted_field(lines: list[str], at: int, column: int, *, escaped: bool) -> tuple[str, int, int]:
     """The text between quotes, and the line and column after it."""
     begin, start = at, column
     parts = []
     column += 1
     while True:
-        close = lines[at].find('"', column)
+        close = closing_quote(lines[at], column) if escaped else lines[at].find('"', column)
         if close < 0:
             parts.append(lines[at][column:] + "\n")
             at, column = at + 1, 0
@@ -115,7 +137,18 @@ def quoted_field(lines: list[str], at: int, column: int) -> tuple[str, int, int]
             column = close + 2
         else:
             parts.append(lines[at][column:close])
-            return "".join(parts), at, close + 1
+            cell = "".join(parts)
+            return ESCAPED.sub(r"\1", cell) if escaped else cell, at, close + 1
+
+
+def closing_quote(line: str, column: int) -> int:
+    """The next quote without a backslash before it; -1 where there is none."""
+    while (close := line.find('"', column)) > 0:
+        before = line[:close]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            return close
+        column = close + 1
+    return close
 
 
 def last_line(fields: list[Field]) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from atento.data.files.archives import MAX_FILES, Member, read_zip
 from atento.data.files.encodings import NotText, decode
+from atento.data.files.foreign import refuse_special
 from atento.data.files.opening import ABOUT_THE_DATA, decode_filled, normalise_newlines, not_a_file, read_bytes
 from atento.data.records import Place, Records, Refusal, counted, in_words
 from atento.data.tables.headers import Header
@@ -43,7 +44,10 @@ def text_names(folder: Path) -> list[str]:
     names = []
     for path in folder.rglob("*"):
         inside = path.relative_to(folder)
-        if not any(part.startswith(".") for part in inside.parts) and path.is_file():
+        if any(part.startswith(".") for part in inside.parts):
+            continue
+        refuse_special(path)
+        if path.is_file():
             names.append(inside.as_posix())
         if len(names) > MAX_FILES:
             raise InputError(

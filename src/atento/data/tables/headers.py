@@ -3,9 +3,20 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Literal
 
-from atento.data.records import Records, Refusal, in_words
+from atento.data.numbers.cells import is_missing_mark
+from atento.data.numbers.dialects import is_number
+from atento.data.records import Records, Refusal, Row, in_words
+from atento.data.tables.around_tables import (
+    with_even_rows,
+    with_further_names,
+    with_row_names,
+    without_empty_end,
+    without_lines_above,
+    without_total,
+)
 from atento.data.tables.column_names import LABEL, TAGS, TEXT, WORDS
 from atento.data.tables.delimited import keep_width
 from atento.data.tables.sniffing import Kind
@@ -41,16 +52,13 @@ LANGUAGES = frozenset(LANGUAGE_NAMES.split())
 KNOWN = LANGUAGES.union(ROLE_NAMES.split(), TEXT, LABEL, WORDS, TAGS, *PAIR_NAMES)
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil"})
 NAME = re.compile(r"(?:[^\W\d]|#\d)[\w .\-/()#%]{0,39}(?<![. ])")
-NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
+DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].{4,20})?|\d{4}-\d{2}")
+SOME_COLUMNS = 50  # of a wide table that are looked at
+MANY_NUMBERED, FEWEST_VALUES = 5, 5  # names that count, and values below a name, that tell by themselves
 TITLE_SIGNS = "#%°$€£([_@*"  # that may begin the title of a column of numbers
 NEXT_ROWS = 5
 MIN_LABELLED_ROWS = 20  # with fewer, values that repeat may be chance
-SAMPLE_ROWS = 1000
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a number."""
-    return NUMBER.fullmatch(cell.strip()) is not None
+SAMPLE_ROWS, SAMPLE_COLUMNS = 1000, 200
 
 
 def is_known(cell: str) -> bool:
@@ -88,13 +96,20 @@ def looks_like_header(
         return True
     named = [at for at, cell in enumerate(stripped) if cell]
     cells = [stripped[at] for at in named]
-    if len(set(cells)) < len(cells) or len(cells) < max(1, len(stripped) - 1):  # one unnamed column is an index
+    if len(cells) < max(1, len(stripped) - 1):  # one unnamed column is an index
         return False
     columns = [[row[at].strip() for row in below if at < len(row)] for at in named]
+    if is_numbered(cells, columns, unnamed=not stripped[0]) or is_dated(cells, columns):
+        return True
     if any(cell in values for cell, values in zip(cells, columns, strict=True)):
         return False
-    if all(is_known(cell) for cell in cells):
+    twice = len(set(cells)) < len(cells)
+    if (all(is_known(cell) for cell in cells) and (not twice or len(below) >= FEWEST_VALUES)) or stands_out(
+        cells, columns
+    ):
         return True
+    if twice:
+        return False
     if any(are_numbers(values) for values in columns) and all(is_name(cell) or is_title(cell) for cell in cells):
         return True
     if not all(is_name(cell) for cell in cells):
@@ -108,6 +123,55 @@ def looks_like_header(
     if not csv or any(all(is_name(cell) and len(cell.split()) <= longest for cell in row) for row in below[:NEXT_ROWS]):
         return False
     return above_text
+
+
+def is_numbered(cells: Sequence[str], columns: Sequence[Sequence[str]], *, unnamed: bool) -> bool:
+    """Whether columns of numbers are named by numbers that count, 0, 1, 2 or 1960, 1961, as no row below does; the
+    others by texts. Two are enough beside a text above numbers or dates; pandas names a single column 0.
+    """
+    numbered = [cell for cell in cells if is_number(cell)]
+    others = [at for at, cell in enumerate(cells) if not is_number(cell)]
+    if not all(cell.isdigit() for cell in numbered) or not columns[0]:
+        return False
+    counts = [int(cell) for cell in numbered]
+    if not counts or counts != list(range(counts[0], counts[0] + len(counts))):
+        return False
+    places = [at for at, cell in enumerate(cells) if is_number(cell)]
+    if not all(are_typed(columns[at]) for at in places[:: 1 + len(places) // SOME_COLUMNS]):
+        return False
+    if unnamed and counts[0] == 0 and not others:
+        return True
+    beside = any(are_typed(columns[at]) and not is_value(cells[at]) for at in others)
+    return len(counts) >= MANY_NUMBERED or (len(counts) > 1 and beside)
+
+
+def is_dated(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether columns of numbers are named by dates, each by another."""
+    dated = [at for at, cell in enumerate(cells) if DATE.fullmatch(cell) and not is_number(cell)]
+    some = [columns[at] for at in dated[:: 1 + len(dated) // SOME_COLUMNS]]
+    distinct = len({cells[at] for at in dated}) == len(dated) >= MANY_NUMBERED
+    filled = ([value for value in values if not is_missing_mark(value)] for values in some)
+    return distinct and all(not values or are_numbers(values) for values in filled)
+
+
+def stands_out(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a text stands above numbers or dates, and no number or date is among the first cells."""
+    if any(map(is_value, cells)):
+        return False
+    return any(len(values) >= FEWEST_VALUES and are_typed(values) for values in columns)
+
+
+def is_value(cell: str) -> bool:
+    """Whether a cell is a number, a date or a mark of a missing number rather than a name."""
+    return is_number(cell) or DATE.fullmatch(cell) is not None or is_missing_mark(cell)
+
+
+def are_typed(values: Sequence[str]) -> bool:
+    """Whether at least 95 in 100 filled cells are numbers or dates."""
+    some = [value for value in values if not is_missing_mark(value)]
+    return bool(some) and sum(is_number(value) or DATE.fullmatch(value) is not None for value in some) >= 0.95 * len(
+        some
+    )
 
 
 def are_numbers(values: Sequence[str]) -> bool:
@@ -138,6 +202,9 @@ def name_columns(
         return records, True
     if not records.rows:
         return records, False
+    if header == "auto" and kind in ("csv", "tsv"):
+        records = with_even_rows(records)
+        records = without_lines_above(records, partial(is_header_of, wanted=wanted, csv=kind == "csv"))
     headed = guess_header(records, kind, wanted) if header == "auto" else header == "yes"
     if not headed:
         width = Counter(map(len, records.rows)).most_common(1)[0][0]
@@ -147,6 +214,8 @@ def name_columns(
     broken = next(broken_above(records), None)
     if broken is not None:  # even when bad rows are skipped
         raise InputError(str(broken), found=f"in the header line: {broken.found}", fix=broken.fix)
+    if kind in ("csv", "tsv"):
+        records = without_total(with_further_names(with_row_names(without_empty_end(records))))
     names = [cell.strip() or str(number) for number, cell in enumerate(records.rows[0], start=1)]
     note = f"line {records.lines[0]} is a header: {names_note(names)}"
     if header == "auto":
@@ -160,9 +229,26 @@ def guess_header(records: Records, kind: Kind, wanted: Sequence[str]) -> bool:
     if kind == "text" or any(broken_above(records)):
         return False
     first, below = records.rows[0], records.rows[1 : SAMPLE_ROWS + 1]
+    if kind in ("csv", "tsv"):
+        return is_header_of(first, below, wanted=wanted, csv=kind == "csv")
     if kind == "jsonl":  # JSON lists seldom have a header: only well-known names are one
         below = []
     return looks_like_header(first, below, wanted=wanted, csv=kind == "csv")
+
+
+def is_header_of(first: Row, below: Sequence[Row], *, wanted: Sequence[str], csv: bool) -> bool:
+    """Whether a row names the columns of the rows below it, as it is, without empty columns at the end, or with a
+    column that it leaves out, as R does.
+    """
+    below = [row[:SAMPLE_COLUMNS] for row in below[:SAMPLE_ROWS]]
+    first = first[:SAMPLE_COLUMNS]
+    width = max(map(len, below), default=0)
+    end = len(first)
+    while end > 1 and not first[end - 1].strip() and not any(row[end - 1].strip() for row in below if len(row) >= end):
+        end -= 1
+    if end == width - 1 and all(len(row) == width for row in below) and any(row[end].strip() for row in below):
+        return looks_like_header(first, [row[1:] for row in below], wanted=wanted, csv=csv)
+    return looks_like_header(first[:end], [row[:end] for row in below], wanted=wanted, csv=csv)
 
 
 def broken_above(records: Records) -> Iterator[Refusal]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atento.data.numbers.cells import is_missing_mark
 from atento.data.records import Place, Refusal, excerpt
 from atento.errors import NO_SETTINGS, InputError
 
@@ -16,7 +17,7 @@ from atento.errors import NO_SETTINGS, InputError
 Steps = list[list[float]]  # (T, C)
 Numbers = NDArray[np.float64]
 NUMBER_BYTES = b"0123456789+-.eE, \t\n\r"  # a text with other characters is read number by number
-MISSING_WORDS = frozenset({"nan", "na", "n/a", "null", "none", "inf", "infinity", "?", ""})  # in lower case, unsigned
+INFINITE = frozenset({"inf", "infinity", "nan"})  # in lower case, unsigned
 
 
 class ParseProblem(NamedTuple):
@@ -107,4 +108,4 @@ def is_sequence(text: str) -> bool:
 
 def is_missing(cell: str) -> bool:
     """Whether a cell stands for a missing number."""
-    return cell.strip().lower().lstrip("+-") in MISSING_WORDS
+    return is_missing_mark(cell) or cell.strip().lower().lstrip("+-") in INFINITE

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from atento.data.files.opening import inner_name
+from atento.data.records import excerpt
 from atento.data.tables.delimited import read_delimited
+from atento.data.tables.ruled import is_ruled, is_spaced
+from atento.errors import InputError
 
 LineFormat = Literal["conllu", "conll", "fasttext", "trec", "labelled"]
 Kind = Literal[
-    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "arff", "npz", "npy",
-    "sequences", "images",
+    "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "tsf", "arff", "npz", "npy",
+    "sequences", "images", "xlsx", "tmx", "ruled", "spaced",
 ]  # fmt: skip
 KIND_SUFFIXES: dict[Kind, str] = {
     "csv": ".csv",
@@ -22,18 +25,24 @@ KIND_SUFFIXES: dict[Kind, str] = {
     "parquet": ".parquet .pq",
     "conll": ".conll .conllu .conllx .bio .iob .iob2",
     "ts": ".ts",
+    "tsf": ".tsf",
     "arff": ".arff",
     "npz": ".npz",
     "npy": ".npy",
+    "xlsx": ".xlsx .xlsm",
+    "tmx": ".tmx",
 }
 SUFFIXES = {suffix: kind for kind, suffixes in KIND_SUFFIXES.items() for suffix in suffixes.split()}
 KIND_WORDS: dict[Kind, str] = {
     "csv": "CSV",
     "tsv": "TSV",
     "jsonl": "JSON lines",
-    "text": "text, one column and one row a line",
-    "conll": "one word a line (CoNLL)",
+    "text": "text, one column and one row per line",
+    "conll": "one word per line (CoNLL)",
     "lines": "lines of a label and a text",
+    "tmx": "a translation memory (TMX)",
+    "ruled": "a table ruled with bars",
+    "spaced": "a table whose columns spaces separate",
 }
 # On a tie the earlier one: files with semicolons have decimal commas, hardly the other way round.
 DELIMITERS = ("\t", ";", "|", ",")
@@ -45,6 +54,9 @@ LABEL_WORD = re.compile(r"\w+(?:[-./:+]\w+)*:?")  # no punctuation at its end bu
 FASTTEXT = "__label__"
 DOCUMENT_START = "-DOCSTART-"
 BYTE_ORDER_MARK = "\ufeff"  # may be on a line of its own
+TMX_START = re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!DOCTYPE[^>]*>)?\s*<tmx\b", re.IGNORECASE)
+LIBSVM = re.compile(r"[+-]?\d+(?:\.\d+)?(?:,\d+)*(?:\s+\d+:\S+)+\s*")
+JSON_LIST_START = re.compile(r"\s*\[\s*[\[{\"]")  # over several lines
 MAX_COLUMNS = 20
 MIN_LINES = 8  # with fewer, a repeated first word may be chance
 
@@ -59,20 +71,56 @@ def kind_by_content(text: str) -> Kind:
     lines = first_lines(text).split("\n")
     filled = [line for line in lines if line.strip()]
     first = filled[0].strip()
-    if first.startswith("{") or is_json_list(first):
+    if first.startswith("{") or is_json_list(first) or (JSON_LIST_START.match(text) and is_json_list(text.strip())):
         return "jsonl"
-    lines_as = line_format(lines)
+    if TMX_START.match(text):
+        return "tmx"
+    if share(LIBSVM.fullmatch(line) is not None for line in filled) >= 0.9:
+        raise InputError(
+            "the lines are numbered features of each example (LIBSVM), and no task here reads those.",
+            found=excerpt(first),
+            fix="give the texts or sequences that the features were made of, with a label for each, as CSV",
+        )
+    lines_as = line_format(lines, spread=spread_lines(text))
     if lines_as is not None:
         return "conll" if lines_as in ("conll", "conllu") else "lines"
+    if is_ruled(lines):
+        return "ruled"
+    if is_spaced(lines):
+        return "spaced"
     if 2 * sum("\t" in line.strip() for line in filled) >= len(filled):
         return "tsv"
     fit = best_fit(text)
-    return "csv" if fit.alike >= 0.9 and fit.spaced < 0.5 else "text"
+    if fit.alike >= 0.9 and (fit.spaced < 0.5 or are_facts(first_lines(text), fit.delimiter)):
+        return "csv"
+    return "text"
+
+
+def are_facts(text: str, delimiter: str) -> bool:
+    """Whether lines with a space after each delimiter are rows of a table, not sentences: many, wide and terse."""
+    rows = read_delimited(text, "", delimiter, quoted=True).rows
+    widths = Counter(map(len, rows))
+    width, same = widths.most_common(1)[0]
+    words = sum(len(cell.split()) for row in rows for cell in row)
+    return len(rows) >= 2 * MIN_LINES and width > 2 and same >= 0.95 * len(rows) and words <= 2 * width * len(rows)
 
 
 def first_lines(text: str) -> str:
     """The first lines of a text, from the first one that is not blank."""
     return "\n".join(text.lstrip()[:SAMPLE_CHARACTERS].split("\n")[:SAMPLE_LINES])
+
+
+def spread_lines(text: str) -> list[str]:
+    """The first lines of a text, and as many at equal distances after them: its labels may be sorted."""
+    head = first_lines(text)
+    begin = len(text) - len(text.lstrip()) + len(head)
+    lines = head.split("\n")
+    starts = {text.find("\n", begin + at * (len(text) - begin) // SAMPLE_LINES) + 1 for at in range(SAMPLE_LINES)}
+    found = []
+    for start in sorted(starts - {0}):
+        end = text.find("\n", start)
+        found.append(text[start : end if end >= 0 else len(text)])
+    return lines + [line for line in found if line.strip()]
 
 
 def is_json_list(line: str) -> bool:
@@ -88,12 +136,14 @@ def line_format_of(text: str, kind: Kind) -> LineFormat | None:
     lines = first_lines(text).split("\n")
     if kind == "conll":
         return "conllu" if is_conllu([line for line in lines if line.strip()], least=0.5) else "conll"
-    found = line_format(lines) if kind in ("tsv", "lines") else None
+    found = line_format(lines, spread=spread_lines(text)) if kind in ("tsv", "lines") else None
     return None if kind == "tsv" and found not in ("conll", "conllu") else found
 
 
-def line_format(lines: Sequence[str]) -> LineFormat | None:
-    """The format of lines with one word each or with a label before a text; None for a table or plain text."""
+def line_format(lines: Sequence[str], *, spread: Sequence[str] = ()) -> LineFormat | None:
+    """The format of lines with one word each or with a label before a text; None for a table or plain text. `spread`
+    are lines from all parts of the file.
+    """
     filled = [line for line in lines if not is_blank(line)]
     if not filled:
         return None
@@ -105,7 +155,7 @@ def line_format(lines: Sequence[str]) -> LineFormat | None:
         return "conll"
     if share(COARSE_FINE.fullmatch(line) is not None for line in filled) >= 0.9:
         return "trec"
-    return "labelled" if begin_with_labels(filled) else None
+    return "labelled" if begin_with_labels([line for line in spread or lines if not is_blank(line)]) else None
 
 
 def is_blank(line: str) -> bool:
@@ -149,7 +199,7 @@ def sentence_lines(lines: Sequence[str]) -> list[list[str]]:
     for line in lines:
         if is_blank(line):
             blocks.append([])
-        elif not line.startswith(DOCUMENT_START) and not (line.startswith("# ") and not blocks[-1]):
+        elif not line.startswith(DOCUMENT_START) and not (line.startswith(("# ", "#\t")) and not blocks[-1]):
             blocks[-1].append(line)
     return [block for block in blocks if block]
 

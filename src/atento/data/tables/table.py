@@ -1,5 +1,6 @@
 """Reading of any file as a table: rows of text with named columns. Every row is in `rows` or in `refused`."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,14 +20,27 @@ from atento.data.tables.delimited import DELIMITER_NAMES, read_delimited, read_l
 from atento.data.tables.headers import Header, name_columns
 from atento.data.tables.jsonl import read_jsonl
 from atento.data.tables.label_lines import read_label_lines
+from atento.data.tables.ruled import read_ruled, read_spaced
 from atento.data.tables.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name, line_format_of
+from atento.data.tables.tmx import read_tmx
 from atento.data.tables.ts_and_arff import read_arff, read_ts
+from atento.data.tables.tsf import read_tsf
 from atento.data.tables.wide import MIN_STEPS, fold_steps
 from atento.errors import InputError
 
 PARSED_TABLES: ContextVar[dict[Hashable, "Table"] | None] = ContextVar("PARSED_TABLES", default=None)
+SEPARATOR_LINE = re.compile(r"\s*sep=(.)\n")  # Excel's first line
+QUOTED_CELL = re.compile(r'(?:^|(?<=\t))"[^\t\n]*', re.MULTILINE)
+WHOLE_CELL = re.compile(r'"(?:[^"]|"")*"')
 MAX_PARSED = 4  # tables kept: three splits, or chunks of a large file
-SEQUENCE_READERS: dict[Kind, Callable[[str, str], Records]] = {"ts": read_ts, "arff": read_arff}
+BINARY = ("parquet", "npz", "npy", "xlsx")
+NAMED_READERS: dict[Kind, Callable[[str, str], Records]] = {  # of formats that name their columns
+    "ts": read_ts,
+    "arff": read_arff,
+    "tsf": read_tsf,
+    "tmx": read_tmx,
+    "ruled": read_ruled,
+}
 WORD_READERS: dict[str | None, Callable[[str, str], Records]] = {"conll": read_conll, "conllu": read_conllu}
 
 
@@ -85,19 +99,28 @@ def parse_cached(content: Hashable, parse: Callable[[], Table]) -> Table:
     return kept[content]
 
 
-def read_table(path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = ()) -> Table:
-    """The table of a file of any format; `names` are columns that the user asked for."""
-    if kind_by_name(path) in ("parquet", "npz", "npy"):
+def read_table(
+    path: str, *, header: Header = "auto", bad_rows: BadRows = "stop", names: Sequence[str] = (), sheet: str = ""
+) -> Table:
+    """The table of a file of any format; `names` are columns that the user asked for, `sheet` one of a workbook."""
+    if kind_by_name(path) in BINARY:
         file, data = Path(path).name, read_bytes(path)
-        table = parse_cached((data, file), lambda: parse_bytes(data, file))
+        table = parse_cached(
+            (data, file, header, frozenset(names), sheet), lambda: parse_bytes(data, file, header, names, sheet)
+        )
     else:
         table = table_from_text(read_exact(path), path, header=header, names=names)
     stop_or_skip(table.refused, bad_rows, used=len(table.rows))
     return table
 
 
-def parse_bytes(data: bytes, file: str) -> Table:
+def parse_bytes(data: bytes, file: str, header: Header, names: Sequence[str], sheet: str) -> Table:
     """The table of a binary file."""
+    if kind_by_name(file) == "xlsx":
+        from atento.data.tables.excel import read_excel
+
+        records, named = name_columns(read_excel(data, file, sheet), "csv", header=header, wanted=names, delimiter=",")
+        return table_of(parse_lists(records), file, "xlsx", header=named)
     if kind_by_name(file) == "parquet":
         from atento.data.tables.parquet import read_parquet  # pyarrow loads only when it is needed
 
@@ -120,21 +143,27 @@ def parse_text(read: DecodedText, file: str, header: Header, names: Sequence[str
     if kind is None:
         kind = kind_by_content(text)
         notes += (f"{file} is read as {KIND_WORDS[kind]}",)
+    elif kind == "tsv" and "\t" not in text and kind_by_content(text) == "csv":
+        kind = "csv"
+        notes += (f"{file} holds no tab and is read as {KIND_WORDS[kind]}",)
     lines, named, delimiter = line_format_of(text, kind), False, ","
-    if kind in SEQUENCE_READERS:
-        records = SEQUENCE_READERS[kind](text, file)
+    if kind in NAMED_READERS:
+        records, named = NAMED_READERS[kind](text, file), kind in ("tmx", "ruled")
+        kind = "csv" if kind == "ruled" else kind
     elif lines in WORD_READERS:
         records, kind = WORD_READERS[lines](text, file), "conll"
     elif lines is not None:
         records, kind = read_label_lines(text, file, lines), "lines"
     else:
         records, delimiter = read_records(text, file, kind, names)
-        if kind == "csv" and delimiter != ",":
+        kind = "csv" if kind == "spaced" else kind
+        if kind == "csv" and delimiter not in ", ":
             notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
         records, named = name_columns(records, kind, header=header, wanted=names, delimiter=delimiter)
     if kind in ("csv", "tsv"):
         words = fold_words(records) if any(is_named(name, SENTENCE) for name in records.columns) else None
-        steps = fold_steps(records, named=named) if not words and len(records.columns) > MIN_STEPS else None
+        wide = not words and len(records.columns) > MIN_STEPS and delimiter != " "  # which aligns facts, not steps
+        steps = fold_steps(records, named=named, delimiter=delimiter) if wide else None
         if words:
             records, kind, delimiter = words, "conll", ","
         elif steps:
@@ -151,8 +180,20 @@ def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tupl
         return read_jsonl(text, file, wanted=names), ","
     if kind == "text":
         return read_lines(text, file), "\n"
-    delimiter = "\t" if kind == "tsv" else delimiter_of(text)
-    return read_delimited(text, file, delimiter, quoted=kind == "csv"), delimiter
+    if kind == "spaced":
+        return read_spaced(text, file), " "
+    told = SEPARATOR_LINE.match(text)
+    delimiter = "\t" if kind == "tsv" else told[1] if told else delimiter_of(text)
+    records = read_delimited(text, file, delimiter, quoted=kind == "csv" or has_quoted_cells(text))
+    if told:  # an instruction to Excel, no row
+        records = records._replace(rows=records.rows[1:], lines=records.lines[1:])
+    return records, delimiter
+
+
+def has_quoted_cells(text: str) -> bool:
+    """Whether cells of a TSV file stand between quotes: some with a doubled quote inside, none that only begins so."""
+    cells = QUOTED_CELL.findall(text)
+    return any('""' in cell[1:-1] for cell in cells) and all(WHOLE_CELL.fullmatch(cell) for cell in cells)
 
 
 def table_of(

@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from atento.data.numbers.dialects import is_number
+from atento.data.numbers.reading import Around, NumberCells, read_numbers, tell_decided, write_plain
 from atento.data.records import Locate, LocateNumber, Place, Records, counted, in_words
-from atento.data.tables.headers import is_number
 from atento.data.tables.number_lists import is_missing
 
 SEQUENCE, LABEL, TARGET = "sequence", "label", "target"  # names of columns where a format does not name them
@@ -49,8 +50,10 @@ class StepColumns(NamedTuple):
     others: list[int]
 
 
-def fold_steps(records: Records, *, named: bool) -> Records | None:
-    """The rows as (sequence, label) where the columns are the steps of labelled sequences; None for any other table."""
+def fold_steps(records: Records, *, named: bool, delimiter: str = ",") -> Records | None:
+    """The rows as (sequence, label) where the columns are the steps of labelled sequences; None for any other table,
+    and where the numbers can be read in two ways.
+    """
     if not records.rows:
         return None
     wide = by_names(records.columns, records.rows) if named else by_position(records.rows)
@@ -59,7 +62,10 @@ def fold_steps(records: Records, *, named: bool) -> Records | None:
     if not named:
         names = (LABEL if at == wide.others[0] else name for at, name in enumerate(records.columns))
         records = records._replace(columns=tuple(names))
-    folded = fold_columns(records.columns, records.rows, wide, records.locate)
+    rows, numbers = plain_steps(records.rows, wide, Around(delimiter=delimiter))
+    if numbers is not None and numbers.doubt is not None:
+        return None
+    folded = fold_columns(records.columns, rows, wide, records.locate, numbers)
     return records._replace(**folded._replace(notes=records.notes + folded.notes)._asdict())
 
 
@@ -78,7 +84,15 @@ def by_position(rows: Sequence[tuple[str, ...]]) -> StepColumns | None:
 def numeric_columns(rows: Sequence[tuple[str, ...]]) -> set[int]:
     """The columns whose cells, in a sample of the rows, are numbers or stand for missing ones."""
     sample = rows[:: 1 + len(rows) // SAMPLE_ROWS]
-    return {at for at in range(len(rows[0])) if all(is_number(row[at]) or is_missing(row[at]) for row in sample)}
+    return {at for at, cells in enumerate(zip(*sample, strict=True)) if are_all_numbers(cells)}
+
+
+def are_all_numbers(cells: Sequence[str]) -> bool:
+    """Whether cells are numbers or stand for missing ones; plain numbers are read fastest."""
+    try:
+        return "_" not in "".join(cells) and bool(list(map(float, cells)))
+    except ValueError:
+        return all(is_number(cell) or is_missing(cell) for cell in cells)
 
 
 def by_names(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> StepColumns | None:
@@ -118,10 +132,33 @@ class FoldedColumns(NamedTuple):
     locate_number: LocateNumber
 
 
+def plain_steps(
+    cells: Sequence[tuple[str, ...]], wide: StepColumns, around: Around
+) -> tuple[Sequence[tuple[str, ...]], NumberCells | None]:
+    """The rows with the numbers of their steps as Python writes them, and what was decided; None: they were so."""
+    steps = sorted(at for channel in wide.channels for at in channel)
+    sample = [row[at] for row in cells[:: 1 + len(cells) // SAMPLE_ROWS] for at in steps]
+    if read_numbers(sample, around).is_plain:
+        return cells, None
+    if read_numbers([cell for cell in sample if not is_missing(cell)], around).is_plain:
+        return cells, None
+    flat = [row[at] for row in cells for at in steps]
+    numbers = read_numbers(flat, around)
+    written, places = iter(write_plain(flat, numbers)), frozenset(steps)
+    rows = [tuple(next(written) if at in places else cell for at, cell in enumerate(row)) for row in cells]
+    return rows, numbers
+
+
 def fold_columns(
-    columns: Sequence[str], cells: Sequence[tuple[str, ...]], wide: StepColumns, locate: Locate
+    columns: Sequence[str],
+    cells: Sequence[tuple[str, ...]],
+    wide: StepColumns,
+    locate: Locate,
+    numbers: NumberCells | None = None,
 ) -> FoldedColumns:
-    """The rows with one cell for all steps; missing numbers at the end make a sequence shorter, with a note."""
+    """The rows with one cell for all steps; missing numbers at the end make a sequence shorter, with a note. `numbers`
+    is what was decided about how they are written.
+    """
     rows: list[tuple[str, ...]] = []
     shorter = 0
     for row in cells:
@@ -135,6 +172,7 @@ def fold_columns(
     notes: tuple[str, ...] = (
         f"{counted(len(steps), 'column')} are the steps of {counted(len(wide.channels), 'channel')}{beside}",
     )
+    notes += tuple(tell_decided([(columns[steps[0]], numbers)])) if numbers is not None else ()
     if shorter:
         notes += (f"{counted(shorter, 'row')} with missing numbers at the end: read as shorter sequences",)
 
@@ -155,6 +193,7 @@ def has_missing(channels: Sequence[Sequence[str]]) -> bool:
 def is_label(cells: Sequence[str]) -> bool:
     """Whether cells hold few repeated values; numbers only where they are whole."""
     values = {cell.strip() for cell in cells}
-    if "" in values or not 2 <= len(values) <= min(MAX_LABELS, max(2, len(cells) // 2)):
+    if "" in values or len(values) == len(cells) or not 2 <= len(values) <= min(MAX_LABELS, max(2, len(cells) // 2)):
         return False
-    return all(not is_number(value) or float(value.replace(",", ".").rstrip("%")).is_integer() for value in values)
+    numbers = [value for value in values if is_number(value)]
+    return not numbers or read_numbers(numbers).is_whole

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from atento.data.files.opening import normalise_newlines
 from atento.data.records import LIST_SEPARATOR
+from atento.data.tables.annotating import plain_text
 from atento.data.text.words import split_words
 from atento.errors import InputError, MachineError, unknown_name
 
@@ -21,16 +22,14 @@ def as_csv(columns: Columns) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in zip(*columns.values(), strict=True):  # a lone \r is not quoted by csv, yet ends a line when read
-        writer.writerow([normalise_newlines(cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([plain_text(cell) for cell in row])
     return text.getvalue().encode()
 
 
 def as_tsv(columns: Columns) -> bytes:
     """The table as TSV; a tab or line break in a cell becomes a space, since TSV has no quotes."""
     spaces = str.maketrans("\t\n", "  ")
-    plain = {
-        name: [normalise_newlines(str(cell)).translate(spaces) for cell in cells] for name, cells in columns.items()
-    }
+    plain = {name: [plain_text(cell).translate(spaces) for cell in cells] for name, cells in columns.items()}
     lines = ["\t".join(plain), *("\t".join(row) for row in zip(*plain.values(), strict=True))]
     return ("\n".join(lines) + "\n").encode()
 
@@ -55,15 +54,15 @@ def as_parquet(columns: Columns) -> bytes:
 def as_conll(columns: Columns) -> bytes:
     """The table as CoNLL: one word a line with its tags, the predicted one last, a blank line after each sentence."""
     predicted = next((name for name in reversed(list(columns)) if name.startswith("prediction")), "")
-    tags = [str(cell).split() for cell in columns.get(predicted, ())]
-    others = [[str(cell) for cell in cells] for name, cells in columns.items() if name != predicted]
+    tags = [plain_text(cell).split() for cell in columns.get(predicted, ())]
+    others = [[plain_text(cell) for cell in cells] for name, cells in columns.items() if name != predicted]
     lists = [cells for cells in others if any(LIST_SEPARATOR in cell for cell in cells)] or others[:1]
     parts = [[split_words(cell) for cell in cells] for cells in lists]
     lengths = [len(row) for row in tags]
     aligned = [rows for rows in parts if [len(row) for row in rows] == lengths]
     if not predicted or not aligned:
         raise InputError(
-            "a CoNLL file has one word a line, and here no column has as many words as there are tags.",
+            "a CoNLL file has one word per line, and here no column has as many words as there are tags.",
             found=f"the columns {', '.join(columns)}",
             fix="write a .tsv or a .jsonl file",
         )
@@ -88,14 +87,27 @@ def find_writer(path: Path) -> Callable[[Columns], bytes]:
     known = {**WRITERS, **TAG_WRITERS}
     if path.suffix.lower() not in known:
         raise unknown_name("table format", path.suffix or path.name, known, where=f"--out {path}")
-    if not path.parent.is_dir():
-        raise InputError(f"--out {path}: there is no such folder.", found=str(path.parent), fix="make the folder first")
+    require_folder(path)
     return known[path.suffix.lower()]
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a path whose folder does not exist."""
+    if not path.parent.is_dir():
+        raise InputError(
+            f"--out {path}: there is no such folder.",
+            found=str(path.parent),
+            fix=f"mkdir -p {shlex.quote(str(path.parent))}",
+        )
 
 
 def write_table(path: Path, columns: Columns) -> None:
     """Write a table; the file is replaced as a whole or not at all."""
-    content = find_writer(path)(columns)
+    write_bytes(path, find_writer(path)(columns))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         temporary.write_bytes(content)

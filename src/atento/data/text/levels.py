@@ -36,10 +36,10 @@ def choose_level(texts: Sequence[str]) -> tuple[Literal["char", "word", "subword
     mean = sum(counts) / max(1, len(counts))
     distinct = {token for text in sample for token in words.tokenize(text)}
     if mean < 1.5:
-        return "char", f"mostly single words ({mean:.1f} a text)"
+        return "char", f"mostly single words ({mean:.1f} per text)"
     if len(distinct) <= CLOSED_VOCABULARY and sum(counts) >= USES_OF_A_WORD * len(distinct):
         return "word", f"only {len(distinct)} distinct words"
-    return "subword", f"{len(distinct)} distinct words, {mean:.1f} a text"
+    return "subword", f"{len(distinct)} distinct words, {mean:.1f} per text"
 
 
 def learn_vocabulary(level: str, texts: Sequence[str], *, size: int, least_count: int) -> Vocabulary:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from atento.data.files.foreign import refuse_special
 from atento.data.files.opening import OPENERS, cannot_unpack, missing_file
 from atento.data.records import BadRows, Refusal, counted, excerpt, stop_or_skip
 from atento.errors import InputError, MachineError
@@ -75,6 +76,7 @@ def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """The numbered lines of a UTF-8 file, decompressed where the name ends in .gz or .xz."""
     opener = OPENERS.get(path.suffix.lower(), open)
     number = 0
+    refuse_special(path)
     try:
         with opener(path, "rb") as file:
             for number, line in enumerate(file, start=1):

@@ -11,6 +11,7 @@ SPECIAL_TOKENS = ("<pad>", "<unknown>", "<start>", "<end>")
 PAD, UNKNOWN, START, END = range(len(SPECIAL_TOKENS))  # their ids
 
 JOINER = "￭"  # on each side of a punctuation mark without a space to its neighbour: forty ￭-￭ three
+TOKEN_SIGNS = f"▁{JOINER}"  # at the ends of tokens: of a subword that begins a word, and of a punctuation mark
 ESCAPED_JOINER = f"_{JOINER}_"  # the joiner as a character of the text: no other text gives this token
 WORD_OR_PUNCTUATION = re.compile(r"\w+|[^\w\s]")
 EXTRA_WHITESPACE = re.compile(r"(\s{2,}|[^\S ]|\A | \Z)")  # all but a single space between two words
@@ -35,6 +36,10 @@ class Vocabulary(ABC):
     @abstractmethod
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Each token as text, to be shown beside an attention map."""
+
+    def learned(self) -> set[str]:
+        """All tokens but the special ones as they stand in texts, without the signs that join or part them."""
+        return {token.strip(TOKEN_SIGNS) for token in self.tokens(range(len(SPECIAL_TOKENS), len(self)))} - {""}
 
     @abstractmethod
     def offsets(self, text: str) -> list[tuple[int, int]]:

@@ -51,7 +51,7 @@ class ZeroState(nn.Module):
 
     def forward(self, summary: Tensor) -> Tensor:
         """(B, S) -> zeros (B, size)."""
-        return summary.new_zeros(len(summary), self.size)
+        return summary.new_zeros(summary.size(0), self.size)
 
 
 class NoContext(nn.Module):
@@ -149,7 +149,7 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         source = None
         if self.attention is not None:
             source = self.attention.prepare(encoded.states, encoded.states, valid=encoded.valid)
-        at = torch.zeros(len(encoded.summary), dtype=torch.long, device=encoded.summary.device)
+        at = torch.zeros(encoded.summary.size(0), dtype=torch.long, device=encoded.summary.device)
         return RecurrentState(cells, source, encoded.summary, at)
 
     def step(self, token: Tensor, state: RecurrentState) -> DecoderStep[RecurrentState]:

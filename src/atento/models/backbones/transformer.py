@@ -72,7 +72,7 @@ class TransformerDecoder(Decoder[TransformerState]):
 
     def start(self, encoded: Encoded) -> TransformerState:
         """Keys and values of the source for each layer's cross-attention, computed once."""
-        at = torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device)
+        at = torch.zeros(encoded.valid.size(0), dtype=torch.long, device=encoded.valid.device)
         return TransformerState((), self.prepare(encoded), at)
 
     def prepare(self, encoded: Encoded) -> tuple[PreparedKeys, ...]:
@@ -149,7 +149,7 @@ class CausalTransformer(Decoder[CausalState]):
 
     def start(self, encoded: Encoded) -> CausalState:
         """An empty cache."""
-        return CausalState((), torch.zeros(len(encoded.valid), dtype=torch.long, device=encoded.valid.device))
+        return CausalState((), torch.zeros(encoded.valid.size(0), dtype=torch.long, device=encoded.valid.device))
 
     def step(self, token: Tensor, state: CausalState) -> DecoderStep[CausalState]:
         """One position after the cached ones."""

@@ -65,6 +65,9 @@ class GradientFlow:
         """`vanishes`, `level` or `explodes`."""
         return verdict_of(self.worst.curve)
 
+    def __repr__(self) -> str:
+        return f"GradientFlow({len(self.parts)} parts, the worst {self.worst.part!r} {self.verdict}: {self.words})"
+
     @property
     def words(self) -> str:
         """The verdict in words."""

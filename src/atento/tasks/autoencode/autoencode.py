@@ -27,6 +27,7 @@ from atento.tasks.forecast.windows import EncodedSeries, Pairs, TrainingWindows,
 from atento.tasks.task import (
     Answer,
     Answering,
+    Baseline,
     Defaults,
     Indices,
     Judging,
@@ -167,6 +168,17 @@ def trace(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: De
     ]
 
 
+def baseline_answers(
+    codec: WindowCodec, baseline: Baseline, sources: Sequence[Past], recipe: DecodeRecipe
+) -> list[Answer]:
+    """The reconstruction of each window, with its latent as the text."""
+    answers = []
+    for past, output in zip(sources, baseline.predict(sources), strict=True):
+        latent = output[past.values.size :]
+        answers.append(Answer(" ".join(f"{number:.4g}" for number in latent), None, output))
+    return answers
+
+
 def step_names(codec: WindowCodec) -> list[str]:
     """The rows of a window, counted back from its last."""
     look_back = codec.frame.look_back
@@ -224,6 +236,12 @@ AUTOENCODE: Task[WindowCodec, EncodedSeries, AutoencoderBatch, Autoencoder] = Ta
         loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth
     ),
     answering=Answering(answer=recreate, look=look_at, trace=trace, tabulate=tabulate, views=("phase",)),
-    judging=Judging(distance=distance, error=how_wrong, metrics=metrics, baselines=(mean_window, PrincipalComponents)),
+    judging=Judging(
+        distance=distance,
+        error=how_wrong,
+        metrics=metrics,
+        baselines=(mean_window, PrincipalComponents),
+        baseline_answers=baseline_answers,
+    ),
     defaults=Defaults(models=MODELS, model="mlp", values=defaults, data_values=sized),
 )

@@ -6,6 +6,7 @@ An output is one row of numbers: the reconstructed window (L, C), row by row, th
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,6 +114,8 @@ class PrincipalComponents:
 
     No linear autoencoder of the same width recreates them better (Baldi & Hornik, 1989).
     """
+
+    state_types: ClassVar[tuple[type, ...]] = (WindowCodec,)
 
     def __init__(self, latent: int = LATENT) -> None:
         self.latent = latent

@@ -8,6 +8,7 @@ from atento.data.images.videos import frame_shape, is_video, read_video
 from atento.data.series import Series, SeriesSet
 from atento.errors import InputError
 from atento.spec import DataRecipe
+from atento.tasks.autoencode.leaks import with_later_windows
 from atento.tasks.forecast.reading import (
     SeriesDataset,
     SeriesQuestions,
@@ -43,7 +44,7 @@ def read_windows(recipe: DataRecipe, seed: int) -> SeriesDataset:
         if not len(part) and (other is not None or any(last > first for first, last in spans)):
             raise too_short(recipe.train if other is None else other.file, frame, spans)
         parts.append(thinned(part, notes, RECREATED))
-    return dataset_of(recipe, [found, *own], frame, divided, (parts[0], parts[1]), notes)
+    return with_later_windows(dataset_of(recipe, [found, *own], frame, divided, (parts[0], parts[1]), notes))
 
 
 def find_windows(recipe: DataRecipe, file: str, seed: int) -> SeriesSet:

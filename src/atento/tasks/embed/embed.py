@@ -28,6 +28,8 @@ from atento.tasks.reading.text import DOCUMENTS, ask_passages, read_passages
 from atento.tasks.task import (
     Answer,
     Answering,
+    Baseline,
+    Dataset,
     Defaults,
     Judging,
     Learning,
@@ -52,6 +54,9 @@ class NextWordCounts:
 
     def __init__(self) -> None:
         self.words: dict[str, int] | None = None
+        self.counts = np.zeros(0)  # of each word
+        self.noise = np.zeros(0)  # the distribution that other words are drawn from
+        self.after: dict[int, dict[int, int]] = {}  # how often each word followed another
 
     def fit(self, sources: Sequence[str], targets: Sequence[str]) -> "NextWordCounts":
         """Count words and pairs of neighbours."""
@@ -61,12 +66,20 @@ class NextWordCounts:
         self.words = {word: number for number, word in enumerate(counts)}
         self.counts = np.array([*counts.values(), 0][: len(counts)], dtype=np.float64)
         self.noise = self.counts**NOISE_POWER / max((self.counts**NOISE_POWER).sum(), 1.0)
-        self.after: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        after: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for words in cut:
             numbers = [self.words[word] for word in words]
             for before, word in pairwise(numbers):
-                self.after[before][word] += 1
+                after[before][word] += 1
+        self.after = {before: dict(words) for before, words in after.items()}
         return self
+
+    def followers(self, source: str) -> list[str]:
+        """The words that most often followed the last word of a text."""
+        words = require_fitted(self.name, self.words)
+        cut, names = Words([]).tokenize(prepare(source, lower=False)), list(words)
+        counts = self.after.get(words.get(cut[-1], -1), {}) if cut else {}
+        return [names[number] for number in sorted(counts, key=lambda one: (-counts[one], one))[:NEIGHBOURS]]
 
     def predict(self, sources: Sequence[str]) -> list[list[float]]:
         """[preferred, asked] of each text: by how much of the drawn words the true ones were preferred."""
@@ -147,6 +160,11 @@ def neighbours(module: nn.Module, codec: WordCodec, sources: Sequence[str], reci
     return [Answer(", ".join(one.word for one in near(space, codec, source)), None) for source in sources]
 
 
+def require_no_leak(codec: WordCodec, reading: Dataset) -> None:
+    """Refuse words that no training text holds."""
+    require_training_tokens(codec.vocabulary.learned(), [(source,) for source, _ in reading.train])
+
+
 def near(space: WordSpace, codec: WordCodec, source: str) -> list[Neighbour]:
     """The nearest words of a source; none where no word is known."""
     text = prepare(source, lower=codec.lower)
@@ -156,6 +174,15 @@ def near(space: WordSpace, codec: WordCodec, source: str) -> list[Neighbour]:
         names = codec.vocabulary.tokens([number for number in codec.read(source) if number >= SPECIAL_TOKENS])
         known = [Term(1.0, name) for name in dict.fromkeys(names) if name in space]
     return space.nearest_to(known, NEIGHBOURS) if known else []
+
+
+def baseline_answers(
+    codec: WordCodec, baseline: Baseline, sources: Sequence[str], recipe: DecodeRecipe
+) -> list[Answer]:
+    """The words that most often followed the last word of each source."""
+    if not isinstance(baseline, NextWordCounts):
+        raise TypeError(f"only counts of next words answer a text, not {type(baseline).__name__}")
+    return [Answer(", ".join(baseline.followers(source)), None) for source in sources]
 
 
 def look_at(module: nn.Module, codec: WordCodec, source: str, recipe: DecodeRecipe) -> Alignment:
@@ -199,7 +226,7 @@ EMBED: Task[WordCodec, list[int], WordsBatch, SkipGram | NextWord] = Task(
         check_name=require_embedder,
         learn=WordCodec.learn,
         load=WordCodec.load,
-        require_no_leak=require_training_tokens,
+        require_no_leak=require_no_leak,
         encode=lambda codec, pair: codec.read(pair[0]),
         length=lambda codec, row: len(row),
         batch=batch,
@@ -212,6 +239,7 @@ EMBED: Task[WordCodec, list[int], WordsBatch, SkipGram | NextWord] = Task(
         selects=PREFERENCE,
         metrics=lambda codec: (PREFERENCE,),
         baselines=(NextWordCounts,),
+        baseline_answers=baseline_answers,
     ),
     defaults=Defaults(models=MODELS, model="skip-gram", values=defaults),
 )

@@ -178,6 +178,6 @@ def require_width(known: WordVectors, found: WordTable, file: str) -> None:
     if width != size:
         raise InputError(
             f"{Path(file).name}: its vectors do not fit the model.",
-            found=f"{width} numbers a word, model.hidden={size}",
+            found=f"{width} numbers per word, model.hidden={size}",
             fix=f"--set model.hidden={width}",
         )

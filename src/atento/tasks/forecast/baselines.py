@@ -6,7 +6,7 @@ Each is fitted to standardised training parts and forecasts from pasts.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -39,6 +39,7 @@ class SeriesBaseline(ABC):
 
     name: str
     summary: str
+    state_types: ClassVar[tuple[type, ...]] = (SeriesCodec,)
 
     def __init__(self) -> None:
         self.codec: SeriesCodec | None = None

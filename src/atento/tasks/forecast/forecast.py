@@ -1,14 +1,23 @@
 """The forecast task: the next values of series of numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from atento.data.series import Past
 from atento.data.series.series import Numbers
+from atento.errors import InputError
 from atento.layers.losses import median_weights
-from atento.metrics.forecasts import ForecastScoring, are_coordinates, forecast_metrics, horizon_bands, path_metrics
+from atento.metrics.forecasts import (
+    ForecastScoring,
+    are_coordinates,
+    channel_errors,
+    forecast_metrics,
+    horizon_bands,
+    path_metrics,
+)
 from atento.metrics.metric import Metric
 from atento.models.builders.forecaster import build_forecaster, require_forecaster
 from atento.models.forecaster import Forecaster, SeriesBatch
@@ -23,10 +32,24 @@ from atento.tasks.forecast.reading import ask_forecasts, open_series, read_forec
 from atento.tasks.forecast.rollout import Forecast, forecasts, median_of
 from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, shuffled, stack_windows
 from atento.tasks.recognising.series import forecast_series
-from atento.tasks.task import Answer, Answering, Baseline, Defaults, Judging, Learning, Reading, Task, Windows
+from atento.tasks.task import (
+    Answer,
+    Answering,
+    Baseline,
+    Defaults,
+    Details,
+    EvaluationExample,
+    ExtraBaseline,
+    Judging,
+    Learning,
+    Reading,
+    Task,
+    Windows,
+)
 
 # Axes: H horizon, C channels, Q quantiles (one number: 1).
 
+MOST_CHANNELS = 100  # whose errors are told one by one
 SHOWN = 3  # numbers at either end of an answer that are written out
 
 
@@ -82,17 +105,47 @@ def how_wrong(codec: SeriesCodec, output: ArrayLike, references: Sequence[ArrayL
     return float(np.sqrt(np.square((point - target) / np.maximum(std, 1e-12)).mean()))
 
 
+def scoring_of(codec: SeriesCodec) -> ForecastScoring:
+    """What the metrics of these forecasts depend on."""
+    return ForecastScoring(codec.scales_of, codec.frame.horizon, codec.levels, tuple(median_weights(codec.levels)))
+
+
+def details(
+    codec: SeriesCodec, questions: Sequence[EvaluationExample], predictions: Sequence[Any], answers: object
+) -> Details:
+    """The errors of each channel in the units of the file; of very many channels none."""
+    channels = codec.frame.channels
+    if len(channels) > MOST_CHANNELS:
+        return {}
+    references = [question.references for question in questions]
+    return {"channels": channel_errors(predictions, references, channels, scoring_of(codec))}
+
+
 def metrics(codec: SeriesCodec) -> tuple[Metric, ...]:
     """The squared error first, on the scale of each series' training part; of a path also how far off it was."""
-    judging = ForecastScoring(codec.scales_of, codec.frame.horizon, codec.levels, tuple(median_weights(codec.levels)))
+    judging = scoring_of(codec)
     found = forecast_metrics(judging)
     return (*found, *path_metrics(judging)) if are_coordinates(codec.frame.channels) else found
 
 
-def further(codec: SeriesCodec) -> tuple[Callable[[], Baseline], ...]:
-    """Further baselines: the last step repeated for coordinates, a polynomial where only the last row is read."""
-    found: tuple[Callable[[], Baseline], ...] = (last_step,) if are_coordinates(codec.frame.channels) else ()
-    return (*found, PolynomialBaseline) if reads_one_row(codec.frame) else found
+def baseline_answers(
+    codec: SeriesCodec, baseline: Baseline, sources: Sequence[Past], recipe: DecodeRecipe
+) -> list[Answer]:
+    """The forecasts of a baseline, as many steps as it learned or fewer."""
+    steps, learned = recipe.horizon or codec.frame.horizon, codec.frame.horizon
+    if steps > learned:
+        raise InputError(
+            f"{baseline.name} forecasts {learned} steps, and not on from its own output.",
+            found=f"decode.horizon={steps}",
+            fix=f"--set decode.horizon={learned}",
+        )
+    return [Answer(shown(value[:steps]), None, value=value[:steps]) for value in baseline.predict(sources)]
+
+
+EXTRA: tuple[ExtraBaseline[SeriesCodec], ...] = (
+    ExtraBaseline(last_step, lambda codec: are_coordinates(codec.frame.channels)),
+    ExtraBaseline(PolynomialBaseline, lambda codec: reads_one_row(codec.frame)),
+)
 
 
 FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
@@ -122,11 +175,13 @@ FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
     answering=Answering(answer=forecast, look=look_at, trace=trace, tabulate=tabulate, views=("forecast", "phase")),
     judging=Judging(
         bands=lambda codec, *judged: horizon_bands(*judged),
+        details=details,
         distance=distance,
         error=how_wrong,
         metrics=metrics,
         baselines=BASELINES,
-        extra_baselines=further,
+        extra_baselines=EXTRA,
+        baseline_answers=baseline_answers,
     ),
     defaults=Defaults(models=defaults.MODELS, model="linear", values=defaults.defaults, data_values=defaults.sized),
 )

@@ -1,6 +1,7 @@
 """Data leakage of forecasts: scales, training windows, forecast origins and covariates must not hold what is tested."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,12 +21,20 @@ WINDOWS = 50  # training windows that are examined
 
 
 def require_no_leak(codec: SeriesCodec, reading: Dataset) -> None:
-    """Refuse scales, windows, origins or covariates that hold what the test asks for."""
+    """Refuse scales, windows or covariates that hold what is to be forecast; only the training part is looked at."""
     require_training_scales(codec, reading.train)
     require_past_windows(codec)
-    for name, questions in (("validation", reading.valid), ("test", reading.test)):
-        require_later_origins(name, questions, reading.train)
     require_known_covariates(codec, [series for series, _ in reading.train])
+
+
+def with_later_parts(reading: Dataset, *, own_files: tuple[bool, bool] = (False, False)) -> Dataset:
+    """The same data set, refused where a held-out part asks for rows that were learned from; the rows of a part with a
+    file of its own are counted from the beginning of that file.
+    """
+    parts = (("validation", reading.valid), ("test", reading.test))
+    for (name, questions), own in zip(parts, own_files, strict=True):
+        require_later_origins(name, questions, () if own else reading.train)
+    return reading
 
 
 def require_training_scales(codec: SeriesCodec, train: Pairs) -> None:
@@ -73,14 +82,24 @@ def require_later_origins(name: str, questions: Sequence[EvaluationExample], tra
             found=f"one of row {early[0].source.origin}; training ends before row {ends[early[0].source.series]}",
             fix="let a part begin where the one before it ends",
         )
-    pasts = [question.source.values[-1] for question in some]
-    firsts = [question.references[0][0] for question in some]
-    if len(some) > 1 and np.ptp(firsts, axis=0).any() and all(map(np.array_equal, pasts, firsts)):
+    moved = [two for one, two in pairwise(questions[:MAX_ORIGINS]) if is_next(two, one) and not same_first(one, two)]
+    if moved and all(np.array_equal(one.source.values[-1], one.references[0][0]) for one in moved):
+        shown = in_words([f"{value:.6g}" for value in moved[0].references[0][0]], limit=4)
         raise RunError(
             f"every past of the {name} part ends with the value it is to forecast.",
-            found=f"{in_words([f'{value:.6g}' for value in firsts[0]], limit=4)} as last and as next",
+            found=f"{shown} as last and as next",
             fix="let a past end a row before its forecast begins",
         )
+
+
+def is_next(one: EvaluationExample, before: EvaluationExample) -> bool:
+    """Whether a forecast begins a row after another of the same series."""
+    return one.source.series == before.source.series and one.source.origin == before.source.origin + 1
+
+
+def same_first(one: EvaluationExample, two: EvaluationExample) -> bool:
+    """Whether the first values to forecast are equal."""
+    return np.array_equal(one.references[0][0], two.references[0][0])
 
 
 def require_known_covariates(codec: SeriesCodec, series: Sequence[Series]) -> None:

@@ -10,12 +10,16 @@ import numpy as np
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.examples.pairs import UnlabelledFile
 from atento.data.series import Frequency, Past, Series, SeriesSet
+from atento.data.series.columns import COLUMN_KEYS
 from atento.data.series.frequency import date_range
 from atento.data.series.reading import read_series
 from atento.data.series.series import Numbers, Times
+from atento.data.series.time_formats import time_format, write_times
+from atento.data.sources.reading import read_source
 from atento.errors import InputError
 from atento.layers.losses import median_weights
 from atento.spec import DataRecipe
+from atento.tasks.forecast.leaks import with_later_parts
 from atento.tasks.forecast.split import Divided, divide
 from atento.tasks.forecast.windows import Origins, WindowSpec, frame_of
 from atento.tasks.task import Answer, Dataset, LabelledFile
@@ -42,14 +46,18 @@ def written(times: Times) -> list[str]:
 def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[object]]:
     """A long table: which series, when, and for each channel its forecast, then a column for each of its quantiles.
 
-    The forecast of a channel `y` is called `y_hat`, its quantiles `y-0.1`; other channels keep their names.
+    The columns of series and time have the file's own names, else `unique_id` and `ds`; times are written as in the
+    file. The forecast of a channel `y` is called `y_hat`, its quantiles `y-0.1`; other channels keep their names.
     """
+    names = {"series": "unique_id", "time": "ds", **dict(opened.names)}
     ends = [end for end in opened.sources if isinstance(end, ForecastOrigin)]
     table: dict[str, list[object]] = {}
     forecast = list(zip(ends, answers, strict=True))
     if any(end.series for end in ends):
-        table["unique_id"] = [end.series for end, answer in forecast for _ in answer.value]
-    table["ds"] = [when for end, answer in forecast for when in times_after(end, len(answer.value))]
+        table[names["series"]] = [end.series for end, answer in forecast for _ in answer.value]
+    table[names["time"]] = [
+        when for end, answer in forecast for when in times_after(end, len(answer.value), opened.time_format)
+    ]
     levels = dict(answers[0].probabilities or {}) if answers else {}
     shares = np.asarray(median_weights(list(levels.values())))
     for at, channel in enumerate(ends[0].channels if ends else ()):
@@ -60,11 +68,12 @@ def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, lis
     return table
 
 
-def times_after(end: ForecastOrigin, steps: int) -> Sequence[object]:
-    """The times of so many steps after a past; where rows have no times, their numbers."""
+def times_after(end: ForecastOrigin, steps: int, form: str = "") -> Sequence[object]:
+    """The times of so many steps after a past, in a format of strftime; where rows have no times, their numbers."""
     if end.last is None:
         return range(end.origin, end.origin + steps)
-    return written(date_range(end.last, end.step, steps + 1)[1:])
+    times = date_range(end.last, end.step, steps + 1)[1:]
+    return write_times(times, form) if form else written(times)
 
 
 def column_of(parts: Iterable[Numbers]) -> list[object]:
@@ -89,7 +98,8 @@ def read_forecasts(recipe: DataRecipe, seed: int) -> SeriesDataset:
     notes = [*found.notes, *guesses, *divided.notes]
     valid = held_out(divided, frame, own[0], found, 1, notes)
     test = thinned(held_out(divided, frame, own[1], found, 2, notes), notes, MADE)
-    return dataset_of(recipe, [found, *own], frame, divided, (valid, test), notes)
+    parts = dataset_of(recipe, [found, *own], frame, divided, (valid, test), notes)
+    return with_later_parts(parts, own_files=(own[0] is not None, own[1] is not None))
 
 
 def dataset_of(
@@ -111,6 +121,7 @@ def dataset_of(
         refused=(*train.refused, *divided.refused, *(refusal for file in own for refusal in file.refused)),
         notes=tuple(notes),
         fingerprint=fingerprint([train, *own], frame, divided, len(test)),
+        columns=tuple((key, name) for key, name in train.keys if key in (*COLUMN_KEYS, "frequency")),
     )
 
 
@@ -237,7 +248,21 @@ def open_series(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
                 channels=found.channels,
             )
         )
-    return UnlabelledFile({}, ends, found.refused)
+    names = tuple((key, name) for key, name in found.keys if key in ("time", "series") and "," not in name)
+    last = max((end.last for end in ends if end.last is not None), default=None)
+    form = format_in(recipe, file, dict(names).get("time", ""), last)
+    return UnlabelledFile({}, ends, found.refused, found.notes, names=names, time_format=form)
+
+
+def format_in(recipe: DataRecipe, file: str, column: str, last: np.datetime64 | None) -> str:
+    """How a file writes the times of a column; empty where that is not known."""
+    if not column or last is None or is_builtin(file):
+        return ""
+    table = read_source(file, header=recipe.header, names=[column])
+    if column not in table.columns:
+        return ""
+    at = table.columns.index(column)
+    return time_format([row[at] for row in table.rows], last)
 
 
 def fingerprint(files: Iterable[SeriesSet], frame: WindowSpec, divided: Divided, tested: int) -> str:

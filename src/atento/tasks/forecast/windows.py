@@ -93,7 +93,7 @@ def frame_of(found: SeriesSet, recipe: DataRecipe) -> tuple[WindowSpec, tuple[st
         notes.append("look-back: 1 step (each row almost decides the next, as in a flow; data.look_back= changes it)")
     elif not recipe.look_back:
         notes.append(
-            f"look-back: {counted(look_back, 'step')} ({seasons}, {rows:,} rows a series; data.look_back= changes it)"
+            f"look-back: {counted(look_back, 'step')} ({seasons}, {rows:,} rows per series; data.look_back= changes it)"
         )
     frame = WindowSpec(look_back, horizon, found.channels, found.covariates, found.frequency, season, found.keys)
     return frame, tuple(notes)

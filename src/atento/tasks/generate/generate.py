@@ -3,10 +3,13 @@
 Its explanations are the self-attention of a text and the matrices of one forward pass.
 """
 
+import random
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from atento.baselines.ngrams import CharacterNGram
@@ -35,10 +38,10 @@ from atento.tasks.generate.training import (
 )
 from atento.tasks.generate.writing import go_on
 from atento.tasks.leaks import require_training_tokens
-from atento.tasks.outputs.written_text import PROBABLE
+from atento.tasks.outputs.written_text import PROBABLE, seeds_of
 from atento.tasks.reading.text import DOCUMENTS
 from atento.tasks.recognising.text import plain_text
-from atento.tasks.task import Answer, Answering, Defaults, Judging, Learning, Pair, Reading, Task
+from atento.tasks.task import Answer, Answering, Baseline, Dataset, Defaults, Judging, Learning, Pair, Reading, Task
 from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 SHOWN = 48  # tokens of a text, the last ones
@@ -76,7 +79,7 @@ def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe
     else:
         states = module.decoder.features(tokens, module.empty_source(1))[0]
         logits, asked = module.decoder.to_logits(states), "what comes next?"
-    traces.append(trace_matrix("states", "one vector a token", labels, states))
+    traces.append(trace_matrix("states", "one vector per token", labels, states))
     for layer, heads in enumerate(self_attention(module, row)):
         for head, matrix in enumerate(heads):
             title = f"weights, layer {layer + 1}, head {head + 1}"
@@ -116,12 +119,42 @@ def complete(module: TextModel, codec: TextCodec, sources: Sequence[str], recipe
     return [answers[at] for at in range(len(sources))]
 
 
+def baseline_answers(
+    codec: TextCodec, baseline: Baseline, sources: Sequence[str], recipe: DecodeRecipe
+) -> list[Answer]:
+    """Each text continued character by character: the most probable one, or one that is drawn."""
+    if not isinstance(baseline, CharacterNGram):
+        raise TypeError(f"only an n-gram model continues a text, not {type(baseline).__name__}")
+    answers = []
+    for source, seed in zip(sources, seeds_of([[source] for source in sources], recipe.seed), strict=True):
+        text, chance = prepare_text(source), random.Random(seed)
+        added, score = baseline.continuation(text, recipe.max_tokens or codec.longest, partial(choose, recipe, chance))
+        answers.append(Answer(text + added, score, value=added))
+    return answers
+
+
+def choose(recipe: DecodeRecipe, chance: random.Random, probabilities: NDArray[np.float64]) -> int:
+    """The number of the most probable character; with a temperature one drawn among the first."""
+    if not recipe.temperature:
+        return int(probabilities.argmax())
+    order = np.argsort(-probabilities, kind="stable")
+    before = np.cumsum(probabilities[order]) - probabilities[order]
+    kept = order[(before < recipe.top_p) & (np.arange(len(order)) < (recipe.top_k or len(order)))]
+    weights = (probabilities[kept] / probabilities.max()) ** (1 / recipe.temperature)
+    return int(chance.choices(kept.tolist(), weights.tolist())[0])
+
+
 def look_at(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe) -> Alignment:
     """Complete the text, then show where its last tokens looked among themselves; a recurrent model looks nowhere."""
     (answer,) = complete(module, codec, [source], recipe)
     row = codec.row(answer.text, whole=False)[-SHOWN:]
     labels = token_names(codec, row)
     return Alignment(labels, labels, self_attention(module, row), answer.text, answer.score)
+
+
+def require_no_leak(codec: TextCodec, reading: Dataset) -> None:
+    """Refuse words that no training text holds."""
+    require_training_tokens([*codec.vocabulary.learned(), *codec.words], [(source,) for source, _ in reading.train])
 
 
 def metrics(codec: TextCodec) -> tuple[Metric, ...]:
@@ -150,7 +183,7 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
         bind=lambda codec, recipe: codec.suited(recipe.train),
         with_vocabulary=adopt,
         load=TextCodec.load,
-        require_no_leak=require_training_tokens,
+        require_no_leak=require_no_leak,
         encode=lambda codec, pair: codec.row(pair[0]),
         length=lambda codec, row: len(row),
         windows=cut_windows,
@@ -165,6 +198,7 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
         selects=NATS_PER_CHARACTER,
         metrics=metrics,
         baselines=(CharacterNGram, partial(CharacterNGram, 1)),
+        baseline_answers=baseline_answers,
     ),
     defaults=Defaults(models=MODELS, model="lstm", values=defaults),
 )

@@ -137,7 +137,7 @@ class ImageQuestion(
             trace_matrix(
                 "image states", "W f + P p: the features of a region, and its place", regions, image.states[0]
             ),
-            trace_matrix("question states", f"{encoder}: one vector a token", tokens, question.states[0]),
+            trace_matrix("question states", f"{encoder}: one vector per token", tokens, question.states[0]),
             *(
                 trace_matrix("weights", "how much of each region was taken", rows, matrix, columns=regions)
                 for matrix in weights.flatten(0, 1)

@@ -6,7 +6,7 @@ What only some inputs can do is a base of its own: `HasWords`, `TakesVocabulary`
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import torch
@@ -61,6 +61,11 @@ class Input(ABC, Generic[E]):
     notes: tuple[str, ...]
     vocabulary: Vocabulary | None = None
     lower: bool = False
+
+    @property
+    def learned_tokens(self) -> Collection[str]:
+        """The tokens that were learned, as they stand in sources."""
+        return self.vocabulary.learned() if self.vocabulary is not None else ()
 
     @classmethod
     @abstractmethod

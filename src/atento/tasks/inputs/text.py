@@ -155,12 +155,12 @@ def choose_level(texts: Sequence[str]) -> tuple[str, str]:
     sample = texts[:: 1 + len(texts) // SAMPLE_TEXTS]
     mean = sum(len(text.split()) for text in sample) / max(1, len(sample))
     if mean < WORDS_OF_A_TEXT:
-        return "char", f"strings without words, {mean:.1f} a text, capital letters kept"
-    return "word", f"{mean:.1f} a text"
+        return "char", f"strings without words, {mean:.1f} per text, capital letters kept"
+    return "word", f"{mean:.1f} per text"
 
 
 def vocabulary_note(vocabulary: Vocabulary, level: str, reason: str, *, lower: bool) -> str:
-    """`8123 words (21.3 a text), capital letters read as small ones`."""
+    """`8123 words (21.3 per text), capital letters read as small ones`."""
     return f"{len(vocabulary)} {LEVEL_WORDS[level]} ({reason}){', capital letters read as small ones' * lower}"
 
 

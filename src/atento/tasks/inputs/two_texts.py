@@ -234,10 +234,10 @@ def trace_texts(network: Matcher, batch: MatchBatch, first: list[str], second: l
         )
         if isinstance(network, TwoTowers):
             states = network.encoder.encode(tokens, valid).states[0]
-            found.append(trace_matrix(f"{text} states", "one vector a token", labels, states))
+            found.append(trace_matrix(f"{text} states", "one vector per token", labels, states))
         elif isinstance(network, CoAttentionMatcher):
             states = network.read(tokens, valid, overlap)[0]
-            found.append(trace_matrix(f"{text} states", "one vector a token", labels, states))
+            found.append(trace_matrix(f"{text} states", "one vector per token", labels, states))
     if isinstance(network, JointMatcher):
         joined = network.join(batch)
         states = network.stack(joined.values, valid=joined.valid)[0]

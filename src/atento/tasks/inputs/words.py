@@ -1,7 +1,7 @@
 """Words as an input: a list of words a source, each read as its number in the vocabulary and those of its letters."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Self
 
 import torch
@@ -63,6 +63,11 @@ class WordList(Input[Tensor], HasWords[LabelledBatch], TakesVocabulary):
         letters = Counter(letter for word, count in seen.items() for letter in word * count)
         note = f"{len(kept)} words, {len(letters)} letters; {CUT}"
         return cls(kept, by_count(letters), lower=recipe.lowercase, seen=sorted(seen), notes=(note,))
+
+    @property
+    def learned_tokens(self) -> Collection[str]:
+        """All words and letters."""
+        return {*self.words, *self.letters, *self.seen}
 
     @classmethod
     def load(cls, saved: Saved) -> Self:

@@ -1,5 +1,7 @@
 """One label as an output: each source has one of the labels that the training part knows."""
 
+import math
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -9,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.baselines.catalogue import BASELINES
+from atento.baselines.explanation import GivesProbabilities
 from atento.baselines.frequent import Majority
 from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
 from atento.baselines.sequences import LinearOnStatistics
@@ -18,6 +21,7 @@ from atento.data.images.loading import load_image
 from atento.data.records import counted
 from atento.data.tables.number_lists import require_numbers
 from atento.errors import InputError
+from atento.metrics.classes import one_label_report
 from atento.metrics.labels import ACCURACY, MACRO_F1
 from atento.metrics.metric import Metric
 from atento.models.heads import LabelHead
@@ -25,7 +29,7 @@ from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.inputs.two_texts import two_texts
 from atento.tasks.outputs.output import UNSEEN, BaselineMaker, HasClasses, ManyToOneOutput
-from atento.tasks.task import Answer, Pair, Saved, TargetLabels
+from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, C labels.
@@ -98,6 +102,14 @@ class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
         """Accuracy first; macro-F1 shows what it hides of rare labels."""
         return (ACCURACY, MACRO_F1)
 
+    def details(
+        self, predictions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[Answer] | None
+    ) -> Details:
+        """How well each label is found, which are confused, and whether probabilities can be believed."""
+        known = [max(answer.probabilities.values()) for answer in answers or () if answer.probabilities]
+        sure = known if len(known) == len(predictions) else None
+        return {"class_report": one_label_report(predictions, references, sure)} if predictions else {}
+
     def weigh(self, module: nn.Module, power: float) -> None:
         """Labels weigh (n / (C n_c))^power, so scaled that the mean example weighs 1."""
         counts = torch.tensor(self.counts, dtype=torch.float64)
@@ -110,6 +122,22 @@ class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
     def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:
         """The most frequent label, linear models and nearest neighbours."""
         return BY_KIND[kind]
+
+    def baseline_answers(self, baseline: Baseline, sources: Sequence[str]) -> list[Answer]:
+        """The labels, with their probabilities where the baseline gives any."""
+        answers = super().baseline_answers(baseline, sources)
+        if not isinstance(baseline, GivesProbabilities):
+            return answers
+        found = []
+        for answer, given in zip(answers, baseline.probabilities(sources), strict=True):
+            every = {label: given.get(label, 0.0) for label in self.labels}
+            found.append(answer._replace(score=log_of(every[answer.text]), probabilities=every))
+        return found
+
+
+def log_of(probability: float) -> float:
+    """The log-probability; of none, that of the smallest number."""
+    return math.log(max(probability, sys.float_info.min))
 
 
 def count_labels(targets: Sequence[Sequence[str]], *, least: int) -> tuple[list[str], list[int], tuple[str, ...]]:

@@ -26,6 +26,7 @@ from atento.tasks.task import (
     Answer,
     B,
     Baseline,
+    Details,
     M,
     Pair,
     Prediction,
@@ -60,6 +61,11 @@ class Output(ABC, Generic[In, E, T, B, M]):
     selects: ClassVar[Metric | None] = None  # picks the best validation; None: the headline
     truncated_bptt: ClassVar[TruncatedBPTT | None] = None
     notes: tuple[str, ...]
+
+    @property
+    def learned_tokens(self) -> Collection[str]:
+        """The labels, tags or tokens that were learned, as they stand in targets."""
+        return ()
 
     @classmethod
     @abstractmethod
@@ -136,9 +142,22 @@ class Output(ABC, Generic[In, E, T, B, M]):
     def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:
         """The simple models for sources of that kind."""
 
+    def baseline_answers(self, baseline: Baseline, sources: Sequence[str]) -> list[Answer]:
+        """What a fitted baseline answers: the texts that it predicts."""
+        return [Answer(str(prediction), None) for prediction in baseline.predict(sources)]
+
     def unseen(self, references: Sequence[str]) -> Collection[str]:
         """Labels among the references that training never met."""
         return ()
+
+    def details(
+        self,
+        predictions: Sequence[Prediction],
+        references: Sequence[Sequence[str]],
+        answers: Sequence[Answer] | None,
+    ) -> Details:
+        """What the scores hide: of labels, how well each is found."""
+        return {}
 
 
 class HasClasses(ABC):
@@ -151,6 +170,11 @@ class HasClasses(ABC):
     @property
     def names(self) -> Sequence[str]:
         """The labels."""
+        return self.labels
+
+    @property
+    def learned_tokens(self) -> Collection[str]:
+        """The labels, as they stand in targets."""
         return self.labels
 
     def unseen(self, references: Sequence[str]) -> Collection[str]:

@@ -13,8 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from atento.baselines.catalogue import BASELINES
+from atento.baselines.explanation import Explains, Explanation, GivesProbabilities
 from atento.data.records import join_items, split_items
 from atento.errors import InputError
+from atento.metrics.classes import class_scores
 from atento.metrics.labels import (
     MULTILABEL_MACRO_F1,
     MULTILABEL_MICRO_F1,
@@ -33,7 +35,7 @@ from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.outputs.one_label import count_labels, load_labels
 from atento.tasks.outputs.output import BaselineMaker, HasClasses, HasThresholds, ManyToOneOutput
-from atento.tasks.task import Answer, Pair, Saved, TargetLabels, TextExample
+from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, C labels.
@@ -127,6 +129,16 @@ class SeveralLabels(
         ranked = [precision_at(k) for k in FIRST if k <= len(self.labels)]
         return (*(of_answer_part(metric, 0) for metric in chosen), *(of_answer_part(metric, 1) for metric in ranked))
 
+    def details(
+        self,
+        predictions: Sequence[Sequence[Sequence[str]]],
+        references: Sequence[Sequence[str]],
+        answers: Sequence[Answer] | None,
+    ) -> Details:
+        """How well each label is found."""
+        scores = class_scores([chosen for chosen, _ in predictions], references)
+        return {"class_report": {"classes": scores}} if predictions else {}
+
     def error(self, output: Sequence[Sequence[str]], references: Sequence[str]) -> float:
         """How many labels are too many or too few."""
         return float(len({*output[0]} ^ {*references}))
@@ -169,6 +181,12 @@ class SeveralLabels(
         of_texts = (partial(LabelSetBaseline, "tf-idf-labels"),) if kind in ("text", "two texts") else ()
         return (partial(LabelSetBaseline, "majority-labels"), *of_texts)
 
+    def baseline_answers(self, baseline: Baseline, sources: Sequence[str]) -> list[Answer]:
+        """The chosen labels; all of them ranked beside."""
+        given = baseline.probabilities(sources) if isinstance(baseline, LabelSetBaseline) else [None] * len(sources)
+        answers = zip(baseline.predict(sources), given, strict=True)
+        return [Answer(", ".join(sets[0]) or NONE, None, sets, probabilities) for sets, probabilities in answers]
+
 
 class LabelSetBaseline:
     """A simple model of label sets whose targets are texts of labels and whose answers are ranked."""
@@ -186,6 +204,16 @@ class LabelSetBaseline:
     def predict(self, sources: Sequence[str]) -> list[list[list[str]]]:
         """[labels chosen, labels ranked] of each source."""
         return [[chosen, ranked[:RANKED]] for chosen, ranked in self.model.rank(sources)]
+
+    def probabilities(self, sources: Sequence[str]) -> list[dict[str, float]] | list[None]:
+        """The probability of each label, for each source; None where the model gives none."""
+        if isinstance(self.model, GivesProbabilities):
+            return self.model.probabilities(sources)
+        return [None] * len(sources)
+
+    def explain(self, source: str) -> Explanation | None:
+        """What counts most for the most probable label, where the model can say."""
+        return self.model.explain(source) if isinstance(self.model, Explains) else None
 
 
 def heads_of(module: nn.Module) -> list[MultiLabelHead]:

@@ -14,6 +14,7 @@ from atento.data.records import split_items
 from atento.data.text.words import split_words
 from atento.errors import InputError
 from atento.layers.losses import Loss, token_cross_entropy
+from atento.metrics.classes import one_label_report, span_scores
 from atento.metrics.metric import Metric
 from atento.metrics.tags import (
     SCHEMES,
@@ -34,7 +35,7 @@ from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import on_device
 from atento.tasks.inputs.words import WordList, by_count, load_texts
 from atento.tasks.outputs.output import UNSEEN, BaselineMaker, Example, Output
-from atento.tasks.task import Answer, Pair, Saved, TargetLabels
+from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels
 from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, N words, L letters, C tags.
@@ -58,6 +59,11 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
         if scheme:
             notes.append(f"tags mark spans ({scheme}): crf gives no sequence that the scheme does not have")
         return cls(Tagset(tuple(by_count(counts)), scheme), notes=tuple(notes))
+
+    @property
+    def learned_tokens(self) -> Collection[str]:
+        """All tags."""
+        return self.tagset.tags
 
     @classmethod
     def load(cls, saved: Saved) -> Self:
@@ -139,7 +145,7 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
         states = module.encoder.encode(words, valid).states[0]
         found = [
             trace_matrix("words", "number of the word, then of its letters", labels, words[0]),
-            trace_matrix("states", f"{type(module.encoder).__name__}: one vector a word", labels, states),
+            trace_matrix("states", f"{type(module.encoder).__name__}: one vector per word", labels, states),
             trace_matrix("scores", "W state + b", labels, module.head(states), columns=tags),
         ]
         if module.chain is not None:
@@ -161,6 +167,16 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
             return (SPAN_F1, SPAN_PRECISION, SPAN_RECALL, TAG_ACCURACY, *of_words)
         return (TAG_ACCURACY, *of_words)
 
+    def details(
+        self, predictions: Sequence[Sequence[str]], references: Sequence[Sequence[str]], answers: object
+    ) -> Details:
+        """How well each type of span is found, or each tag where tags mark no spans."""
+        pairs = [(tags, split_items(allowed[0])) for tags, allowed in zip(predictions, references, strict=True)]
+        if not are_span_tags(self.tagset.tags):
+            both = [pair for tags, true in pairs for pair in zip(tags, true, strict=False)]
+            return {"class_report": one_label_report([one for one, _ in both], [[true] for _, true in both])}
+        return {"class_report": {"classes": span_scores(pairs)}} if pairs else {}
+
     def error(self, output: Sequence[str], references: Sequence[str | Sequence[str]]) -> float:
         """How many tags are wrong, by the nearest reference: tags with tabs between, or a list of them."""
         return min(float(differences(output, split_items(one) if isinstance(one, str) else one)) for one in references)
@@ -169,6 +185,10 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
     def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:
         """The most frequent tag of each word, and a perceptron."""
         return (partial(TagBaseline, MostFrequentTag), partial(TagBaseline, AveragedPerceptron))
+
+    def baseline_answers(self, baseline: Baseline, sources: Sequence[str]) -> list[Answer]:
+        """The tags of each source."""
+        return [Answer(" ".join(tags), None, value=tags) for tags in baseline.predict(sources)]
 
 
 class WordTagger(Protocol):

@@ -1,7 +1,7 @@
 """Written text as an output: an encoder–decoder reads a source and writes a text, token by token."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import NamedTuple, Self
 
@@ -99,6 +99,11 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
 
     def __init__(self, vocabulary: Vocabulary, limit: LengthLimit, *, notes: tuple[str, ...] = ()) -> None:
         self.vocabulary, self.limit, self.notes = vocabulary, limit, notes
+
+    @property
+    def learned_tokens(self) -> Collection[str]:
+        """The tokens of the vocabulary."""
+        return self.vocabulary.learned()
 
     @classmethod
     def learn(cls, recipe: TokensRecipe, input: EncoderDecoderInput[E], pairs: Sequence[Pair]) -> Self:

@@ -71,8 +71,8 @@ class TrainFilter:
             )
         elif self.nearly:
             notes.append(
-                f"{self.nearly} training rows say what a row of validation or test says but for case, spaces "
-                "and punctuation; --set data.near_duplicates=drop leaves them out"
+                f"{self.nearly} training rows are near-duplicates of validation or test rows: they differ in case, "
+                "spaces and punctuation alone; --set data.near_duplicates=drop leaves them out"
             )
         if self.contradictions:
             notes.append(f"{self.contradictions} training rows left out: an earlier row says otherwise")
@@ -204,7 +204,8 @@ class Reader:
             )
         notes.append(f"{len(kept)} rows to train, {len(valid)} to validate, {len(test)} to test")
         name, parts = Path(main.file).name, (kept, valid, test)
-        return make_dataset(name, parts, self.examples, notes=notes, refused=refused)._replace(roles=main.roles)
+        dataset = make_dataset(name, parts, self.examples, notes=notes, refused=refused)
+        return dataset._replace(roles=main.roles, columns=main.keys, header=main.table.columns)
 
     def read_alike(self, recipe: DataRecipe, file: str, main: Pairs | None) -> Pairs:
         """Another part by the columns of the training file; one that has no such columns by its own."""

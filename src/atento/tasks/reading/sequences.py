@@ -3,9 +3,8 @@
 from functools import partial
 
 from atento.data.examples.labels import LabelSetTarget, LabelTarget
-from atento.data.examples.numbers import NumberListSource, number_cell
+from atento.data.examples.numbers import NumberListSource, PairedNumberTarget
 from atento.data.examples.texts import TextTarget, most_varied_text
-from atento.data.examples.translations import TranslationTarget
 from atento.data.sequences.labelled import SequenceSource
 from atento.tasks.reading.reader import Reader, all_labels, by_source, share_out
 
@@ -14,4 +13,4 @@ LABELLED_SEQUENCES = Reader(
 )
 LABEL_SET_SEQUENCES = Reader(SequenceSource(), LabelSetTarget(), examples=all_labels, columns=("sequence", "labels"))
 TRANSCRIBED = Reader(SequenceSource(), TextTarget(most_varied_text), examples=by_source, columns=("sequence", "text"))
-ESTIMATES = Reader(NumberListSource(), TranslationTarget(number_cell), examples=by_source)
+ESTIMATES = Reader(NumberListSource(), PairedNumberTarget(), examples=by_source)

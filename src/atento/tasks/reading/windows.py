@@ -133,7 +133,7 @@ def read_rows(recipe: DataRecipe, file: str) -> Table:
             fix="name the columns of numbers by data.source, and leave it out",
         )
     names = [name.strip() for key in ("source", "label", "series", "time") for name in getattr(recipe, key).split(",")]
-    table = read_source(file, header=recipe.header, names=[name for name in names if name])
+    table = read_source(file, header=recipe.header, names=[name for name in names if name], sheet=recipe.sheet)
     require_rows(table)
     return table
 

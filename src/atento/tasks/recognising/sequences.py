@@ -87,7 +87,7 @@ def label_sequence_sets(evidence: Evidence) -> Recognition:
     """Number sequences and several labels beside each: label-series."""
     found = look_beside(evidence)
     if not found.sequences or found.labels is None:
-        return Recognition(NO, "a column of number sequences and one of several labels a cell are needed")
+        return Recognition(NO, "a column of number sequences and one of several labels per cell are needed")
     reason = f"{names(found.sequences)} sequences of numbers and cells of {found.labels.name!r} several labels"
     if found.label is not None and found.label is not found.labels:
         return Recognition(WEAK, f"{reason}, but {found.label.name!r} holds one of few labels")

@@ -10,6 +10,7 @@ from atento.tasks.task import Recognition
 
 PROSE = 3  # words of a cell from which a column is a text
 SMOOTH = 0.6  # correlation of neighbouring rows from which rows without times are a series
+FOLLOWING = 0.3  # correlation of neighbouring steps from which a row without times is a series
 MOST_CHANNELS = 400  # of a table in which no column says the time
 RISING, SURELY_RISING = 0.5, 0.9  # share of rows that come after the one above them
 MOST_LABELS = 100
@@ -21,6 +22,8 @@ def forecast_series(evidence: Evidence) -> Recognition:
     found = evidence.series
     if found is None:
         return Recognition(NO, "no columns of numbers in the course of time")
+    if found.in_rows:
+        return series_in_rows(evidence, found)
     named = {*found.time, *found.series}
     prose = next((column for column in evidence.columns if is_prose(column) and column.name not in named), None)
     if prose is not None:
@@ -42,6 +45,21 @@ def forecast_series(evidence: Evidence) -> Recognition:
     if not found.calendar and found.increasing_share <= RISING:
         return Recognition(WEAK, f"{reason}, but rows do not follow one another")
     return Recognition(SURE if found.increasing_share >= SURELY_RISING else FAIR, reason)
+
+
+def series_in_rows(evidence: Evidence, found: SeriesEvidence) -> Recognition:
+    """Each row is a series where its steps have times, or follow smoothly from one another."""
+    reason = f"each row is a series, {found.frequency} apart" + (
+        f", named by {quoted(found.series)}" if found.series else ""
+    )
+    labels = [column for column in evidence.columns if is_named(column.name, LABEL) and is_few(column, evidence.rows)]
+    if any(column.distinct > 1 for column in labels):
+        return Recognition(WEAK, f"{reason}, but {labels[0].name!r} is named as labels are")
+    if found.calendar or evidence.kind == "tsf":
+        return Recognition(SURE, reason)
+    if found.autocorrelation >= FOLLOWING:
+        return Recognition(CLEAR, f"{reason}, each number near the one before it")
+    return Recognition(HARDLY, f"{reason}, but a number has little to do with the one before it")
 
 
 def by_smoothness(evidence: Evidence, found: SeriesEvidence, reason: str) -> Recognition:

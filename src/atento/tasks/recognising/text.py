@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from atento.data.columns.column import Column
 from atento.data.evidence.evidence import Evidence
+from atento.data.examples.translations import last_name
 from atento.data.records import counted
-from atento.data.tables.column_names import LABEL, METADATA, TAGS, TWO_TEXTS, is_named
+from atento.data.tables.column_names import LABEL, METADATA, TAGS, TEXT, TWO_TEXTS, is_named
 from atento.data.tables.headers import LANGUAGES, PAIR_NAMES
 from atento.spec import DataRecipe
 from atento.tasks.task import Recognition
@@ -17,6 +18,9 @@ ALIKE = 2.0  # two texts that are compared are seldom twice as long, one as the 
 KIN = 0.15  # and have words in common
 VARIED = 0.2  # of the cells are different
 LISTS = 0.1  # of the cells are lists; others hold one item, or none
+KINDS, MANY_ROWS = 0.1, 50  # of so many rows, the share of different cells of a column of kinds
+AGAIN = 0.4  # different questions among as many rows with an answer each, at most
+FEW_JUDGEMENTS = 10  # labels of a question and an answer
 SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
@@ -83,11 +87,11 @@ def label_sets(evidence: Evidence) -> Recognition:
     roles, text = evidence.roles, evidence.column(evidence.roles.text)
     labels = evidence.column(roles.labels)
     if is_plain(evidence) or evidence.kind in ("folder", "conll", "parallel"):
-        return Recognition(NO, "no column holds several labels a text")
+        return Recognition(NO, "no column holds several labels per text")
     if text is None or is_wordless(evidence, text):
         return Recognition(NO, "no column holds text")
     if tags_in_step(evidence):
-        return Recognition(HARDLY, "what stands beside the words is one tag a word, not labels of the whole text")
+        return Recognition(HARDLY, "what stands beside the words is one tag per word, not labels of the whole text")
     if labels is not None and labels.share_sequences > 0.95 and any("." in cell for cell in labels.examples):
         return Recognition(WEAK, f"cells of {labels.name!r} hold several numbers, not labels")
     if labels is not None and evidence.inflection is not None:
@@ -109,7 +113,7 @@ def tag_words(evidence: Evidence) -> Recognition:
     """Words with a tag each: tag."""
     words, tags = evidence.column(evidence.roles.words), evidence.column(evidence.roles.tags)
     if evidence.kind == "conll":
-        return Recognition(SURE, "one word a line with its tags, and a blank line between sentences (CoNLL)")
+        return Recognition(SURE, "one word per line with its tags, and a blank line between sentences (CoNLL)")
     if is_plain(evidence) or evidence.kind == "folder":
         return Recognition(NO, "words have no tags")
     if words is None or tags is None:
@@ -138,6 +142,8 @@ def translate_texts(evidence: Evidence) -> Recognition:
     reason = f"columns {texts[0].name!r} and {texts[1].name!r} both hold varied text"
     if tags_in_step(evidence):
         return Recognition(WEAK, f"{reason}, but one is a tag for each word of the other")
+    if asks_again(evidence):
+        return Recognition(WEAK, f"{reason}, but one comes again and again, and a label judges each pair")
     if translates_by_name(evidence):
         return Recognition(SURE, f"{reason} and are named as source and target are")
     if holds_several(evidence) or compares(evidence):
@@ -188,8 +194,17 @@ def is_plain(evidence: Evidence) -> bool:
 
 
 def is_wordless(evidence: Evidence, column: Column) -> bool:
-    """Whether a column holds no text: by its cells, or as the time of a series."""
-    return column.is_not_text or (evidence.series is not None and column.name in evidence.series.time)
+    """Whether a column holds no text: by its cells, as the time of a series, or since it names a few kinds, as columns
+    of facts do.
+    """
+    share = column.distinct / max(1, evidence.rows)
+    kinds = evidence.rows >= MANY_ROWS and (share <= KINDS if column.mean_words < 2 else share <= KINDS / 3)
+    kinds = kinds and column.mean_words <= 4
+    return (
+        column.is_not_text
+        or (kinds and not is_named(column.name, TEXT))
+        or (evidence.series is not None and column.name in evidence.series.time)
+    )
 
 
 def holds_several(evidence: Evidence) -> bool:
@@ -223,7 +238,17 @@ def compares(evidence: Evidence) -> bool:
     if names in TWO_TEXTS or (names[0][:-1] == names[1][:-1] and len(names[0]) > 1):
         return True
     longer, shorter = sorted((first.mean_words, second.mean_words), reverse=True)
-    return longer <= ALIKE * shorter and evidence.text_similarity >= KIN
+    return asks_again(evidence) or (longer <= ALIKE * shorter and evidence.text_similarity >= KIN)
+
+
+def asks_again(evidence: Evidence) -> bool:
+    """Whether one of two texts comes again with other texts beside it, and a label judges each pair: questions."""
+    first, second = evidence.column(evidence.roles.first), evidence.column(evidence.roles.second)
+    label = evidence.column(evidence.roles.label)
+    if first is None or second is None or label is None or label.distinct > FEW_JUDGEMENTS:
+        return False
+    one, other = sorted((first, second), key=lambda column: column.share_distinct)
+    return one.share_distinct <= AGAIN and other.share_distinct >= 2 * AGAIN and one.mean_words >= 4
 
 
 def bare(name: str) -> str:
@@ -233,7 +258,7 @@ def bare(name: str) -> str:
 
 def translates_by_name(evidence: Evidence) -> bool:
     """Whether two columns of varied text are named as a source and its target are, or by two languages."""
-    names = [column.name.lower() for column in varied_texts(evidence)]
+    names = [last_name(column.name) for column in varied_texts(evidence)]
     return (
         any(one in names and other in names for one, other in PAIR_NAMES) or sum(map(LANGUAGES.__contains__, names)) > 1
     )

@@ -35,12 +35,13 @@ class AlignmentView(ModelView):
     name: str = ""  # of a source that is no text
     image: str = ""  # of a source that is an image: its pixels as a data URI
     grid: Sequence[int] = ()  # of an image: rows and columns of regions, which are the source tokens, row by row
+    explanation: str = ""  # in words, of a model without attention
 
     def to_json(self) -> Json:
         """The alignment in dicts and lists."""
-        named = {key: value for key, value in vars(self).items() if key not in ("name", "image", "grid")}
-        if self.name:
-            named["name"] = self.name
+        seldom = ("name", "image", "grid", "explanation")
+        named = {key: value for key, value in vars(self).items() if key not in seldom}
+        named |= {key: getattr(self, key) for key in ("name", "explanation") if getattr(self, key)}
         return {**named, "image": self.image, "grid": list(self.grid)} if self.image else named
 
 

@@ -24,6 +24,7 @@ class Row:
     baseline: bool = False
     failed: str = ""
     tied: bool = False  # whether its difference from the winner may be chance
+    same_as: str = ""  # of a model that ended as it began: the baseline that it is
     value: float | None = None  # the headline metric
     low: float | None = None
     high: float | None = None
@@ -131,13 +132,17 @@ class Comparison:
         return {model: number for number, model in enumerate(models)}
 
     def standing(self, row: Row) -> list[str]:
-        """Words to put beside a row's name: winner, tied, baseline."""
+        """Words to put beside a row's name: winner, tied, baseline, and what it is the same as.
+
+        row: one of `rows`.
+        """
         words = []
-        if row.model == self.winner and len(self.rows) > 1:
-            words.append("winner")
-        elif row.model in self.ties:
+        if row.model in self.ties or (row.model == self.winner and self.ties):
             words.append("tied")
-        return [*words, "baseline"] if row.baseline else words
+        elif row.model == self.winner and len(self.rows) > 1:
+            words.append("winner")
+        words += ["baseline"] * row.baseline
+        return [*words, f"= {row.same_as}"] if row.same_as else words
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The table of results, best first, failed rows last: a list for each column."""
@@ -163,7 +168,10 @@ class Comparison:
 
     @classmethod
     def from_json(cls, saved: Json) -> Self:
-        """The document that `to_json` wrote; keys that it does not know are left out."""
+        """The document that `to_json` wrote; keys that it does not know are left out.
+
+        saved: the document in dicts and lists.
+        """
         known = {one.name for one in fields(cls)}
         typed = {
             "rows": [Row.from_json(row) for row in saved["rows"]],

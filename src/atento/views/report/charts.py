@@ -51,28 +51,31 @@ def strip_scale(board: Comparison) -> Axis:
     whole = fitting(ends, 16.0, STRIP_WIDTH - 16.0, errors=errors)
     if not errors or whole.steep:
         return whole
-    most = reach([row.interval.low for row in rows], [row.interval.high for row in rows])
+    pairs = [(low, high) if is_number(low) else (value, value) for value, low, high in (row.interval for row in rows)]
+    most = reach([low for low, _ in pairs], [high for _, high in pairs])
     return fitting([min(end, most) for end in ends], whole.start, whole.stop, errors=errors)
 
 
 def interval_strip(row: Row, scale: Axis, *, band: Row, accent: bool) -> Markup:
     """A dot for the value and a whisker for its interval, over the shaded interval of the winner."""
     middle = STRIP_HEIGHT / 2
-    left, right = scale.place(band.interval.low), scale.place(band.interval.high)
+    shaded = [scale.place(end) for end in (band.interval.low, band.interval.high) if is_number(end)]
+    left, right = shaded if shaded else (0.0, 0.0)
     if is_off(row, scale):
         marks = [
             tag("path", class_="whisker off", d=f"M{scale.stop:g} {middle - CAP:g}l{CAP:g} {CAP:g}l-{CAP:g} {CAP:g}")
         ]
     else:
-        place, low, high = (scale.place(min(end, scale.high)) for end in row.interval)
+        place, *ends = (scale.place(min(end, scale.high)) for end in row.interval if is_number(end))
+        whisker = [ends_of(Point(low, middle), Point(high, middle)) for low, high in (ends,)] if ends else []
         marks = [
-            tag("path", class_="whisker", d=ends_of(Point(low, middle), Point(high, middle))),
+            *(tag("path", class_="whisker", d=path) for path in whisker),
             tag("circle", class_="dot accent" if accent else "dot", cx=place, cy=middle, r=3.5),
         ]
     return drawing(
         STRIP_WIDTH,
         STRIP_HEIGHT,
-        tag("rect", class_="band", x=left, y=0, width=max(right - left, 1.0), height=STRIP_HEIGHT),
+        tag("rect", class_="band", x=left, y=0, width=max(right - left, 1.0), height=STRIP_HEIGHT) if shaded else "",
         tag("line", class_="axis", x1=scale.start, x2=scale.stop, y1=middle, y2=middle),
         *marks,
         class_="strip",
@@ -241,9 +244,10 @@ def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *
     parts = []
     for number, group in enumerate(groups):
         x, y = across.place(number), up.place(group["value"])
-        high = up.place(group["high"])
+        high = up.place(group["high"]) if is_number(group["high"]) else y
+        if is_number(group["low"]):
+            parts.append(tag("path", class_="whisker", d=ends_of(Point(x, up.place(group["low"])), Point(x, high))))
         parts += [
-            tag("path", class_="whisker", d=ends_of(Point(x, up.place(group["low"])), Point(x, high))),
             tag("circle", class_="dot accent" if accent else "dot", cx=x, cy=y, r=3.5),
             tag("text", short(group["value"]), class_="value", x=x, y=min(y, high) - 8, text_anchor="middle"),
             tag("text", group["label"], class_="tick", x=x, y=PANEL_HEIGHT - 8.0, text_anchor="middle"),
@@ -268,4 +272,5 @@ def length_path(row: Row, across: Axis, up: Axis) -> str:
 
 def length_limits(rows: Sequence[Row]) -> tuple[float, float]:
     """The one range of all panels."""
-    return bounds([group[end] for row in rows for group in row.lengths for end in ("value", "low", "high")])
+    ends = [group[end] for row in rows for group in row.lengths for end in ("value", "low", "high")]
+    return bounds([end for end in ends if is_number(end)])

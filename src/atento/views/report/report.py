@@ -5,12 +5,13 @@ from collections.abc import Callable
 from atento.data.records import counted
 from atento.views.attention.alignment import has_weights
 from atento.views.attention.page import gallery
+from atento.views.details import detail_tables
 from atento.views.forecast_page import forecasts_section
 from atento.views.html import Markup, document, joined, tag
-from atento.views.report.board import Comparison
+from atento.views.report.board import Comparison, Row
 from atento.views.report.charts import beyond, is_off, learning_curves, length_limits, length_panel, strip_scale
-from atento.views.report.table import mistakes, results_table
-from atento.views.wording import change, exposure, round_duration, score, whole
+from atento.views.report.table import detail_table, mistakes, results_table
+from atento.views.wording import change, exposure, quality, round_duration, score, whole
 
 WIDE = {"width": 1000.0, "height": 420.0}
 NARROW = {"width": 340.0, "height": 400.0}  # for a phone, with letters of the same size
@@ -20,6 +21,7 @@ def render_report(board: Comparison) -> str:
     """The whole page."""
     parts: dict[str, tuple[str, Callable[[Comparison], Markup]]] = {
         "results": ("Results", results),
+        "details": (details_title(board), details),
         "learning": ("Learning", learning),
         "length": ("Near and far" if is_ahead(board) else "Short and long sources", lengths),
         "forecasts": ("Forecasts", lambda board: forecasts_section(board.forecasts)),
@@ -66,8 +68,7 @@ def plain_verdict(board: Comparison) -> str:
     if not rows:
         return "No model finished."
     best = rows[0]
-    value, low, high = map(score, best.interval)
-    return f"{best.model}: {board.metric} {value} ({low}–{high})."
+    return f"{best.model}: {board.metric} {quality(*best.interval)}."
 
 
 def results(board: Comparison) -> Markup:
@@ -86,19 +87,41 @@ def results(board: Comparison) -> Markup:
     return joined(tag("p", f"{text}."), results_table(board), *alone, tag("dl", *meanings, class_="meanings"))
 
 
+def details_title(board: Comparison) -> str:
+    """What the tables beside the scores are about."""
+    return "Errors in the file’s units" if is_ahead(board) else "Classes"
+
+
+def details(board: Comparison) -> Markup:
+    """What the scores hide, of each model: its classes and which it confuses, or its errors in the file's units."""
+    rows = [row for row in board.ranked() if detail_tables(row.other)]
+    if len(rows) == 1:
+        return joined(*map(detail_table, detail_tables(rows[0].other)))
+    return joined(*(model_details(row, is_open=row is rows[0]) for row in rows))
+
+
+def model_details(row: Row, *, is_open: bool) -> Markup:
+    """The tables of one model, the best model's open."""
+    tables = map(detail_table, detail_tables(row.other))
+    return tag("details", tag("summary", tag("bdi", row.model)), *tables, open=is_open)
+
+
 def learning(board: Comparison) -> Markup:
     """The learning curves, in a wide and a narrow shape."""
     wide = learning_curves(board, **WIDE)
     if not wide:
         return Markup()
     better = "lower" if board.smaller_is_better else "higher"
-    text = f"On validation data, {board.metric} after so much training: {better} and earlier is better."
+    text = f"On validation data, {board.metric} against training time: {better} and earlier is better."
     if any(row.baseline for row in board.ranked()):
         text += " Dashed: baselines, which need no training; their value is the one on test data."
     far = [f"{row.model} {score(row.interval.value)}" for row in beyond(board)]
     text += f" Too large to be shown: {', '.join(far)}." if far else ""
     shapes = tag("div", wide, class_="wide"), tag("div", learning_curves(board, **NARROW), class_="narrow")
     return joined(tag("p", text), tag("figure", *shapes))
+
+
+LENGTHS = {"steps ahead": "how many steps ahead a number lies", "digits": "number of digits"}
 
 
 def is_ahead(board: Comparison) -> bool:
@@ -123,7 +146,7 @@ def lengths(board: Comparison) -> Markup:
     groups = rows[0].lengths
     counts = ", ".join(f"{group['label']} ({counted(group['count'], 'example')})" for group in groups)
     unit = groups[0].get("by", "characters")
-    what = "how many steps ahead a number lies" if ahead else f"length of the source in {unit}"
+    what = LENGTHS.get(unit, f"length of the source in {unit}")
     text = f"On test data, {board.metric} by {what}: {counts}."
     if board.writes:
         text += " A model that squeezes the source into one vector falls as sources grow;"

@@ -8,11 +8,12 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from atento.data.records import counted
+from atento.views.details import DetailTable
 from atento.views.html import Markup, joined, tag
 from atento.views.report.board import Comparison, Row
 from atento.views.report.charts import interval_strip, strip_axis, strip_scale
 from atento.views.report.scales import Axis
-from atento.views.wording import duration, memory, rate, score, whole
+from atento.views.wording import duration, interval, memory, rate, score, whole
 
 COSTS: Mapping[str, tuple[str, Callable[[float | None], str]]] = {
     "Parameters": ("parameters", whole),
@@ -52,21 +53,27 @@ def results_table(board: Comparison) -> Markup:
 def finished_row(board: Comparison, row: Row, metrics: list[str], scale: Axis, best: Row) -> Markup:
     """One trained model or baseline."""
     wins = row.model == best.model
-    bounds = tag("span", f"{score(row.interval.low)}–{score(row.interval.high)}", class_="bounds")
+    bounds = tag("span", interval(row.interval.low, row.interval.high), class_="bounds")
     both = tag("span", tag("strong", score(row.interval.value)), bounds)
     value = tag("td", both, class_="number main", role="cell", data_label=board.metric)
-    interval = tag("td", interval_strip(row, scale, band=best, accent=wins), class_="interval", role="cell")
+    strip = tag("td", interval_strip(row, scale, band=best, accent=wins), class_="interval", role="cell")
     others = [cell(name, score(row.scores[name][0] if name in row.scores else None)) for name in metrics]
     costs = [cell(name, wording(getattr(row, key))) for name, (key, wording) in COSTS.items()]
     return tag(
-        "tr", model_cell(board, row), value, interval, *others, *costs, role="row", class_="winner" if wins else None
+        "tr", model_cell(board, row), value, strip, *others, *costs, role="row", class_="winner" if wins else None
     )
 
 
 def failed_row(row: Row, *, columns: int) -> Markup:
     """A model without a value, and why."""
-    reason = row.failed or "no score was recorded"
-    name = tag("th", tag("bdi", row.model), tag("span", "failed", class_="word"), scope="row", role="rowheader")
+    reason = row.failed or "there are no test examples"
+    name = tag(
+        "th",
+        tag("bdi", row.model),
+        tag("span", "failed" if row.failed else "no score", class_="word"),
+        scope="row",
+        role="rowheader",
+    )
     return tag("tr", name, tag("td", reason, colspan=columns - 1, role="cell", class_="reason", dir="auto"), role="row")
 
 
@@ -84,6 +91,29 @@ def cell(name: str, text: str) -> Markup:
 def heading(name: str, *, number: bool = False) -> Markup:
     """The name of a column."""
     return tag("th", name, scope="col", role="columnheader", class_="number" if number else None)
+
+
+def detail_table(table: DetailTable) -> Markup:
+    """A small table beside the scores; in a confusion matrix what is right stands on the diagonal."""
+    head = [heading(name, number=at > 0) for at, name in enumerate(table.headings)]
+    body = []
+    for at, (name, *cells) in enumerate(table.rows):
+        first = tag("th", tag("bdi", name), scope="row", role="rowheader")
+        right = [table.matrix and place == at for place in range(len(cells))]
+        numbers = [
+            tag("td", text, class_="number right" if hit else "number", role="cell")
+            for text, hit in zip(cells, right, strict=True)
+        ]
+        body.append(tag("tr", first, *numbers, role="row"))
+    whole_table = tag(
+        "table",
+        tag("caption", table.title, dir="auto"),
+        tag("thead", tag("tr", *head, role="row"), role="rowgroup"),
+        tag("tbody", *body, role="rowgroup"),
+        role="table",
+        class_="details",
+    )
+    return tag("div", whole_table, class_="scroll", role="region", aria_label=table.title, tabindex="0")
 
 
 LONGEST_COMPARED = 400  # words; comparing takes time that grows with their square

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from atento.data.series import read_series
+from atento.errors import InputError
 from atento.spec import DataRecipe
 
 SERIES, ROWS = 300, 50
@@ -40,3 +41,11 @@ def test_shuffled_rows_come_out_the_same_once_sorted(path, tmp_path):
     found = read_series(DataRecipe(order="sort"), str(place))
     by_name = {one.name: one.values[:, 0] for one in found.series}
     np.testing.assert_array_equal(np.stack([by_name[f"s{at}"] for at in range(SERIES)]), values)
+
+
+@pytest.mark.parametrize("power", ["e300", "e38"])
+def test_numbers_whose_squares_overflow_are_refused(power, tmp_path):
+    rows = [f"2020-01-{day:02},{day % 7}.5{power}" for day in range(1, 29)]
+    (tmp_path / "huge.csv").write_text("date,y\n" + "\n".join(rows) + "\n")
+    with pytest.raises(InputError, match="the numbers of 'y' are too large to compute with"):
+        read_series(DataRecipe(), str(tmp_path / "huge.csv"))

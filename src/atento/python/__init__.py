@@ -1,0 +1,9 @@
+"""What `import atento` gives: the functions of `atento.api` for any data that Python holds.
+
+calling     habits of other libraries, advice in words of Python, progress
+functions   fit, compare, tune, backtest, inspect, recipe, load
+"""
+
+from atento.python.functions import backtest, compare, fit, inspect, load, recipe, tune
+
+__all__ = ["backtest", "compare", "fit", "inspect", "load", "recipe", "tune"]

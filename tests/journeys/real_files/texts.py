@@ -1,0 +1,162 @@
+"""Translations, labelled lines and JSON documents."""
+
+import json
+import random
+from pathlib import Path
+
+from tests.journeys.real_files.contents import WORDS, Expected, real, reviews, sentence, write
+
+
+def parallel(count: int) -> list[tuple[str, str]]:
+    """Sentences and their word-by-word renderings."""
+    draw = random.Random(11)
+    into = dict(zip(WORDS["en"].split(), WORDS["es"].split(), strict=False))
+    return [
+        (text, " ".join(into.get(word, word) for word in text.split()))
+        for text in (sentence(draw) for _ in range(count))
+    ]
+
+
+@real("TMX")
+def tmx(folder: Path) -> Expected:
+    units = "".join(
+        f'    <tu>\n      <tuv xml:lang="en"><seg>{one} &amp; more</seg></tuv>\n      <tuv xml:lang="es"><seg>{other} &amp; más</seg></tuv>\n    </tu>\n'  # noqa: E501
+        for one, other in parallel(80)
+    )
+    text = f'<?xml version="1.0" encoding="UTF-8" ?>\n<tmx version="1.4">\n  <header creationtool="Uplug" srclang="en" adminlang="en" datatype="unknown" segtype="sentence" o-tmf="unknown"/>\n  <body>\n{units}  </body>\n</tmx>\n'  # noqa: E501
+    return Expected(write(folder, "en-es.tmx", text), "translate", {"source": "en", "target": "es"}, rows=80)
+
+
+@real("Moses")
+def moses(folder: Path) -> Expected:
+    pairs = parallel(120)
+    one = write(folder, "corpus.es-en.en", "".join(f"{text}\n" for text, _ in pairs))
+    other = write(folder, "corpus.es-en.es", "".join(f"{text}\n" for _, text in pairs))
+    return Expected(f"{one},{other}", "translate", {"source": "en", "target": "es"}, rows=120)
+
+
+@real("Tatoeba pairs, as Anki's")
+def tatoeba_anki(folder: Path) -> Expected:
+    """No header; the third column says whose sentences they are."""
+    credit = "CC-BY 2.0 (France) Attribution: tatoeba.org #{} (CM) & #{} (cueyayotl)"
+    body = "".join(
+        f"{one}\t{other}\t{credit.format(2_877_272 + 17 * at, 1_158_250 + 31 * at)}\n"
+        for at, (one, other) in enumerate(parallel(120))
+    )
+    return Expected(write(folder, "spa.txt", body), "translate", {"source": "1", "target": "2"}, rows=120)
+
+
+@real("Tatoeba export, with numbers")
+def tatoeba_export(folder: Path) -> Expected:
+    body = "".join(
+        f"{1276 + 7 * at}\t{one}\t{2481 + 13 * at}\t{other}\n" for at, (one, other) in enumerate(parallel(120))
+    )
+    return Expected(
+        write(folder, "Sentence pairs in English-Spanish - 2024-01-31.tsv", "\ufeff" + body),
+        "translate",
+        {"source": "2", "target": "4"},
+        rows=120,
+    )
+
+
+@real("Tatoeba sentences, three columns")
+def tatoeba_sentences(folder: Path) -> Expected:
+    draw = random.Random(12)
+    body = "".join(
+        f"{1276 + 7 * at}\t{language}\t{sentence(draw, code)}\n"
+        for at, (language, code) in enumerate([("deu", "de"), ("spa", "es"), ("fra", "fr")] * 50)
+    )
+    return Expected(
+        write(folder, "sentences.csv", body),
+        "classify",
+        {"text": "3", "label": "2"},
+        rows=150,
+        labels=("deu", "fra", "spa"),
+    )
+
+
+@real("fastText, several labels")
+def fasttext(folder: Path) -> Expected:
+    draw = random.Random(13)
+    topics = ("baking", "food-safety", "equipment")
+    body = "".join(
+        f"{' '.join(f'__label__{each}' for each in draw.sample(topics, draw.randint(1, 2)))} {sentence(draw)} ?\n"
+        for _ in range(150)
+    )
+    return Expected(
+        write(folder, "cooking.train", body),
+        "label",
+        {"text": "text", "labels": "label"},
+        rows=150,
+        labels=tuple(sorted(topics)),
+    )
+
+
+@real("SQuAD")
+def squad(folder: Path) -> Expected:
+    """Answers are spans of a context: none of the tasks reads spans, and it must say so."""
+    draw = random.Random(14)
+    articles = []
+    for at in range(8):
+        context = ". ".join(sentence(draw) for _ in range(6)) + "."
+        words = context.split()
+        asked = [
+            {
+                "id": f"q{at}-{each}",
+                "question": f"what {sentence(draw, low=4, high=6)} ?",
+                "answers": [{"text": words[5 * each], "answer_start": context.index(words[5 * each])}],
+                "is_impossible": False,
+            }
+            for each in range(5)
+        ]
+        articles.append({"title": f"Article {at}", "paragraphs": [{"context": context, "qas": asked}]})
+    return Expected(
+        write(folder, "train-v2.0.json", json.dumps({"version": "v2.0", "data": articles})),
+        refused=True,
+        because="span",
+    )
+
+
+@real("Hugging Face to_json")
+def hugging_face(folder: Path) -> Expected:
+    r"""ASCII escapes, and labels as numbers."""
+    rows = reviews(120, "fr", ("0", "1"))
+    rows[0][0] = "où est passé l\u2019été ?\u2028Très loin"  # a separator that str.splitlines would cut
+    body = "".join(
+        json.dumps({"text": text, "label": int(label), "idx": at}) + "\n" for at, (text, label) in enumerate(rows)
+    )
+    return Expected(
+        write(folder, "train.json", body),
+        "classify",
+        {"text": "text", "label": "label"},
+        rows=120,
+        labels=("0", "1"),
+        example=("text", rows[0][0]),
+    )
+
+
+@real("JSON list of records")
+def json_records(folder: Path) -> Expected:
+    """What pandas' to_json(orient="records") and most web services give, indented."""
+    rows = [{"text": text, "meta": {"source": "web", "lang": "en"}, "label": label} for text, label in reviews(100)]
+    return Expected(
+        write(folder, "records.json", json.dumps(rows, indent=2)),
+        "classify",
+        {"text": "text", "label": "label"},
+        rows=100,
+        labels=("neg", "pos"),
+    )
+
+
+@real("one label after the other")
+def sorted_labels(folder: Path) -> Expected:
+    """1,200 lines of label 0, then as many of label 1."""
+    rows = sorted(reviews(1100, labels=("0", "1")), key=lambda row: row[1])
+    rows = [[text[:22].rsplit(" ", 1)[0], label] for text, label in rows]
+    return Expected(
+        write(folder, "sst.txt", "".join(f"{label} {text} {at}\n" for at, (text, label) in enumerate(rows))),
+        "classify",
+        {"text": "text", "label": "label"},
+        rows=1100,
+        labels=("0", "1"),
+    )
