@@ -52,7 +52,7 @@ def test_the_best_baseline_is_judged_by_the_paired_bootstrap(outputs, standing):
     said = beside_baselines(found)
     assert "majority 0.667, bag-of-words 1.000" in said
     assert said.endswith(
-        {"tied": "bag-of-words is as good", "better": "bag-of-words is better than this model"}[standing]
+        {"tied": "do not differ significantly", "better": "bag-of-words is better than this model"}[standing]
     )
     worse = compare_with(fitted[:1], questions(90), LABELS, ACCURACY)
     assert worse["standing"] == "worse" and beside_baselines(worse).endswith("majority 0.667")

@@ -39,7 +39,11 @@ def beside_baselines(found: Mapping[str, Any]) -> str:
     if not found:
         return ""
     each = ", ".join(f"{name} {score(value)}" for name, value in found["scores"].items())
-    ends = {"better": f": {found['best']} is better than this model", "tied": f": {found['best']} is as good"}
+    best = found["best"]
+    ends = {
+        "better": f": {best} is better than this model",
+        "tied": f": {best} and this model do not differ significantly",
+    }
     return f"simple baselines on the same examples: {each}{ends.get(found['standing'], '')}"
 
 
