@@ -5,15 +5,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test lint spec mutants recipes bench clean
+.PHONY: install demo test lint docs learn spec mutants recipes bench bench-gpu reliability dist pins clean
+
+# every package in the version of constraints.txt, those that build atento too (older and newer pip)
+PINNED := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/constraints.txt
 
 install: $(STAMP)
 
 # torch is named by itself first, so that its pinned build is taken and no other is ever looked for
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(grep '^torch==' constraints.txt)"
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(PINNED) $(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(PINNED) $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -24,10 +27,22 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# root gets a browser where there is none; without one the tests say which of them are left out
 test: $(STAMP) lint
-	command -v chromium >/dev/null || (apt-get -o DPkg::Lock::Timeout=600 update -qq && apt-get -o DPkg::Lock::Timeout=600 install -y -qq chromium)
+	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+		(apt-get -o DPkg::Lock::Timeout=600 update -qq && apt-get -o DPkg::Lock::Timeout=600 install -y -qq chromium) || \
+		echo "chromium could not be installed; the tests go on without it"
 	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 	@$(BIN)/python tests/spec_table.py --brief
+
+# the documentation in site/, without a network; site/index.html can be opened as it is
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "open site/index.html"
+
+# the lessons of docs/learn, run and written anew in both languages
+learn: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python docs/learn/build.py
 
 # which rows of docs/coverage.md are proved by the last `make test`; RUN=1 runs the tests first
 spec: $(STAMP)
@@ -44,5 +59,21 @@ recipes: $(STAMP)
 bench: $(STAMP)
 	@missed=0; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || missed=1; done; exit $$missed
 
+# wheel and sdist in dist/: the same bytes from the same sources, wherever and whenever they are built
+dist: $(STAMP)
+	$(BIN)/python -m hatchling build --clean --directory dist
+
+# constraints.txt anew, from what is installed: after a dependency was added, or was updated on purpose
+pins: $(STAMP)
+	$(BIN)/python benchmarks/release/pin.py
+
+# kills, failing writes, signals, damaged folders and files: every promise of docs/reliability.md at full length
+reliability: $(STAMP)
+	@missed=0; for file in $$(ls benchmarks/reliability/*.py | grep -v measure.py); do OMP_NUM_THREADS=1 $(BIN)/python $$file || missed=1; done; exit $$missed
+
+# on a machine with a CUDA GPU and a torch build for it: every claim beside its peer, in one table
+bench-gpu: $(STAMP)
+	@$(BIN)/python benchmarks/gpu/table.py
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .spec-results.json
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .spec-results.json

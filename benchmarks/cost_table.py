@@ -4,6 +4,9 @@ Operations and bytes kept for the backward pass are counted, depth is the longes
 other, seconds are measured: forward + backward, one head of 64, one thread. The exponent of the bytes is that of a head
 of 2, where what grows fastest outweighs the rest. Prints the table, and last how far the counted exponents are from
 theory; exits 1 where one is off by more than .05.
+
+A second table shows what a sequential walk costs: seconds a sequence against the length of an LSTM and a GRU, whose
+steps wait for each other, and of a minGRU, by the scan and by the walk of the same cell. `--walks` prints it alone.
 """
 
 import math
@@ -34,7 +37,9 @@ from atento.attention import (
     Strided,
     Window,
 )
-from atento.recurrent import ElmanCell, Stack
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, MinGRUCell, Stack
+from atento.recurrent.stack import CellMaker
+from atento.recurrent.unroll import step_by_step
 
 SIZE, THIN = 64, 2
 LENGTHS = (1024, 2304, 4096)  # squares, so that √n is a stride
@@ -42,6 +47,7 @@ REACH = 32
 FEATURES = 32
 LIMIT = 0.05
 ROUNDS = 5
+WALKED, BATCHES = (64, 256, 1024, 4096), (1, 16)  # lengths and sequences at once of the second table
 
 Reader = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -65,6 +71,42 @@ def recurrent(length: int, size: int) -> Reader:
     return lambda query, key, value: stack(value).outputs
 
 
+class Walk(NamedTuple):
+    """A way to run a recurrent cell: the cell, whether its kernel is taken, and what waits at each length."""
+
+    cell: CellMaker
+    by_kernel: bool
+    rounds: Callable[[int], int]
+
+    def reader(self, length: int, size: int) -> Reader:
+        """A stack of the cell that reads the values."""
+        stack = Stack(self.cell, size, size)
+        if self.by_kernel:
+            return lambda query, key, value: stack(value).outputs
+
+        def walk(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+            with step_by_step():
+                return stack(value).outputs
+
+        return walk
+
+
+def every_step(length: int) -> int:
+    return length
+
+
+def pairs_of_steps(length: int) -> int:
+    return 2 * math.ceil(math.log2(length))  # once up the pairs and once down
+
+
+WALKS = {
+    "lstm": Walk(LSTMCell, True, every_step),
+    "gru": Walk(GRUCell, True, every_step),
+    "mingru, step by step": Walk(MinGRUCell, False, every_step),
+    "mingru, scan": Walk(MinGRUCell, True, pairs_of_steps),
+}
+
+
 def performer(causal: bool) -> Callable[[int, int], Reader]:
     extent = Causal() if causal else Everything()
     return lambda length, size: Attention(Kernel(RandomFeatures(size, count=FEATURES)), Proportional(), extent)
@@ -85,8 +127,8 @@ KINDS = {
 }
 
 
-def some_items(length: int, size: int) -> list[Tensor]:
-    return [torch.randn(1, length, size, requires_grad=True) for _ in range(3)]
+def some_items(length: int, size: int, batch: int = 1) -> list[Tensor]:
+    return [torch.randn(batch, length, size, requires_grad=True) for _ in range(3)]
 
 
 def operations(reader: Reader, items: list[Tensor]) -> int:
@@ -125,14 +167,17 @@ def depth(reader: Reader, items: list[Tensor]) -> int:
     return max(longest.values())
 
 
-def seconds(reader: Reader, items: list[Tensor]) -> float:
-    """The median of a few rounds, forward + backward."""
+def seconds(reader: Reader, items: list[Tensor], of: Callable[[list[float]], float] = statistics.median) -> float:
+    """The median of a few rounds, forward + backward, or another number `of` them.
+
+    Of the processor: with one thread they are those of the clock, less what other programs take.
+    """
     times = []
     for _ in range(ROUNDS + 1):
-        started = time.perf_counter()
+        started = time.process_time()
         reader(*items).sum().backward()  # type: ignore[no-untyped-call]
-        times.append(time.perf_counter() - started)
-    return statistics.median(times[1:])
+        times.append(time.process_time() - started)
+    return of(times[1:])
 
 
 def exponent(lengths: tuple[int, ...], costs: list[float]) -> float:
@@ -149,9 +194,30 @@ def fitted(kind: Kind, measure: Callable[[Reader, list[Tensor]], float], size: i
     return costs, exponent(LENGTHS, costs)
 
 
+def print_walks() -> None:
+    """Milliseconds a sequence at every length, their exponent over the longer half, and how much faster the scan is."""
+    print(
+        f"\nWalk and scan: ms a sequence, forward + backward, width {SIZE}, and rounds that wait at n = {WALKED[-1]}."
+    )
+    for batch in BATCHES:
+        print(f"\n{f'{batch} at once':28}" + "".join(f"{f'n {n}':>10}" for n in WALKED) + "  exponent  rounds")
+        costs = {}
+        for name, walk in WALKS.items():
+            runs = [seconds(walk.reader(n, SIZE), some_items(n, SIZE, batch), min) for n in WALKED]
+            costs[name] = found = [run * 1e3 / batch for run in runs]
+            slope = exponent(WALKED[-2:], found[-2:])
+            print(f"{name:28}" + "".join(f"{one:10.3f}" for one in found) + f"{slope:10.2f}{walk.rounds(WALKED[-1]):8}")
+        for name in ("lstm", "gru", "mingru, step by step"):
+            ratios = (other / scan for other, scan in zip(costs[name], costs["mingru, scan"], strict=True))
+            print(f"{f'÷ scan: {name}':28}" + "".join(f"{f'{ratio:.1f}×':>10}" for ratio in ratios))
+
+
 def main() -> int:
     torch.set_num_threads(1)
     torch.manual_seed(0)
+    if "--walks" in sys.argv:
+        print_walks()
+        return 0
     worst = 0.0
     print(f"Costs at n = {LENGTHS[-1]}, then the exponent of n over {LENGTHS}, and what theory says.\n")
     print(f"{'':20} {'operations':>22} {'bytes kept':>24} {'depth':>18} {'seconds':>16}")
@@ -171,6 +237,7 @@ def main() -> int:
     print(
         f"\nlargest difference of a counted exponent from theory: {worst:.3f}   {'ok' if worst <= LIMIT else 'MISSED'}"
     )
+    print_walks()
     return 0 if worst <= LIMIT else 1
 
 

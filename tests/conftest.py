@@ -3,6 +3,8 @@
 import gc
 import importlib.util
 import json
+import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -14,7 +16,11 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".spec-results.json"
 MOST_ROWS = 3
 COMMANDS = "atento_test_commands"
+QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 EXACT = {"attention", "blocks", "contracts", "layers", "models", "recurrent"}  # folders of tests in float64
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+NO_BROWSER = "no browser was found, and tests that open pages are left out: install one, e.g. sudo apt install chromium"
 
 outcomes: dict[str, dict[str, object]] = {}
 
@@ -25,6 +31,34 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     torch.set_num_threads(1)
+    if not torch.cuda.is_available():
+        os.environ["TRITON_INTERPRET"] = "1"  # before any test imports Triton, as torch.compile does
+
+
+def found_browser():
+    """The program of a browser; None where none is installed."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def opens_pages(item):
+    """Whether a test asks for the `browser` of this file; some folders have a stand-in of that name."""
+    known = item._fixtureinfo.name2fixturedefs.get("browser", ()) if hasattr(item, "_fixtureinfo") else ()
+    return any(one.func.__code__.co_filename == __file__ for one in known[-1:])
+
+
+def pytest_sessionstart(session):
+    """Say at the start what will not be run, whatever -q leaves out."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if found_browser() is None and reporter is not None and not hasattr(session.config, "workerinput"):
+        reporter.write_line(NO_BROWSER)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Name at the end what was not run."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if NO_BROWSER in str(report.longrepr)]
+    if skipped:
+        files = sorted({report.nodeid.split("::")[0] for report in skipped})
+        terminalreporter.write_line(f"not run without a browser: {len(skipped)} tests of {', '.join(files)}")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,6 +84,9 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item, rows in zip(items, claimed, strict=True) if rows & wanted]
     shared = {item.path for item in items if "trained_run" in item.fixturenames}
     items.sort(key=lambda item: item.path not in shared)  # side by side: one process trains it, not each
+    if found_browser() is None:
+        for item in filter(opens_pages, items):
+            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
     for item in items:
         rows = [row for mark in item.iter_markers("spec") for row in mark.args]
         if len(rows) > MOST_ROWS:
@@ -124,3 +161,14 @@ def atento_command(processes, tmp_path_factory):
     commands = processes.Commands(tmp_path_factory.mktemp("said"))
     yield commands
     commands.close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real Chromium, one for all folders of tests: a process can have one sync_playwright at a time."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found_browser(), headless=True, args=QUIET)
+        yield browser
+        browser.close()

@@ -13,8 +13,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import atento
-from atento.bundle import MANIFEST, digest_of, load_bundle, write_atomically
+from atento.bundle import MANIFEST, digest_of, load_bundle, write_json
 from atento.errors import InputError, MachineError
+from atento.writing import write_atomically
 
 VOUCHED = (
     "weights.safetensors",
@@ -45,7 +46,8 @@ def sign(folder):
     """Vouch for the files as they are now, as someone would who means harm."""
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["files"] = {name: digest_of(folder / name) for name in manifest["files"]}
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    manifest["sizes"] = {name: (folder / name).stat().st_size for name in manifest["files"]}
+    write_json(folder / MANIFEST, manifest)
 
 
 def refusal(folder):
@@ -157,7 +159,7 @@ SIGNED = {
     "whole numbers": (rewrite_weights(lambda all, name: all.update({name: all[name].int()})), "does not fit"),
     "double precision": (rewrite_weights(lambda all, name: all.update({name: all[name].double()})), "does not fit"),
     "other width": (rewrite("recipe.toml", "hidden = 16", "hidden = 18"), "run/weights.safetensors: "),
-    "monstrous width": (rewrite("recipe.toml", "hidden = 16", "hidden = 1048576"), "run/weights.safetensors: "),
+    "monstrous width": (rewrite("recipe.toml", "hidden = 16", "hidden = 999424"), "run/weights.safetensors: "),
     "monstrous depth": (rewrite("recipe.toml", "layers = 1", "layers = 100000000"), "run/recipe.toml is damaged"),
     "other model": (rewrite("recipe.toml", "lstm+additive", "transformer"), "run/weights.safetensors: "),
     "no model": (rewrite("recipe.toml", "lstm+additive", "../../model"), "run/recipe.toml is damaged"),
@@ -220,8 +222,8 @@ def test_a_baseline_s_folder_is_checked_like_any_other(simple, tmp_path, case):
 def test_a_baseline_whose_state_nobody_vouches_for_is_refused(simple, tmp_path):
     folder = shutil.copytree(simple.folder, tmp_path / "run")
     manifest = json.loads((folder / MANIFEST).read_text())
-    del manifest["files"]["baseline.json"]
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    del manifest["files"]["baseline.json"], manifest["sizes"]["baseline.json"]
+    write_json(folder / MANIFEST, manifest)
     assert "baseline.json is not listed" in refusal(folder).found
 
 
@@ -230,7 +232,8 @@ def test_the_manifest_names_nothing_outside(folder, name):
     (folder.parent / "outside.txt").write_text("not ours")
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["files"][name] = digest_of(folder.parent / "outside.txt")
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    manifest["sizes"][name] = len("not ours")
+    write_json(folder / MANIFEST, manifest)
     assert "run/" in refusal(folder).problem
 
 
@@ -240,23 +243,47 @@ def test_the_manifest_names_nothing_outside(folder, name):
         {},
         {"format": 1},
         {"format": 1, "files": []},
-        {"format": 2, "files": {}},
+        {"format": 0, "files": {}, "sizes": {}},
+        {"format": "2", "files": {}, "sizes": {}},
         {"format": 1, "files": {}},
+        {"format": 1, "files": {}, "sizes": {}},
+        {"format": 1, "files": {"recipe.toml": ""}, "sizes": {"weights.safetensors": 1}},
         [],
         3,
         None,
     ],
 )
 def test_a_manifest_of_another_shape(folder, manifest):
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    write_json(folder / MANIFEST, manifest)
     assert "run/manifest.json is damaged" in refusal(folder).problem
+
+
+@pytest.mark.parametrize(
+    "wrote, found, fix",
+    [
+        ("0.9.2", "format 7 of atento 0.9.2; atento ", 'pip install --upgrade "atento>=0.9.2"'),
+        ("1.0; rm -rf", "format 7; atento ", "pip install --upgrade atento"),
+        (None, "format 7; atento ", "pip install --upgrade atento"),
+    ],
+)
+def test_a_folder_of_a_newer_version_says_what_to_install(folder, wrote, found, fix):
+    """Whatever else has changed in it: only the version that wrote it must stand where it stands today."""
+    (folder / MANIFEST).write_text(json.dumps({"format": 7, "parts": "elsewhere"}))
+    (folder / "metrics.json").write_text(json.dumps({"versions": wrote and {"atento": wrote}}))
+    error = refusal(folder)
+    assert error.problem == f"{folder} was written by a newer version of atento."
+    assert error.found.startswith(found) and error.fix == fix
+
+
+def test_the_version_that_wrote_a_folder_stands_in_its_metrics(folder):
+    assert json.loads((folder / "metrics.json").read_text())["versions"]["atento"] == atento.__version__
 
 
 @pytest.mark.parametrize("digest", [None, 3, "", ["a"], {"a": 1}])
 def test_a_digest_that_is_none(folder, digest):
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["files"]["recipe.toml"] = digest
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    write_json(folder / MANIFEST, manifest)
     assert "run/recipe.toml is damaged" in refusal(folder).problem
 
 
@@ -325,3 +352,23 @@ def test_a_write_is_whole_or_not_at_all(tmp_path):
         write_atomically(tmp_path / "no" / "file", b"three")
     assert caught.value.exit_code == 3
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_loading_a_finished_folder_removes_a_checkpoint_left_behind(folder):
+    """A run that is killed just after its manifest leaves one; a folder that may only be read keeps it."""
+    left = folder / "checkpoint.safetensors"
+    left.write_bytes(b"of no use")
+    load_bundle(folder)
+    assert not left.exists()
+    left.mkdir()  # cannot be unlinked
+    load_bundle(folder)
+
+
+def test_a_manifest_that_says_the_same_in_other_bytes_is_refused(folder):
+    """A line that stands twice, and a blank that is lost, are damage too, though the JSON is the same."""
+    whole = (folder / MANIFEST).read_text()
+    line = next(one for one in whole.splitlines(keepends=True) if "recipe.toml" in one)
+    for spoilt in (whole.replace(line, line + line, 1), whole.replace("\n ", "\n", 1), whole + "\n"):
+        (folder / MANIFEST).write_text(spoilt)
+        assert json.loads(spoilt) == json.loads(whole)
+        assert "run/manifest.json is damaged" in refusal(folder).problem

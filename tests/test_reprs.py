@@ -27,7 +27,7 @@ def test_long_fields_are_cut_and_empty_ones_left_out():
     text = short_repr(Result("a" * 1000, [0.1] * 1000))
     assert text.startswith("Result(name='aaa") and "..." in text and "nothing" not in text and len(text) < 200
     wide = Wide(["x" * 50] * 9, {str(key): ["y" * 99] * 9 for key in range(9)})
-    assert len(short_repr(wide)) <= LONGEST + 20
+    assert len(short_repr(wide)) <= LONGEST + 20 < 600
 
 
 def test_what_users_print_is_short():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from standing import Figure, Target, arguments, on_gpu, settle
 
 import atento
-from atento.api.explain_series import free_runs
+from atento.api.explain.series import free_runs
 from atento.baselines.dynamics import Polynomial, Reservoir
 from atento.metrics.dynamics import ValidTimes, climate, valid_times
 from atento.spec import parse_settings

@@ -26,17 +26,22 @@ if TYPE_CHECKING:
         Tuning,
         check,
         gradient_flow,
+        model_graph,
     )
     from atento.python import backtest, compare, fit, inspect, load, recipe, tune
+    from atento.training import Callback, EarlyStopping, Training
 
 __all__ = [
     "Backtest",
     "Board",
+    "Callback",
+    "EarlyStopping",
     "Evaluation",
     "ExplainedRecipe",
     "Inspection",
     "ModuleRun",
     "Run",
+    "Training",
     "Tuning",
     "backtest",
     "check",
@@ -45,10 +50,12 @@ __all__ = [
     "gradient_flow",
     "inspect",
     "load",
+    "model_graph",
     "recipe",
     "tune",
 ]
 FUNCTIONS = ("backtest", "compare", "fit", "inspect", "load", "recipe", "tune")  # which take any data from Python
+CALLBACKS = ("Callback", "EarlyStopping", "Training")
 PACKAGES = (
     "attention",
     "baselines",
@@ -73,6 +80,8 @@ def __getattr__(name: str) -> Any:
     """`import atento` is instant: torch is imported with the first real use."""
     if name in FUNCTIONS:
         return getattr(import_module("atento.python"), name)
+    if name in CALLBACKS:
+        return getattr(import_module("atento.training"), name)
     if name in __all__:
         return getattr(import_module("atento.api"), name)
     if name in PACKAGES:

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
-import os
+import math
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import torch
@@ -16,19 +18,24 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from atento.baselines.state import BaselineState, restore, state_of
-from atento.errors import InputError, MachineError
+from atento.errors import InputError, alike, is_machine_fault
 from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
 from atento.tasks.baselines import BaselineModule, with_baseline
 from atento.tasks.catalogue import TASKS
 from atento.tasks.task import Dataset, Task
+from atento.version import __version__
+from atento.writing import write_atomically
 
-FORMAT = 1
+FORMAT = 1  # of a folder; every format that a release has written is loaded by all later ones (docs/formats.md)
 OWN_MODULE = "module"  # the task in the recipe of a module of the user's own
 WEIGHTS, RECIPE, VOCABULARY = "weights.safetensors", "recipe.toml", "vocabulary.json"
 METRICS, CARD = "metrics.json", "README.md"
 EVENTS, PREDICTIONS, MANIFEST = "events.jsonl", "predictions.jsonl", "manifest.json"
+CHECKPOINT = "checkpoint.safetensors"  # of a run that has not ended
+SHARDS = "shards-"  # and a step: the folder of what processes hold in shards, which that checkpoint names
 OUTPUTS = "outputs.safetensors"  # answers that are arrays
+METADATA = "__metadata__"  # the text in the header of a safetensors file
 BASELINE = "baseline.json"  # what a baseline has learned, but for its arrays
 
 Json = dict[str, Any]  # an object of a JSON document
@@ -49,34 +56,18 @@ class Bundle(NamedTuple):
         return self.task.reading.read(self.recipe.data, self.recipe.split_seed)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """All of it or nothing: written beside, flushed to disk, then renamed."""
-    beside = path.with_name(path.name + ".tmp")
-    try:
-        with beside.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise MachineError(
-            f"{path.name} could not be written.", found=str(error), fix="free some space, or choose another --out"
-        ) from None
-
-
 def write_json(path: Path, value: Any) -> None:
     """JSON for people and machines."""
-    write_atomically(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+    write_atomically(path, as_json(value))
+
+
+def as_json(value: Any) -> bytes:
+    """The bytes that `write_json` writes."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def save_bundle(folder: Path, *, module: nn.Module, metrics: Mapping[str, Any], card: str) -> None:
-    """Complete a run's folder; the manifest comes last, so a folder with one is whole."""
+    """Complete a run's folder; the manifest comes last, so a folder with one is whole and needs no checkpoint."""
     weights = module.state_dict()
     if isinstance(module, BaselineModule):
         state = state_of(module.baseline)
@@ -88,7 +79,17 @@ def save_bundle(folder: Path, *, module: nn.Module, metrics: Mapping[str, Any], 
     write_atomically(folder / CARD, card.encode())
     names = [WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, OUTPUTS, BASELINE]
     files = {name: digest_of(folder / name) for name in names if (folder / name).exists()}
-    write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
+    sizes = {name: (folder / name).stat().st_size for name in files}
+    write_json(folder / MANIFEST, {"format": FORMAT, "files": files, "sizes": sizes})
+    remove_checkpoint(folder)
+
+
+def remove_checkpoint(folder: Path) -> None:
+    """Remove the checkpoint of a finished run; one remains where the run was killed just after its manifest."""
+    with suppress(OSError):  # a folder that may only be read keeps it
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+        for place in folder.glob(f"{SHARDS}*"):
+            rmtree(place)
 
 
 def digest_of(path: Path) -> str:
@@ -105,6 +106,7 @@ def is_finished(folder: Path) -> bool:
 def load_bundle(folder: Path) -> Bundle:
     """Check every file against the manifest, then rebuild the model. Nothing in the folder is executed."""
     check_manifest(folder)
+    remove_checkpoint(folder)
     with blaming(folder, RECIPE):
         recipe = read_recipe(folder / RECIPE)
     if recipe.task == OWN_MODULE:
@@ -140,10 +142,23 @@ def restore_baseline(folder: Path, module: BaselineModule, weights: Mapping[str,
         restore(module.baseline, BaselineState(read_json(folder, BASELINE), arrays))
 
 
-def check_manifest(folder: Path) -> None:
-    """Every file the manifest names must be there, unchanged."""
+def no_such_run(folder: Path) -> InputError:
+    """The error for a folder that is not there, with the most similar name beside it."""
+    beside = {one.name: one for one in folder.parent.iterdir() if one.is_dir()} if folder.parent.is_dir() else {}
+    close = alike(folder.name, beside)
+    return InputError(
+        f"{folder}: there is no such run.",
+        found=str(folder),
+        fix=f"did you mean {beside[close]}? `atento runs` lists all" if close else "`atento runs` lists them",
+    )
+
+
+def check_manifest(folder: Path, *, hashed_up_to: float = math.inf) -> None:
+    """Every file the manifest names must be there, unchanged; of files with more bytes than `hashed_up_to` only the
+    size and the header of tensors are compared.
+    """
     if not folder.is_dir():
-        raise InputError(f"{folder}: there is no such run.", found=f"{folder}", fix="`atento runs` lists them")
+        raise no_such_run(folder)
     if not is_finished(folder):
         unfinished = (folder / RECIPE).exists()
         raise InputError(
@@ -152,9 +167,12 @@ def check_manifest(folder: Path) -> None:
             fix=f"atento train {folder / RECIPE} --out {folder} --resume" if unfinished else "`atento runs` lists them",
         )
     manifest = read_json(folder, MANIFEST)
-    files = manifest.get("files")
-    if manifest.get("format") != FORMAT or not isinstance(files, dict):
+    refuse_newer(folder, manifest)
+    files, sizes = manifest.get("files"), manifest.get("sizes")
+    if manifest.get("format") != FORMAT or not isinstance(files, dict) or not isinstance(sizes, dict):
         raise damaged(folder, MANIFEST, f"format {manifest.get('format')!r}")
+    if set(files) != set(sizes):
+        raise damaged(folder, MANIFEST, f"{len(files)} files and {len(sizes)} sizes that do not belong together")
     for name in (WEIGHTS, RECIPE, VOCABULARY, METRICS):
         if name not in files:
             raise damaged(folder, MANIFEST, f"{name} is not listed")
@@ -163,9 +181,51 @@ def check_manifest(folder: Path) -> None:
             raise damaged(folder, MANIFEST, f"the name {name!r}")
         if not (folder / name).is_file():
             raise damaged(folder, name, "no such file")
-        found = digest_of(folder / name)
-        if found != expected:
+        size = (folder / name).stat().st_size
+        if size != sizes[name]:
+            raise damaged(folder, name, f"{size} bytes where the manifest says {sizes[name]}")
+        if size <= hashed_up_to and (found := digest_of(folder / name)) != expected:
             raise damaged(folder, name, f"SHA-256 {found[:12]}… where the manifest says {str(expected)[:12]}…")
+        if size > hashed_up_to and name.endswith(".safetensors"):
+            tensor_header(folder, name)
+    whole = {"format": FORMAT, "files": files, "sizes": sizes}
+    if (folder / MANIFEST).read_bytes() != as_json(whole):  # the same JSON with a line twice or a blank lost
+        raise damaged(folder, MANIFEST, "other bytes than were written")
+
+
+def refuse_newer(folder: Path, manifest: Json) -> None:
+    """Refuse a folder whose format only a later version of atento knows; the version that wrote it stands in its
+    metrics, in every format.
+    """
+    number = manifest.get("format")
+    if not isinstance(number, int) or number <= FORMAT:
+        return
+    wrote = ""
+    with suppress(InputError, LookupError, TypeError):
+        wrote = str(read_json(folder, METRICS)["versions"]["atento"])
+    known = re.fullmatch(r"\d+(\.\w+)*", wrote) is not None
+    raise InputError(
+        f"{folder} was written by a newer version of atento.",
+        found=f"format {number}{f' of atento {wrote}' if known else ''}; atento {__version__} knows format {FORMAT}",
+        fix=f'pip install --upgrade "atento>={wrote}"' if known else "pip install --upgrade atento",
+    )
+
+
+def tensor_header(folder: Path, name: str) -> Json:
+    """The header of a safetensors file, whose tensors must fill the rest of the file exactly."""
+    try:
+        size = (folder / name).stat().st_size
+        with (folder / name).open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            header: Json = json.loads(file.read(min(length, size)))
+        whole = 8 + length + max((header[key]["data_offsets"][1] for key in header if key != METADATA), default=0)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        if is_machine_fault(error):
+            raise
+        raise damaged(folder, name, lines_of(f"{type(error).__name__}: {error}")[0]) from None
+    if whole != size:
+        raise damaged(folder, name, f"{size:,} bytes where its header says {whole:,}")
+    return header
 
 
 def read_json(folder: Path, name: str) -> Json:
@@ -173,6 +233,8 @@ def read_json(folder: Path, name: str) -> Json:
     try:
         value = json.loads((folder / name).read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
+        if is_machine_fault(error):
+            raise
         raise damaged(folder, name, str(error)) from None
     if not isinstance(value, dict):
         raise damaged(folder, name, type(value).__name__)
@@ -219,7 +281,7 @@ def require_fit(module: nn.Module, weights: Mapping[str, Tensor], *, where: str)
             raise InputError(
                 f"{where}: {name} holds numbers that are not finite.",
                 found=f"{int((~found.isfinite()).sum()):,} of {found.numel():,} are NaN or infinite",
-                fix="restore the file from a copy, or train again",
+                fix="restore the file from a copy, or train again with another --out",
             )
     extra = next((name for name in weights if name not in wanted), None)
     if extra is not None:
@@ -235,7 +297,8 @@ def dtype_name(tensor: Tensor) -> str:
 
 def damaged(folder: Path, name: str, found: str) -> InputError:
     """The one message for a folder that cannot be trusted."""
-    return InputError(f"{folder / name} is damaged.", found=found, fix="restore the file from a copy, or train again")
+    fix = "restore the file from a copy, or train again with another --out"
+    return InputError(f"{folder / name} is damaged.", found=found, fix=fix)
 
 
 @contextmanager

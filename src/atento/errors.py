@@ -1,5 +1,9 @@
 """Every failure a user can meet: what is wrong, where, and one way to mend it."""
 
+import errno
+import os
+import re
+import shlex
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
@@ -10,15 +14,23 @@ NO_SETTINGS: Mapping[str, str] = {}
 
 class AtentoError(Exception):
     """Base of all our errors; `exit_code` is what the command line ends with, `settings` are the recipe keys and values
-    of the fix, where settings mend it.
+    of the fix, where settings mend it, and `choices` are settings, KEY=VALUE, one of which only the user can choose.
     """
 
     exit_code = 1
+    told = False  # whether another process of the same run says it
 
     def __init__(
-        self, problem: str, *, found: str = "", fix: str = "", settings: Mapping[str, str] = NO_SETTINGS
+        self,
+        problem: str,
+        *,
+        found: str = "",
+        fix: str = "",
+        settings: Mapping[str, str] = NO_SETTINGS,
+        choices: tuple[str, ...] = (),
     ) -> None:
-        self.problem, self.found, self.fix, self.settings = problem, found, fix, settings
+        self.problem, self.found, self.fix = problem, found, fix
+        self.settings, self.choices = settings, choices
         lines = [problem]
         if found:
             lines.append(f"  found: {found}")
@@ -51,6 +63,98 @@ class Interrupted(AtentoError):
     def __init__(self, signal_number: int, problem: str, *, fix: str = "") -> None:
         super().__init__(problem, fix=fix)
         self.exit_code = 128 + signal_number
+
+
+WRONG_PATH = {  # errors of the system that tell of the path the caller gave; all others are faults of the machine
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL, errno.EEXIST,
+    errno.ENOTEMPTY,
+}  # fmt: skip
+NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory", re.IGNORECASE)  # as torch says it
+FIXES = {
+    errno.ENOSPC: "free some space on this disk: df -h {folder}",
+    errno.EDQUOT: "free some of your quota on this disk: df -h {folder}",
+    errno.EACCES: "give yourself the permission: chmod u+rwX {place}",
+    errno.EPERM: "give yourself the permission: chmod u+rwX {place}",
+    errno.EROFS: "choose a folder on a disk that can be written",
+    errno.EMFILE: "allow more open files in this shell: ulimit -n 4096",
+    errno.ENFILE: "close other programs: the whole machine has too many open files",
+    errno.ENOENT: "make the folder first: mkdir -p {place}",
+    errno.EIO: "copy the file to another disk: this one fails",
+}
+WINDOWS_FIXES = {  # where the shell has none of these commands
+    errno.ENOSPC: "free some space on this disk",
+    errno.EDQUOT: "free some of your quota on this disk",
+    errno.EACCES: "close the program that has it open, or give yourself the permission in its properties",
+    errno.EPERM: "give yourself the permission in its properties",
+    errno.EMFILE: "close other programs: there are too many open files",
+    errno.ENOENT: "make the folder first: mkdir {place}",
+}
+LESS_MEMORY = "close other programs, or ask for less: --set train.batch_tokens=512 --set model.hidden=64"
+
+
+def is_machine_fault(error: BaseException) -> bool:
+    """Whether the machine failed: its disk, memory, permissions or streams, not what a file holds or is called."""
+    if isinstance(error, OSError):
+        return error.errno is not None and error.errno not in WRONG_PATH
+    return is_out_of_memory(error)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory could not be had; torch has errors of its own for that."""
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and bool(NO_MEMORY.search(str(error))))
+
+
+def system_error(error: OSError) -> AtentoError:
+    """What the system refused: a fault of the machine, or of the path that the caller gave."""
+    path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    problem = f"{path} cannot be used." if path else "a file could not be read or written."
+    if is_machine_fault(error):
+        return MachineError(problem, found=reason_of(error), fix=system_fix(error, path))
+    missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return InputError(problem, found=reason_of(error), fix="check the path" if missing else "choose another name")
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError) -> MachineError:
+    """The one message for a file or a folder that could not be written."""
+    return MachineError(
+        f"{os.fspath(path)} could not be written.", found=reason_of(error), fix=system_fix(error, os.fspath(path))
+    )
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says."""
+    return error.strerror or str(error) or type(error).__name__
+
+
+def system_fix(error: OSError, path: str) -> str:
+    """What to type against an error of the system about a path."""
+    if error.errno == errno.ENOMEM:
+        return LESS_MEMORY
+    place = path if os.path.lexists(path) else os.path.dirname(path) or "."  # noqa: PTH120  Path.exists would raise
+    folder = place if os.path.isdir(place) else os.path.dirname(place) or "."  # noqa: PTH112, PTH120
+    fixes = {**FIXES, **WINDOWS_FIXES} if os.name == "nt" else FIXES
+    fix = fixes.get(error.errno or 0, "choose another place for it")
+    return fix.format(place=shlex.quote(place), folder=shlex.quote(folder))
+
+
+def failure_of(error: BaseException) -> AtentoError:
+    """Any exception as a failure with a message and an exit code."""
+    if isinstance(error, AtentoError):
+        return error
+    if isinstance(error, OSError) and error.errno is not None:
+        return system_error(error)
+    if is_out_of_memory(error):
+        return MachineError("there is not enough memory.", found=str(error).split("\n")[0], fix=LESS_MEMORY)
+    if isinstance(error, UnicodeEncodeError):
+        return MachineError(
+            "a name is not in the encoding that this machine has for names of files.",
+            found=ascii(error.object[max(0, error.start - 30) : error.end + 30]),
+            fix="export PYTHONUTF8=1, and give the file a name in UTF-8",
+        )
+    if "can't start new thread" in str(error):
+        return MachineError("no thread could be started.", found=str(error), fix="allow more processes: ulimit -u 4096")
+    text = f"atento made a mistake of its own: {type(error).__name__}: {error}"
+    return AtentoError(text, fix="run it again with --debug and report the traceback")
 
 
 ALSO_CALLED = {  # what other programs call it -> what it is called here

@@ -5,7 +5,8 @@ What it answers on the test part is kept in its folder (`save_outputs`).
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +14,14 @@ import numpy as np
 import torch
 from safetensors.numpy import save
 
-from atento.bundle import OUTPUTS, PREDICTIONS, Bundle, Json, load_bundle, write_atomically
-from atento.data.series import Past
+from atento.bundle import OUTPUTS, PREDICTIONS, Bundle, Json, load_bundle
+from atento.data.builtin.catalogue import BUILTIN
 from atento.errors import MachineError, unknown_name
-from atento.metrics.bootstrap import Interval, evaluate_runs
-from atento.spec import DecodeRecipe
-from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.valid_time import SUMMARY, VALID_TIME, valid_time
-from atento.tasks.task import Answer, EvaluationExample, bands_of, judged
+from atento.metrics.bootstrap import BandFunction, Interval, evaluate_runs, length_bands, size_bands
+from atento.spec import DataRecipe, DecodeRecipe
+from atento.tasks.task import Answer, Codec, EvaluationExample, RolloutMetric, Task, judged
 from atento.tasks.traces import Alignment
+from atento.writing import write_atomically
 
 DEVICES = ("auto", "cpu", "cuda")
 SHOWN = 8  # numbers of an array that are written out
@@ -45,6 +45,7 @@ class Judged(NamedTuple):
     output: Any
     text: str
     score: float | None  # log-probability; None: the model cannot say
+    probabilities: Mapping[str, float] | None = None  # of each label, where there are labels
 
 
 class Predictor:
@@ -69,15 +70,15 @@ class Predictor:
         recipe = decode or self.bundle.recipe.decode
         return self.bundle.task.answering.look(self.module, self.bundle.codec, source, recipe)
 
-    def valid_time(self, questions: Sequence[EvaluationExample], decode: DecodeRecipe | None) -> Interval | None:
-        """Of a forecaster of a built-in dynamical system: how long its free runs stay near the truth."""
-        if not isinstance(self.bundle.codec, SeriesCodec):
-            return None
+    def measure_rollouts(
+        self, metric: RolloutMetric, questions: Sequence[EvaluationExample], decode: DecodeRecipe | None
+    ) -> Interval | None:
+        """A metric of rollouts, such as the valid time of a forecaster of a built-in dynamical system."""
 
-        def forecast(pasts: Sequence[Past]) -> list[Any]:
-            return [answer.judged for answer in self.answer(pasts, decode=decode)]
+        def predict(sources: Sequence[Any]) -> list[Any]:
+            return [answer.judged for answer in self.answer(sources, decode=decode)]
 
-        return valid_time(self.bundle.recipe.data.train, self.bundle.codec, questions, forecast)
+        return metric.measure(self.bundle.recipe.data.train, self.bundle.codec, questions, predict)
 
     def examine(
         self, questions: Sequence[EvaluationExample], *, decode: DecodeRecipe | None = None
@@ -96,12 +97,26 @@ class Predictor:
             found["exposure"] = task.judging.exposure(self.module, codec, questions, answers)
         if task.judging.details is not None:
             found |= task.judging.details(codec, questions, outputs, answers)
-        if (lasting := self.valid_time(questions, decode)) is not None:
-            found["metrics"] = second(found["metrics"], VALID_TIME, SUMMARY)
-            found["scores"] = second(found["scores"], VALID_TIME, lasting.to_json())
+        rollouts = task.judging.rollouts
+        if rollouts is not None and (lasting := self.measure_rollouts(rollouts, questions, decode)) is not None:
+            found["metrics"] = second(found["metrics"], rollouts.name, rollouts.summary)
+            found["scores"] = second(found["scores"], rollouts.name, lasting.to_json())
         if answers is None:
             return found, [Judged(output, str(output), None) for output in outputs]
-        return found, [Judged(answer.judged, answer.text, answer.score) for answer in answers]
+        return found, [Judged(answer.judged, answer.text, answer.score, answer.probabilities) for answer in answers]
+
+
+def bands_of(task: Task, codec: Codec, data: DataRecipe) -> BandFunction:
+    """The function that groups test examples for the report: the task's own, by the size that a built-in set has, or
+    by length.
+    """
+    if task.judging.bands is not None:
+        return partial(task.judging.bands, codec)
+    builtin = BUILTIN.get(data.train)
+    size = builtin.size if builtin is not None else None
+    if builtin is None or size is None:
+        return length_bands
+    return partial(size_bands, lambda source: size(source, data), builtin.unit)
 
 
 def second(values: Json, key: str, value: Any) -> Json:

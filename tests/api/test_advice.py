@@ -16,7 +16,8 @@ from atento.errors import InputError, Interrupted
         ("atento train memory:12ab/list.jsonl", "atento.fit(data)"),
         ("or: atento train a/recipe.toml --out a --resume", 'or: atento.fit(data, out="a", resume=True)'),
         ("memory:12ab/DataFrame.jsonl: no task fits", "DataFrame: no task fits"),
-        ("atento train reviews.csv --set a.b=1", 'atento train reviews.csv settings={"a.b": "1"}'),
+        ("atento train reviews.csv --set a.b=1", 'atento.fit(data, settings={"a.b": "1"})'),
+        ("atento inspect 'a b.csv' --task tag shows it", 'atento.inspect(data, task="tag") shows it'),
         ("nothing to change", "nothing to change"),
     ],
 )  # fmt: skip

@@ -1,14 +1,18 @@
 """Where runs lie, that two never share a folder, and how they are listed."""
 
-import json
+import fcntl
+import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
-from atento.api import inspect
+import atento
+from atento.api import folders, inspect
 from atento.api.check import EXTRAS, examine, extra, probe_one, rated
 from atento.api.folders import folder_name, held, in_use, list_runs, new_folder, require_free, require_place
 from atento.api.prepare import assemble, gather_values
+from atento.cli import manage
 from atento.errors import InputError, MachineError
 from atento.version import __version__
 
@@ -38,8 +42,33 @@ def test_a_folder_is_held_by_one(tmp_path):
     with held(folder):
         assert not (folder / "weights.tmp").exists(), "a write that was killed leaves nothing"
     (tmp_path / "file").touch()
-    with pytest.raises(MachineError, match="cannot be made"), held(tmp_path / "file" / "run"):
+    with pytest.raises(MachineError, match="could not be written"), held(tmp_path / "file" / "run"):
         pass
+
+
+def test_a_request_is_for_the_process_that_holds_the_folder(tmp_path):
+    (tmp_path / "request").write_text("finish")  # for one that is gone
+    with held(tmp_path):
+        assert not (tmp_path / "request").exists()
+        (tmp_path / "request").write_text("finish")
+        with pytest.raises(InputError, match="is in use by another run"), held(tmp_path):
+            pass
+        assert (tmp_path / "request").exists(), "one that was refused takes nothing away"
+    assert not (tmp_path / "request").exists()
+
+
+def test_many_may_look_whether_a_folder_is_in_use(tmp_path):
+    """A look is a lock for a moment: it is shared with other looks, and who wants to hold the folder waits for it."""
+    with held(tmp_path):
+        pass
+    with (tmp_path / ".lock").open() as look:
+        fcntl.flock(look, fcntl.LOCK_SH)
+        assert not in_use(tmp_path)
+        later = threading.Timer(0.03, fcntl.flock, (look, fcntl.LOCK_UN))
+        later.start()
+        with held(tmp_path):
+            assert in_use(tmp_path)
+        later.join()
 
 
 def test_nobody_s_work_is_written_over(tmp_path):
@@ -66,18 +95,89 @@ def test_a_place_for_a_file(tmp_path):
         require_place(tmp_path / "no" / "a.html", (".html",))
 
 
-def test_a_damaged_run_is_listed_as_such(tmp_path):
+def test_what_the_list_of_runs_shows(tmp_path):
     (tmp_path / "run").mkdir()
     for name in ("recipe.toml", "manifest.json"):
         (tmp_path / "run" / name).touch()
-    (tmp_path / "run" / "metrics.json").write_text(json.dumps({"metric": "exact"}))
     (tmp_path / "half" / "recipes").mkdir(parents=True)
+    (tmp_path / "board").mkdir()
+    (tmp_path / "board" / "board.json").write_text('{"rows": [3], "winner": "rnn"}')
     (tmp_path / "other").mkdir()
     found = {entry["folder"].rpartition("/")[2]: entry for entry in list_runs(tmp_path)}
-    assert set(found) == {"run", "half"}
-    assert found["run"]["state"].startswith("damaged")
-    assert (found["half"]["kind"], found["half"]["state"]) == ("comparison", "can be resumed")
+    assert set(found) == {"run", "half", "board"}
+    assert [found[name]["state"] for name in ("run", "half", "board")] == ["damaged", "can be resumed", "damaged"]
     assert list_runs(tmp_path / "none") == []
+
+
+@pytest.fixture(scope="module")
+def two_runs(tiny_pairs, tmp_path_factory):
+    """A finished run, and one that was stopped after its first validation."""
+    folder = tmp_path_factory.mktemp("runs")
+    settings = {"model.hidden": 8, "train.threads": 1, "train.steps": 4, "train.validations": 2}
+    call = {"model": "rnn", "settings": {**settings, "train.checkpoint_every": 1}}
+
+    def stop(event):
+        if event["event"] == "validation":
+            raise KeyboardInterrupt
+
+    atento.fit(tiny_pairs, out=folder / "done", **call)
+    with pytest.raises(KeyboardInterrupt):
+        atento.fit(tiny_pairs, out=folder / "half", on_event=stop, **call)
+    assert [entry["state"] for entry in list_runs(folder)] == ["can be resumed", "finished"]
+    return folder
+
+
+def flip(place):
+    def change(path):
+        content = bytearray(path.read_bytes())
+        content[place] ^= 0b100
+        path.write_bytes(content)
+
+    return change
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize("hashed", [10**9, 99], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "file, change",
+    [
+        ("done/weights.safetensors", cut),
+        ("done/weights.safetensors", flip(3)),  # of the length of its header
+        ("done/weights.safetensors", Path.unlink),
+        ("done/metrics.json", cut),
+        ("done/predictions.jsonl", lambda path: path.write_text("")),
+        ("done/manifest.json", lambda path: path.write_text("[]")),
+        ("half/checkpoint.safetensors", cut),
+        ("half/checkpoint.safetensors", flip(9)),  # in its header
+        ("half/vocabulary.json", flip(-9)),
+        ("half/recipe.toml", flip(-9)),
+        ("half/events.jsonl", Path.unlink),
+    ],
+)
+def test_a_damaged_run_is_listed_as_such(two_runs, tmp_path, monkeypatch, file, change, hashed):
+    monkeypatch.setattr(folders, "SMALL", hashed)  # large files are judged by size and header
+    runs = shutil.copytree(two_runs, tmp_path / "runs")
+    assert [entry["damage"] for entry in list_runs(runs)] == ["", ""]
+    change(runs / file)
+    folder, name = file.split("/")
+    found = {entry["folder"].rpartition("/")[2]: entry for entry in list_runs(runs)}
+    assert found[folder]["state"] == "damaged"
+    assert found[folder]["damage"].startswith(f"{name} is damaged: ")
+    assert [entry["state"] for key, entry in found.items() if key != folder] != ["damaged"]
+
+
+def test_a_flipped_weight_is_seen_in_a_small_file(two_runs, tmp_path, capsys, monkeypatch):
+    runs = shutil.copytree(two_runs, tmp_path / "runs")
+    flip(-9)(runs / "done" / "weights.safetensors")
+    flip(-9)(runs / "half" / "checkpoint.safetensors")
+    monkeypatch.setenv("COLUMNS", "80")
+    manage.runs(runs)
+    shown = "".join(capsys.readouterr().out.split())  # lines wrap
+    assert "weights.safetensorsisdamaged:SHA-256" in shown
+    assert "checkpoint.safetensorsisdamaged:SHA-256" in shown
 
 
 def test_options_go_before_settings_before_the_file(tmp_path):
@@ -116,8 +216,8 @@ def test_the_doctor_finds_this_machine_well_and_survives_what_is_not(tmp_path, m
         None, "1: 81 GFLOP/s, 2: 3 GFLOP/s: 2 threads are 27 times slower; other work may hold the cores",
     )  # fmt: skip
     assert rated({1: 80.0, 2: 60.0})[0] is True
-    monkeypatch.setitem(EXTRAS, "more", ("no-such-package",))
-    assert extra("more") == (None, "not installed: pip install 'atento[more]'")
+    monkeypatch.setitem(EXTRAS, "more", {"no_such_module": "no-such-package"})
+    assert extra("more") == (None, 'not installed: pip install "atento[more]"')
     broken = probe_one("probe", lambda: 1 / 0, fix="mend it")
     assert broken == ("probe", False, "ZeroDivisionError: division by zero", "mend it")
 

@@ -8,6 +8,9 @@ import pytest
 
 from atento.api import inspect
 from atento.api.inspect import read_mended
+from atento.data.numbers.dialects import is_number
+from atento.data.series import series_in_rows
+from atento.data.tables import headers, wide
 from atento.errors import InputError, RunError
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import TASKS
@@ -107,3 +110,24 @@ def test_the_command_holds_them_as_they_are_typed(tmp_path):
     typed = f"{shlex.quote(path)} --set data.gaps=linear"
     assert found.next == [f"atento compare {typed}", f"atento train {typed}"]
     assert found.problems[0].command == found.next[0]
+
+
+@pytest.mark.parametrize("cell", ["word{}", "{}.5"], ids=["texts", "numbers"])
+def test_the_work_hardly_grows_with_the_columns_of_a_very_wide_table(cell, tmp_path, monkeypatch):
+    """Each further column of five cells is compared with numbers about once; of texts, one cell of it."""
+    asked = []
+
+    def counted(text):
+        asked.append(text)
+        return is_number(text)
+
+    for module in (headers, wide, series_in_rows):
+        monkeypatch.setattr(module, "is_number", counted)
+    counts = []
+    for width in (2503, 4007):
+        lines = [",".join(cell.format(at * row) for at in range(width)) for row in range(1, 6)]
+        (tmp_path / f"{width}.csv").write_text("\n".join([",".join(f"c{at}" for at in range(width)), *lines]) + "\n")
+        asked.clear()
+        inspect(tmp_path / f"{width}.csv")
+        counts.append(len(asked))
+    assert counts[1] - counts[0] < 6 * (4007 - 2503)

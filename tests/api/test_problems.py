@@ -80,7 +80,9 @@ def test_near_duplicates_across_the_split(tmp_path):
     assert "differ from a held-out one in case, spaces and punctuation alone" in problem.where
     task, recipe, _ = typed(problem.command)
     assert recipe.data.near_duplicates == "drop"
-    held = sum("left out: their source is in validation" in note for note in task.reading.read(recipe.data, 0).notes)
+    held = sum(
+        "left out: they are near-duplicates of validation" in note for note in task.reading.read(recipe.data, 0).notes
+    )
     assert held == 1
 
 

@@ -86,7 +86,7 @@ def test_trials_and_origins_have_none(seen, tiny_pairs, tmp_path, monkeypatch):
     assert len(given) == 2 and all(reading.valid and not len(reading.test) for reading in given)
     assert not any(isinstance(reading.valid, SealedTest) for reading in given)
     opened = [repr(part).rpartition(" ")[2] for part in seen]
-    assert opened == ["atento.api.tune.outcome)", "atento.api.fit.teach)", "atento.api.fit.teach)"]
+    assert opened == ["atento.api.tune.outcome)", "atento.api.fit.complete)", "atento.api.fit.complete)"]
 
     seen.clear()
     waves = tmp_path / "waves.csv"

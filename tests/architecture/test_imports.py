@@ -9,9 +9,10 @@ SOURCE = Path(__file__).parents[2] / "src" / "atento"
 
 LEVELS = [
     {"python"},
-    {"cli", "estimators"},
+    {"cli"},
+    {"studio", "estimators", "serving"},
     {"api"},
-    {"training", "predictor", "views", "checks", "tuning"},
+    {"training", "predictor", "views", "checks", "tuning", "exporting"},
     {"bundle"},
     {"tasks"},
     {"decoding"},
@@ -20,10 +21,12 @@ LEVELS = [
     {"attention", "recurrent"},
     {"layers", "metrics"},
     {"spec"},
-    {"errors", "lines", "reprs", "version"},
+    {"web"},
+    {"extras", "writing"},
+    {"errors", "lines", "reprs", "system", "version"},
 ]
 HEIGHT = {part: len(LEVELS) - level for level, parts in enumerate(LEVELS) for part in parts}
-ENTRANCES = {"__init__", "__main__"}  # the package's own doors may open on anything
+ENTRANCES = {"__init__", "__main__", "rank", "worker"}  # the package's own doors may open on anything
 # The rooms of a package, sub-folders or single modules: each may import from those after it. "." are all other modules.
 ROOMS = {
     "data": [

@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+import tomllib
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -16,13 +17,14 @@ from atento.tasks.catalogue import TASKS
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 COMMANDS = typer.main.get_command(app).commands
+FENCED = re.compile(r"^```.*?^```", flags=re.DOTALL | re.MULTILINE)
 TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PAGES}
 
 
 def shown_commands(text: str) -> list[list[str]]:
     """Lines that begin with `atento `, in blocks of code and in backticks."""
     blocks = "\n".join(re.findall(r"```(?:\w*)\n(.*?)```", text, flags=re.DOTALL))
-    lines = [line for line in blocks.splitlines() if line.startswith("atento ")]
+    lines = [line for line in blocks.replace("\\\n", " ").splitlines() if line.startswith("atento ")]
     inline = re.findall(r"`(atento [^`]+)`", text)
     return [shlex.split(line, comments=True)[1:] for line in (*lines, *inline)]
 
@@ -43,6 +45,8 @@ def test_shown_commands_exist():
     shown = [(page, words) for page, text in TEXTS.items() for words in shown_commands(text)]
     assert shown
     assert not [(page, words, unknown) for page, words in shown if (unknown := unknown_words(words))]
+    named = {(page, key) for page, text in TEXTS.items() for key in re.findall(r"--set (\w+\.\w+)=", text)}
+    assert not [(page, key) for page, key in named if key not in {known.name for known in keys()}]
 
 
 def test_an_unknown_command_option_or_key_is_seen():
@@ -52,9 +56,10 @@ def test_an_unknown_command_option_or_key_is_seen():
 
 
 def pasted_lines(text: str) -> list[str]:
-    """Lines of blocks of code that a reader pastes into a shell: those that begin with a program's name."""
-    blocks = "\n".join(re.findall(r"```(?:\w*)\n(.*?)```", text, flags=re.DOTALL))
-    return re.findall(r"^(?:atento|make|pip|uv|python3?|source) .*$", blocks.replace("\\\n", " "), flags=re.MULTILINE)
+    """Lines of shell that a reader pastes: those that begin with a program's name, or run atento further on."""
+    blocks = "\n".join(re.findall(r"^```(?!python)\w*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
+    starts = r"^[ $]*(?:atento|make|pip|uv|python3?|source|torchrun) .*$"
+    return re.findall(rf"{starts}|^.*[|&;] *atento .*$", blocks.replace("\\\n", " "), flags=re.MULTILINE)
 
 
 def refused(line: str) -> str:
@@ -63,13 +68,18 @@ def refused(line: str) -> str:
         words = shlex.split(line, comments=True)
     except ValueError as error:
         return str(error)
+    if words[0] == "$":
+        return "a prompt is pasted too"
     for each in (
         list(part) for joint, part in groupby(words, key=lambda word: word in ("&&", "|", ";", ">")) if not joint
     ):
-        if each[0] != "atento" or each[1].startswith("-"):
+        run = each[each.index("-m") + 1 :] if "-m" in each else each
+        if run[0] != "atento" or run[1].startswith("-"):
             continue
+        if run[1] not in COMMANDS:
+            return f"no command {run[1]}"
         try:
-            COMMANDS[each[1]].make_context(each[1], each[2:])
+            COMMANDS[run[1]].make_context(run[1], run[2:])
         except UsageError as error:
             return f"{type(error).__name__}: {error}"
     return ""
@@ -87,6 +97,10 @@ def test_prose_behind_a_command_is_seen():
     assert "extra argument" in refused("atento compare reviews.csv     every family beside four simple models")
     assert not refused("atento compare reviews.csv     # every family beside four simple models")
     assert "Missing" in refused("atento train numbers && atento look")
+    assert "no command trian" in refused("python -m atento trian numbers")
+    wrong = ["$ atento runs", "   atento trian x", "cd x && atento trian x", "echo a b | atento predict RUN - at once"]
+    for line in wrong:
+        assert pasted_lines(f"```\n{line}\n```\n") == [line] and refused(line), line
 
 
 def test_shown_make_targets_exist():
@@ -100,7 +114,7 @@ def test_links_and_named_files_exist():
     links = [
         (page, link)
         for page, text in TEXTS.items()
-        for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text)
+        for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", FENCED.sub("", text))
         if "://" not in link
     ]
     named = [
@@ -113,14 +127,22 @@ def test_links_and_named_files_exist():
     assert not [(page, name) for page, name in named if not (ROOT / name).exists()]
 
 
+def test_what_the_pages_name_is_in_the_source_archive():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packed = set(settings["tool"]["hatch"]["build"]["targets"]["sdist"]["include"])
+    named = {one for text in TEXTS.values() for one in re.findall(r"\b(tests|docs|benchmarks|examples)/\w", text)}
+    assert {"src", "benchmarks", "docs"} <= named | {"src"} <= packed
+
+
 def test_readme_begins_with_the_way_in():
-    """First how to install, then one command; a package index shows no picture of a relative path."""
+    """First how to install, then one command; where a package index shows no picture, its words say what it is."""
     text = TEXTS["README.md"]
     first = [line.partition(" #")[0].rstrip() for line in pasted_lines(text)]
     assert first[:2] == ["python -m venv .venv".replace("python", "python3"), "source .venv/bin/activate"]
     assert "pip install ." in first and "uv pip install ." in first
     assert first.index("atento compare numbers") < 12 and "make demo" in text and "make test" in text
-    assert not re.search(r"!\[[^\]]*\]\((?!https://)", text)
+    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", text)
+    assert pictures and all(len(words) > 40 and (ROOT / path).is_file() for words, path in pictures)
 
 
 def test_readme_counts_the_models_right():

@@ -23,12 +23,17 @@ PAGE = """## A · first
 """
 
 
-@pytest.fixture
-def table(tmp_path, monkeypatch):
-    """The script on a small project of its own; call it with {test: (rows, outcome)}."""
+def script():
     spec = importlib.util.spec_from_file_location("spec_table", ROOT / "tests" / "spec_table.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """The script on a small project of its own; call it with {test: (rows, outcome)}."""
+    module = script()
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "RESULTS", tmp_path / "results.json")
     (tmp_path / "src").mkdir()
@@ -69,6 +74,12 @@ def test_results_older_than_the_sources_prove_nothing(table):
 def test_a_row_that_the_page_does_not_know_is_named(table, capsys):
     assert table({"a": (["A01", "A02", "Q77"], "passed")}) == 2
     assert "Q77" in capsys.readouterr().out
+
+
+def test_one_group_alone_is_planned():
+    page = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
+    assert script().planned_in(page) <= {"V"}, "whatever is built stays proved"
+    assert len(script().rows_of(page)) >= 135
 
 
 def test_marks_are_on_tests_alone():

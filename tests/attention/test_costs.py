@@ -87,3 +87,14 @@ def test_the_counters_count_what_is_known():
     assert TABLE.kept(product, items) == 2 * 11 * 5 * 8
     assert TABLE.depth(lambda query, key, value: query.exp().exp().exp(), items) == 4  # three steps and the leaf
     assert TABLE.exponent((2, 4, 8), [12, 48, 192]) == pytest.approx(2)
+
+
+def test_a_walk_steps_and_a_scan_does_not():
+    """What the second table compares: the same minGRU, by a chain of n steps and by one function of 2 log₂ n rounds."""
+    chains = {}
+    for name in ("mingru, step by step", "mingru, scan"):
+        walk = TABLE.WALKS[name]
+        chains[name] = [TABLE.depth(walk.reader(n, SIZE), TABLE.some_items(n, SIZE, 3)) for n in (16, 64)]
+    stepped, scanned = chains.values()
+    assert stepped[1] - stepped[0] >= 64 - 16 and scanned[0] == scanned[1]
+    assert [TABLE.WALKS["mingru, scan"].rounds(n) for n in (64, 1024, 1025)] == [12, 20, 22]

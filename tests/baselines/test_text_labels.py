@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from atento.baselines import BagClassifier, BagMultiLabel, BagOfWords, WordOverlap
+from atento.baselines import BagClassifier, BagMultiLabel, BagOfWords, WordOverlap, text_labels
 from atento.baselines.text_labels import one_sided_words, overlap_counts
 from atento.errors import InputError
 
@@ -280,3 +280,15 @@ def test_a_text_alone_and_labels_all_alike():
     assert WordOverlap().fit(["a b", "c", "a"], ["x", "y", "x"]).predict(["a", ""])[0] == "x"
     with pytest.raises(InputError, match="inverse_penalty"):
         WordOverlap(inverse_penalty=0)
+
+
+def test_of_very_many_labels_the_most_frequent_are_learned(monkeypatch):
+    """Two of three labels may have weights; the third is as probable as it is frequent."""
+    monkeypatch.setattr(text_labels, "MOST_WEIGHTS", 2 * 4 + 1)
+    texts, sets = ["red fox", "red dog", "big fox", "big dog"] * 2, [["r", "x"], ["r"], ["x"], ["d"]] * 2
+    fitted = BagMultiLabel(BagOfWords(), name="few").fit(texts, sets)
+    assert [label for label, model in fitted.models.items() if model is not None] == ["r", "x"]
+    assert fitted.summary.endswith("of the 2 most frequent of 3")
+    (given,) = fitted.probabilities(["red fox"])
+    assert given["d"] == 0.25 and min(given["r"], given["x"]) > 0.5
+    assert fitted.rank(["red fox"])[0][1][-1] == "d" and sorted(fitted.predict(["red fox"])[0]) == ["r", "x"]

@@ -1,6 +1,7 @@
 """The nearest text against edit distances in plain loops; affix rules by hand."""
 
 import random
+from difflib import SequenceMatcher
 
 import pytest
 
@@ -100,3 +101,17 @@ def test_without_features_and_without_likeness():
 def test_nothing_kept_is_nothing_kept():
     model = AffixRules().fit(["one", "two"], ["1", "2"])
     assert model.predict(["one", "two"]) == ["1", "2"]
+
+
+def test_very_long_pairs_teach_no_affixes(monkeypatch):
+    """The longest common part of two texts takes their product in steps: 10⁹ for texts of 30,000 characters."""
+    compared = []
+
+    def matcher(_, one, other, **options):
+        compared.append(len(one) * len(other))
+        return SequenceMatcher(None, one, other, **options)
+
+    monkeypatch.setattr(text_to_text, "SequenceMatcher", matcher)
+    fitted = text_to_text.AffixRules().fit(["walk", "w" * 30_011, "talk"], ["walked", "w" * 30_013, "talked"])
+    assert compared == [24, 24]
+    assert fitted.predict(["balk"]) == ["balked"]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import atento
-from atento.bundle import MANIFEST, PREDICTIONS, load_bundle
+from atento.bundle import MANIFEST, PREDICTIONS, load_bundle, write_json
 from atento.checks import check_run
 
 
@@ -73,7 +73,8 @@ def test_a_broken_contract_ends_with_4(atento_command, run, tmp_path):
     (folder / PREDICTIONS).write_text(text)
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["files"][PREDICTIONS] = hashlib.sha256(text.encode()).hexdigest()
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    manifest["sizes"][PREDICTIONS] = len(text.encode())
+    write_json(folder / MANIFEST, manifest)
     done = atento_command.run("check", folder, cwd=tmp_path)
     assert done.code == 4
     assert "1 broken (as tested)" in done.out
@@ -85,4 +86,6 @@ def test_a_broken_contract_ends_with_4(atento_command, run, tmp_path):
 def test_a_folder_that_is_no_run(atento_command, tmp_path):
     done = atento_command.here("check", "nowhere", cwd=tmp_path)
     assert done.code == 2
-    assert "there is no such run" in done.err
+    assert "there is no such run" in done.err and "did you mean" not in done.err
+    (tmp_path / "reviews-gru+additive-1").mkdir()
+    assert "did you mean reviews-gru+additive-1?" in atento_command.here("check", "reviews-gru-1", cwd=tmp_path).err

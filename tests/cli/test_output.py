@@ -4,8 +4,9 @@ import shlex
 
 import pytest
 
+from atento.api.finish import still_improving
 from atento.cli.output import command, live_line, wrapped
-from atento.cli.train import longer, still_improving
+from atento.cli.train import longer
 
 FACTS = {
     "step": 340,

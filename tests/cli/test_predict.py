@@ -129,10 +129,18 @@ def test_the_columns_a_run_was_trained_on_are_used_again(atento_command, small_w
     assert done.code == 0, done.err
     done = atento_command.run("evaluate", "r", "pairs.csv", "--json", cwd=tmp_path)
     assert max(band["to"] for band in done.document["lengths"]) == max(len(english(n)) for n in range(60))
+    said = atento_command.run("evaluate", "r", "pairs.csv", cwd=tmp_path).err
+    assert "--set data.header=no" in said and "settings={" not in said  # words of the command line
+    assert "pairs.csv is the file that the model was trained on" in said
     (tmp_path / "other.csv").write_text("x,y\nwort one,word one\nwort two,word two\n")
     refused = atento_command.run("evaluate", "r", "other.csv", cwd=tmp_path)
     assert refused.code == 2
     assert "there is no column 'en', which the model was trained on" in refused.err
+    named = atento_command.run("evaluate", "r", "other.csv", "--text", "y", "--target", "x", "--json", cwd=tmp_path)
+    assert [band["to"] for band in named.document["lengths"]] == [len("word one")]
+    asked = atento_command.run("predict", "r", "other.csv", "--text", "y", "--json", cwd=tmp_path)
+    assert [row["y"] for row in asked.document["rows"]] == ["word one", "word two"]
+    assert not any("trained on" in note for note in asked.document["notes"])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,10 @@ import re
 import pytest
 from rich.console import Console
 
+from atento.cli import output
+from atento.cli.compare import show
 from atento.cli.tables import fit_table
+from atento.views.report.board import Comparison
 
 HEADINGS = ("model", "exact", "95 % interval", "chrf", "bleu", "parameters", "seconds", "examples/s", "peak MB", "")
 NUMBERS = HEADINGS[1:-1]
@@ -67,3 +70,15 @@ def test_cells_cannot_leave_their_line():
     console = Console(file=io.StringIO(), width=40)
     console.print(table)
     assert r"a\x1b[31m\nb" in console.file.getvalue()
+
+
+def test_valid_times_stay_where_they_are_what_is_asked(monkeypatch, capsys):
+    monkeypatch.setattr(output, "results", lambda: Console(width=80))
+    scores = {"mse": [6.2e-13, 4.9e-13, 7.6e-13], "valid_time": [4.321, 4.0, 4.5], "mae": [0.5, 0.4, 0.6]}
+    cost = {"seconds": 3.0, "predictions_per_second": 70.0, "peak_mb": 300.0, "parameters": 201_219}
+    row = {"value": 6.2e-13, "low": 4.9e-13, "high": 7.6e-13, "scores": scores, "baseline": True, **cost}
+    rows = [{**row, "model": name} for name in ("polynomial", "autoregression")]
+    metrics = dict.fromkeys(scores, "")
+    board = {"title": "", "task": "forecast", "metric": "mse", "metrics": metrics, "rows": rows, "winner": "polynomial"}
+    show(Comparison.from_json({**board, "data": {"name": "", "parts": {}}}))
+    assert re.search(r"6\.2e−13 +4\.9e−13–7\.6e−13 +4\.321", capsys.readouterr().out)

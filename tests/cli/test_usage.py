@@ -25,6 +25,7 @@ MEANT = {
     "trian numbers": "atento train numbers",
     "train numbers --xyzzy": "atento train --help lists the options",
     "schema --lr 1": "atento schema --help lists the options",
+    "predict r f.csv --target y --proba": "atento predict r f.csv --proba",
     "train": "atento train --help",
 }
 
@@ -55,10 +56,10 @@ def test_help_shows_no_type_behind_a_switch(atento_command, tmp_path):
     assert "--install-completion" in atento_command.here("--help", cwd=tmp_path).out
 
 
-@pytest.mark.parametrize("rank, said", [("0", "torchrun is not supported"), ("1", "")])
+@pytest.mark.parametrize("rank, said", [("0", "torchrun is for atento train"), ("1", "")])
 def test_torchrun(atento_command, tmp_path, rank, said):
-    env = {"TORCHELASTIC_RUN_ID": "x", "WORLD_SIZE": "2", "RANK": rank}
-    done = atento_command.here("train", "numbers", cwd=tmp_path, env=env)
+    env = {"WORLD_SIZE": "2", "RANK": rank, "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}
+    done = atento_command.here("compare", "numbers", cwd=tmp_path, env=env)
     assert done.code == 2
     assert said in done.err and bool(said) == bool(done.err)
     assert not list(tmp_path.iterdir())
@@ -73,6 +74,8 @@ def test_torchrun(atento_command, tmp_path, rank, said):
         ("schema 2>&- | cat > /dev/null", 0, b""),
         ("schema <&- > /dev/null", 0, b""),
         ("nonsense 2> /dev/full", 2, b""),
+        ("schema | head -1 > /dev/null", 0, b""),
+        ("train 'ñ.tsv'", 3, b"fix:   export PYTHONUTF8=1"),
         ("parts > out.txt", 0, b""),  # with a locale that has no dashes
     ],
 )

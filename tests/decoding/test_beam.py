@@ -153,3 +153,19 @@ def test_nothing_may_be_written(model, encoded, special_tokens):
     assert [one.tokens for one in best] == [
         one.tokens for one in greedy(model.decoder, encoded, special_tokens=special_tokens, max_tokens=5)
     ]
+
+
+def test_the_beam_can_be_followed(model, encoded, special_tokens, log_probability):
+    """After each step the first row's partial outputs, best first, each with the sum of its log-probabilities."""
+    steps = []
+    found = beam(
+        model.decoder, encoded, special_tokens=special_tokens, max_tokens=LONGEST, width=EVERYTHING, followed=steps
+    )
+    plain = beam(model.decoder, encoded, special_tokens=special_tokens, max_tokens=LONGEST, width=EVERYTHING)
+    assert found == plain and len(steps) == LONGEST
+    for length, held in enumerate(steps, start=1):
+        assert {one.tokens for one in held} == set(itertools.product(WORDS, repeat=length))
+        for one in held:
+            summed = sum(log_probability(0, one.tokens[:at])[token] for at, token in enumerate(one.tokens))
+            assert one.score == pytest.approx(summed, abs=1e-4)
+        assert [one.score for one in held] == sorted((one.score for one in held), reverse=True)

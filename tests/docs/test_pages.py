@@ -11,7 +11,12 @@ from atento.tasks.catalogue import TASKS as CATALOGUE
 ROOT = Path(__file__).parents[2]
 DOCS, SOURCE = ROOT / "docs", ROOT / "src"
 BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
-PAGES = {str(path.relative_to(DOCS)): BLOCK.findall(path.read_text(encoding="utf-8")) for path in DOCS.rglob("*.md")}
+LESSONS = DOCS / "learn"  # their code is run as notebooks by test_lessons.py
+PAGES = {
+    str(path.relative_to(DOCS)): BLOCK.findall(path.read_text(encoding="utf-8"))
+    for path in DOCS.rglob("*.md")
+    if not path.is_relative_to(LESSONS)
+}
 SCREEN = 40  # lines
 TASKS = (
     *("classify", "label", "tag", "translate", "generate", "match"),
@@ -20,12 +25,26 @@ TASKS = (
 )
 
 
+def learned(metrics) -> bool:
+    """Whether a run is better than the simplest model: the most frequent answer, the mean or the last value."""
+    (_, low, high), *_ = metrics["scores"].values()
+    simple = (metrics.get("baselines") or {}).get("scores", {})
+    if "majority" in simple:
+        return low > simple["majority"]
+    return high < simple.get("mean", simple.get("last-value", float("inf")))
+
+
 @pytest.mark.parametrize("name", sorted(name for name, blocks in PAGES.items() if blocks))
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
+    """A page whose model learns nothing says so; one whose model does, shows what it attended to."""
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "page.py"
     script.write_text("\n".join(PAGES[name]), encoding="utf-8")
-    runpy.run_path(str(script), run_name="__main__")
+    names = runpy.run_path(str(script), run_name="__main__")
+    if "run" in names:
+        short = "too few to learn" in script.read_text(encoding="utf-8")
+        assert short or learned(names["run"].metrics)
+    assert "alignment" not in names or names["alignment"].weights.numel()
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -64,7 +64,7 @@ def test_couples_words_and_label_sets():
     assert word_lists_of([["a", "b"], "c d"]) == ["a\tb", "c\td"]
     assert label_lists_of(np.array([[1, 0, 1], [0, 0, 0]])) == [["0", "2"], []]
     assert label_lists_of([["a"], []]) == [["a"], []]
-    with pytest.raises(InputError, match="two texts a row"):
+    with pytest.raises(InputError, match="two texts per row"):
         pairs_of(["x", "y", "zzz"])
 
 

@@ -48,6 +48,7 @@ ON_ITS_OWN = (
     "train.sampled_tokens=sampled",
 )
 IN_STRETCHES = (*ON_ITS_OWN, "--set", "train.bptt_steps=2")
+BY_THE_CLOCK = (*TO_THE_END, "--set", "train.checkpoint_every=0")
 ENDLESS = ("--set", "train.steps=1000000", "--set", "train.validations=1")
 
 CONTEXT = multiprocessing.get_context("forkserver")

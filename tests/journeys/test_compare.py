@@ -4,13 +4,14 @@ import json
 import os
 import shlex
 import signal
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 import atento
-from atento.api.contest import bound
+from atento.api.comparison.contest import bound
 from atento.bundle import read_json
 from atento.errors import InputError, RunError
 from atento.spec import Recipe
@@ -23,6 +24,7 @@ VALUES = (
     "train.patience=20",
     "train.checkpoint_every=3",
 )
+WITHOUT_PARENT = 5.0  # seconds; measured: under 0.1, but a machine may be busy
 SMALL = tuple(word for value in VALUES for word in ("--set", value))
 
 
@@ -116,10 +118,14 @@ def test_the_board_is_kept_and_read_again(atento_command, compared):
     place, done = compared
     kept = read_json(place / "board", "board.json")
     assert kept == done.document
-    best = atento.Board.load(place / "board").best()
+    board = atento.Board.load(place / "board")
+    best, network = board.best(), board.best_network()
     trained = [row for row in kept["rows"] if not row["baseline"] and not row["failed"]]
-    assert best.recipe.model.name == max(trained, key=lambda row: row["value"])["model"]
-    assert len(best.predict(["abcd", "dcba"])) == 2
+    assert next(row for row in kept["rows"] if row["model"] == kept["winner"])["baseline"]
+    assert best.folder == atento.load(place / "board").folder == place / "board" / best.recipe.model.name
+    assert best.recipe.model.name == kept["winner"]
+    assert network.recipe.model.name == max(trained, key=lambda row: row["value"])["model"]
+    assert len(best.predict(["abcd", "dcba"])) == len(network.predict(["abcd", "dcba"])) == 2
 
     entry, *inside = atento_command.run("runs", ".", "--json", cwd=place).document["runs"]
     assert (entry["kind"], entry["state"], entry["model"]) == ("comparison", "finished", kept["winner"])
@@ -145,6 +151,9 @@ def test_its_folder_stands_for_its_best_model_and_every_baseline_is_a_run(atento
         told = atento_command.run(*command, cwd=place)
         assert told.code == 0, told.err
         assert f"board is a comparison: {winner} is taken, its best model" in told.err
+    told = atento_command.run("look", "board", "abcd", "--what", "gradients", cwd=place)
+    network = atento.Board.load(place / "board").best_network().recipe.model.name
+    assert (told.code, f"{network} is taken, its best network; {winner}, the winner, is" in told.err) == (0, True)
     assert atento.load(place / "board").recipe.model.name == winner
     for row in done.document["rows"][:2]:
         run = atento.load(place / "board" / row["folder"])
@@ -168,13 +177,18 @@ def test_a_finished_comparison_is_neither_mixed_nor_written_over(atento_command,
     assert processes.snapshot(place) == before
 
 
-def test_killed_itself_it_leaves_no_worker_behind(atento_command, processes, tmp_path, tiny_pairs):
+@pytest.mark.parametrize("moment", ["starting", "training"])
+def test_killed_itself_it_leaves_no_worker_behind(atento_command, processes, tmp_path, tiny_pairs, moment):
     options = ("--models", "rnn", *SMALL, "--set", "train.steps=1000000")
     parent = atento_command.start("compare", tiny_pairs, *options, "--out", tmp_path / "b", cwd=tmp_path)
     workers = processes.until(lambda: processes.processes_about(tmp_path), what="a worker", child=parent)
+    if moment == "training":
+        processes.until(lambda: list(tmp_path.glob("b/*/checkpoint.*")), what="a checkpoint", child=parent)
     parent.send(signal.SIGKILL)
+    killed = time.monotonic()
     try:
         processes.until(lambda: not processes.processes_about(tmp_path), what="the worker's end")
+        assert time.monotonic() - killed < WITHOUT_PARENT
     finally:
         for number in processes.processes_about(tmp_path):
             os.kill(number, signal.SIGKILL)
@@ -187,6 +201,8 @@ def test_no_trained_model_is_no_best_one(tmp_path):
     rows += [{"model": "rnn", "failed": "exit code 4: training diverged"}]
     board = {"title": "", "task": "translate", "metric": "exact", "metrics": {}, "rows": rows, "winner": "nearest"}
     with pytest.raises(RunError, match="no model of this comparison was trained"):
+        atento.Board.from_json({**board, "folder": tmp_path}).best_network()
+    with pytest.raises(RunError, match="no model of this comparison can be used"):
         atento.Board.from_json({**board, "folder": tmp_path}).best()
 
 
@@ -207,7 +223,7 @@ def test_nothing_begins_without_a_test_part(tmp_path, tiny_pairs):
 
 def test_events_of_a_resumed_worker_are_read_from_its_new_file(tmp_path):
     """A resumed run writes its events anew, shorter; reading on at the old place would cut a line in two."""
-    from atento.api.workers import Job, pass_on
+    from atento.api.comparison.workers import Job, pass_on
     from atento.training.events import EventLog
 
     job, seen = Job("rnn", tmp_path / "rnn.toml", tmp_path), []

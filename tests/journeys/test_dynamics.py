@@ -41,6 +41,8 @@ def test_a_built_in_system_is_learned_and_drawn(atento_command, tmp_path):
     done = atento_command.run("train", "lorenz", "--model", "rnn", *SMALL, "--out", "run", cwd=tmp_path)
     assert done.code == 0, done.err
     assert "as in a flow" in done.err
+    scores = atento.load(tmp_path / "run").metrics["scores"]
+    assert list(scores)[:2] == ["mse", "valid_time"] and 0 < scores["valid_time"][0] < 10  # in Lyapunov times
     looked = atento_command.run("look", "run", "--what", "phase", "--out", "phase.png", "--json", cwd=tmp_path)
     assert looked.code == 0, looked.err
     assert looked.document["channels"] == ["x", "y", "z"]

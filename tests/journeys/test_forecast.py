@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import atento
+from atento.api.predict import predict_file
 from atento.cli.app import app
 from atento.errors import InputError
 
@@ -82,10 +83,21 @@ def test_many_series_with_known_covariates_point_and_interval(run, shops, tmp_pa
     assert written[0] == "unique_id,ds,y_hat,y-0.1,y-0.5,y-0.9" and len(written) == 22
 
 
+def test_a_level_far_from_training_is_told(run, shops, tmp_path):
+    """The first shop sells a thousand times as much; that of the training itself is not told."""
+    header, *lines = shops.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",") for line in lines]
+    larger = [[*row[:3], str(1000 * float(row[3])) if row[3] and row[0] == "shop 0" else row[3]] for row in rows]
+    (tmp_path / "larger.csv").write_text("\n".join([header, *map(",".join, larger)]) + "\n", encoding="utf-8")
+    found, same = (predict_file(run.predictor, str(path)) for path in (tmp_path / "larger.csv", shops))
+    assert [note for note in found.notes if "'y' is far from what the model was trained on" in note]
+    assert not [note for note in same.notes if "far from" in note]
+
+
 def test_what_is_known_beforehand_must_be_there(run, shops, tmp_path):
     lines = [line for line in shops.read_text(encoding="utf-8").splitlines() if not line.endswith(",")]
     (tmp_path / "ended.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match="needs promo of these steps"):
+    with pytest.raises(InputError, match="needs the future covariates promo of these steps"):
         run.predict_file(str(tmp_path / "ended.csv"))
     found = run.evaluate(str(tmp_path / "ended.csv"))
     assert found.scores["coverage"][0] > 0.6 and found.examples == 3 * (240 - 20)

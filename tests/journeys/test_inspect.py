@@ -59,6 +59,9 @@ def test_leaks_are_said_and_the_command_beside_them_mends(atento_command, tmp_pa
     assert done.code == 0, done.err
     assert "! the label 'fine' stands in 100% of the texts of its own name, in 0% of the others" in done.out
     assert "atento compare train.csv --set data.source=remark" in done.out
+    columns = ("--text", "remark", "--target", "verdict")
+    named = atento_command.run("inspect", "train.csv", *columns, "--json", cwd=tmp_path)
+    assert named.document["used_as"] == {"remark": "text", "verdict": "label"}
     assert "1 training rows left out: their source is also in validation or test" in done.out
     assert "! 1 training row differs from a held-out one in case, spaces and punctuation alone" in done.out
     command = next(line for line in done.out.splitlines() if "data.near_duplicates=drop" in line and "atento" in line)
@@ -68,7 +71,7 @@ def test_leaks_are_said_and_the_command_beside_them_mends(atento_command, tmp_pa
     trained = atento_command.run("train", *words[2:], *bounds, cwd=tmp_path)  # in less time than a comparison
     assert trained.code == 0, trained.err
     notes = trained.document["data"]["notes"]
-    assert any(note.startswith("1 training rows left out: their source is in validation or test but") for note in notes)
+    assert any(note.startswith("1 training rows left out: they are near-duplicates") for note in notes)
 
 
 def test_a_file_nothing_fits(atento_command, tmp_path):

@@ -58,7 +58,8 @@ def kill_after_checkpoints(processes, child, run, number, delay):
 
 
 RUNS = [
-    *((model, "TO_THE_END") for model in MODELS),
+    *((model, "TO_THE_END") for model in MODELS if model != "gru+dot"),
+    ("gru+dot", "BY_THE_CLOCK"),
     ("rnn", "EARLY_BEST"),
     ("transformer", "ON_ITS_OWN"),
     ("lstm+additive", "IN_STRETCHES"),
@@ -71,9 +72,10 @@ def test_killed_at_random_moments_ends_in_the_same_weights(
 ):
     chance, kills, bounds = random.Random(f"{model} {bounds}"), 0, getattr(processes, bounds)
     run, command = tmp_path / "run", (*words(model, bounds), "--out", "run", "--resume")
+    fault = ("save_often",) if bounds == processes.BY_THE_CLOCK else ()
 
     while kills < 3:
-        child = atento_command.start(*command, cwd=tmp_path)
+        child = atento_command.start(*command, cwd=tmp_path, fault=fault)
         if not kill_after_checkpoints(processes, child, run, chance.randrange(3), chance.uniform(0, 0.03)):
             break
         kills += 1
@@ -164,13 +166,24 @@ def test_killed_between_the_end_of_training_and_the_manifest(
         shutil.rmtree(tmp_path / "run")
 
 
-def test_killed_after_the_manifest_is_finished(atento_command, processes, tmp_path, words, whole, half):
-    """The checkpoint had no time to go; the model is whole all the same."""
-    shutil.copytree(whole("rnn", processes.TO_THE_END), tmp_path / "done")
-    shutil.copy(half / "checkpoint.safetensors", tmp_path / "done")
-    done = atento_command.run(*words("rnn", processes.TO_THE_END), "--out", "done", "--resume", cwd=tmp_path)
+@pytest.mark.parametrize(
+    "fault, again",
+    [(("die_at_flush", 2 * (3 + 11) + 10), "train"), (("die_at_removal", "checkpoint.safetensors"), "evaluate")],
+)
+def test_killed_after_the_manifest_is_finished(
+    atento_command, processes, tmp_path, words, whole, tiny_pairs, fault, again
+):
+    """The checkpoint had no time to go: the model is whole all the same, and its first use removes it."""
+    command = (*words("rnn", processes.TO_THE_END), "--out", "run")
+    died = atento_command.run(*command, cwd=tmp_path, fault=fault)
+    assert died.code == -signal.SIGKILL
+    left = tmp_path / "run" / "checkpoint.safetensors"
+    assert left.exists() and (tmp_path / "run" / "manifest.json").exists()
+    use = (*command, "--resume") if again == "train" else ("evaluate", "run", tiny_pairs)
+    done = atento_command.here(*use, cwd=tmp_path)
     assert done.code == 0, done.err
-    assert same_run(processes, tmp_path / "done", whole("rnn", processes.TO_THE_END))
+    assert not left.exists()
+    assert same_run(processes, tmp_path / "run", whole("rnn", processes.TO_THE_END))
 
 
 def test_a_full_disk_leaves_the_last_checkpoint_whole(atento_command, processes, tmp_path, words, whole, half):

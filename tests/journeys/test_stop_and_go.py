@@ -171,6 +171,35 @@ def test_a_damaged_checkpoint_is_refused_by_name(atento_command, processes, tmp_
     assert "fix:" in said
 
 
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("vocabulary.json", lambda text: text.replace("a", "q", 1)),
+        ("vocabulary.json", lambda text: "[]"),
+        ("recipe.toml", lambda text: text.replace("seed = 0", "seed = 1")),
+        ("events.jsonl", lambda text: text.replace("0", "1", 1)),
+    ],
+)
+def test_a_run_goes_on_from_its_own_files_alone(atento_command, processes, tmp_path, half, name, change):
+    """An edited recipe would otherwise be compared with itself."""
+    path = half / name
+    assert change(path.read_text()) != path.read_text()
+    path.write_text(change(path.read_text()))
+    said = refused(atento_command, processes, tmp_path, "train", "run/recipe.toml", "--out", "run", "--resume")
+    assert f"run/{name} is damaged" in said
+    assert "fix:   restore the file from a copy, or train again with another --out" in said
+
+
+def test_without_a_checkpoint_the_vocabulary_is_compared_with_the_data(atento_command, processes, tmp_path, words):
+    command = (*words("rnn", processes.TO_THE_END), "--out", "run")
+    atento_command.run(*command, cwd=tmp_path, fault=("die_at_flush", 6))  # as its events begin
+    path = tmp_path / "run" / "vocabulary.json"
+    path.write_text(path.read_text().replace("a", "q", 1))
+    (tmp_path / "run" / "events.jsonl.tmp").unlink(missing_ok=True)
+    said = refused(atento_command, processes, tmp_path, *command, "--resume")
+    assert "run/vocabulary.json is damaged" in said
+
+
 def test_the_state_of_a_run_is_listed(atento_command, tmp_path, half):
     (entry,) = atento_command.run("runs", ".", "--json", cwd=tmp_path).document["runs"]
     assert (entry["folder"], entry["kind"], entry["state"]) == ("run", "run", "can be resumed")

@@ -65,6 +65,11 @@ def test_text_and_files_are_answered(atento_command, conll, run, tmp_path):
         rows = [line.split("\t") for line in after.splitlines()]
         assert ["\t".join(row[:2]) for row in rows] == before.splitlines()
         assert all(row[2] in ("O", "B-name", "I-name") for row in rows)
+    (tmp_path / "words.txt").write_text("Ann\nwant\nto\nwalk\n\nthe\nold\nwatch\n")  # a word on each line
+    done = atento_command.run("predict", run, "words.txt", cwd=tmp_path)
+    typed = atento_command.run("predict", run, "-", cwd=tmp_path, stdin=tmp_path / "typed").out.splitlines()
+    assert "2 sentences" in done.err
+    assert " ".join(line.split()[1] for line in done.out.split("\n\n")[0].splitlines()) == typed[1]
     done = atento_command.run("predict", run, conll, "--out", "said.csv", cwd=tmp_path)
     rows = list(csv.DictReader((tmp_path / "said.csv").read_text(encoding="utf-8").splitlines()))
     assert list(rows[0]) == ["words", "tags", "prediction", "log_probability"]

@@ -74,4 +74,4 @@ def test_without_the_extra_it_says_what_to_install(tiny_pairs, tmp_path, monkeyp
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MachineError, match="optuna") as told:
         atento.tune(str(tiny_pairs), budget="4s", out=tmp_path / "search")
-    assert "pip install 'atento[tune]'" in told.value.fix
+    assert 'pip install "atento[tune]"' in told.value.fix

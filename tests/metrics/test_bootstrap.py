@@ -3,10 +3,11 @@
 import json
 import random
 import statistics
+import tracemalloc
 
 import pytest
 
-from atento.metrics import CHRF2, EXACT_MATCH, bootstrap_interval, tied
+from atento.metrics import CHRF2, EXACT_MATCH, MACRO_F1, bootstrap, bootstrap_interval, tied
 from atento.metrics.bootstrap import evaluate_runs, length_bands, size_bands
 
 SOURCES = ["a", "bb", "ccc", "dddd"]
@@ -226,3 +227,20 @@ def test_bands_of_a_size_of_its_own():
     ]
     (whole,) = size_bands(lambda source: 0, "digits", EXACT_MATCH, sources, outputs, references)
     assert (whole.first, whole.unit) == (2, "")
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_resamples_in_parts_are_the_same_and_hold_little(runs, monkeypatch):
+    """Whole, the sums of 1,000 resamples of 3 × 700 labels would be 16 MB, and the statistics of all examples more."""
+    labels = [f"label {number % 701}" for number in range(EXAMPLES * 7)]
+    said = [labels[(place * (run + 2)) % len(labels)] for run in range(runs) for place in range(len(labels))]
+    outputs = [said[run * len(labels) : (run + 1) * len(labels)] for run in range(runs)]
+    references = [[label] for label in labels]
+    whole = bootstrap_interval(MACRO_F1, outputs, references, resamples=101)
+    monkeypatch.setattr(bootstrap, "NUMBERS_AT_ONCE", 2**15)
+    tracemalloc.start()
+    parts = bootstrap_interval(MACRO_F1, outputs, references, resamples=101)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert parts == pytest.approx(whole, abs=1e-12)
+    assert peak < 2**22

@@ -64,7 +64,7 @@ def test_a_resample_is_scored_as_if_it_were_the_set(metric, theirs):
     statistics = metric.statistics(said, [[label] for label in truth])
     draws = np.random.default_rng(0).multinomial(len(said), np.full(len(said), 1 / len(said)), size=7)
     expected = [theirs(np.repeat(truth, draw), np.repeat(said, draw)) for draw in draws]
-    np.testing.assert_allclose(bootstrap_values(metric, statistics, seed=0, resamples=7), expected, atol=1e-12)
+    np.testing.assert_allclose(bootstrap_values(metric, [statistics], seed=0, resamples=7), expected, atol=1e-12)
 
 
 def test_macro_f1_by_hand():

@@ -67,6 +67,46 @@ def test_equal_to_sacrebleu(metric, theirs, streams):
     assert metric.value(OUTPUTS, together(*streams)) == pytest.approx(expected, abs=1e-12)
 
 
+SIGNS = [
+    "a",
+    "B",
+    "ein",
+    "zwei",
+    ".",
+    ",",
+    "3.5",
+    "1,000",
+    "2-3",
+    "(x)",
+    "&amp;",
+    "&lt;b&gt;",
+    "<skipped>",
+    "-",
+    "–",
+    "-\n",
+    "día",
+]
+
+
+@pytest.mark.parametrize("metric, theirs", [(CHRF2, CHRF), (BLEU4, BLEU)], ids=["chrf", "bleu"])
+def test_every_sentence_has_sacrebleu_s_counts(metric, theirs):
+    """Random sentences with every sign that the rules of 13a speak of, some empty, some references equally near."""
+    chance = random.Random(3)
+    draw = lambda: chance.choice(["", " "]).join(chance.choices(SIGNS, k=chance.randint(0, 9)))  # noqa: E731
+    outputs, one, two = ([draw() for _ in range(400)] for _ in range(3))
+    expected = np.asarray(
+        theirs(force=True)._extract_corpus_statistics(outputs, [one, two])
+        if theirs is BLEU
+        else theirs()._extract_corpus_statistics(outputs, [one, two])
+    )
+    found = metric.statistics(outputs, together(one, two))
+    assert (found == expected).all()
+    for rows in (*(found[at : at + 1] for at in range(400)), found[:3], found):  # alone many miss some lengths
+        summed = rows.sum(axis=0, keepdims=True)
+        score = theirs()._compute_score_from_stats(summed[0].astype(int).tolist()).score / 100
+        assert metric.formula(summed)[0] == pytest.approx(score, abs=1e-12)
+
+
 @pytest.mark.parametrize("metric", [EXACT_MATCH, CHRF2, BLEU4], ids=lambda metric: metric.name)
 def test_one_is_perfect_and_nothing_is_zero(metric):
     sentences = ["one two three four five", "six seven eight nine ten"]

@@ -8,7 +8,7 @@ import torch
 from atento.errors import InputError
 from atento.models import LabelHead, LabelledBatch, NGramFeatures
 from atento.models.builders import build_classifier
-from atento.models.classifier import HASH_FACTORS, NGRAM_SCALE
+from atento.models.classifier import HASH_FACTORS, NGRAM_SCALE, WIDEST_NGRAM
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, SIZE, BUCKETS = 3, 7, 5, 101
@@ -90,3 +90,14 @@ def turned_batch():
 def test_ngrams_have_a_length():
     with pytest.raises(InputError, match="1 to 3 words"):
         NGramFeatures(4, SIZE)
+
+
+def test_the_table_does_not_grow_with_the_labels():
+    """5,003 labels: a vector of so many numbers for each of 50,021 buckets would be a gigabyte, four with Adam."""
+    torch.manual_seed(0)
+    ngrams = NGramFeatures(2, 5003)
+    assert sum(part.numel() for part in ngrams.parameters()) <= WIDEST_NGRAM * (50_021 + 5003)
+    tokens, valid = torch.randint(1, 50, (BATCH, STEPS)), torch.ones(BATCH, STEPS, dtype=torch.bool)
+    assert ngrams(tokens, valid).shape == (BATCH, 5003) and not ngrams(tokens, valid).any()
+    ngrams(tokens, valid)[:, 4999].sum().backward()
+    assert ngrams.table.weight.grad.any()

@@ -32,6 +32,9 @@ def main(chosen: list[str]) -> int:
     mutants = [
         mutant for mutant in planted() if not chosen or any(word in f"{mutant.group} {mutant.what}" for word in chosen)
     ]
+    if not mutants:
+        print(f"no mutant has any of these words: {', '.join(chosen)}\n\n{__doc__}")
+        return 2
     tests = tuple(sorted({test for mutant in mutants for test in mutant.tests}))
     rows = tuple(sorted({row for mutant in mutants for row in mutant.rows}))
     if outcome_of(tests, rows) != 0:

@@ -8,7 +8,18 @@ import torch
 
 from atento.errors import InputError
 from atento.layers import ACTIVATIONS, IDENTITY
-from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, LSTMState, MGUCell, unroll
+from atento.recurrent import (
+    ElmanCell,
+    GRUCell,
+    GRUResetBeforeCell,
+    JordanCell,
+    LSTMCell,
+    LSTMState,
+    MGUCell,
+    MinGRUCell,
+    MinLSTMCell,
+    unroll,
+)
 from atento.recurrent.gradient_flow import (
     cell_flow,
     log_norms_by_lag,
@@ -28,7 +39,9 @@ KINDS = {
     "gru": GRUCell,
     "gru-before": GRUResetBeforeCell,
     "mgu": MGUCell,
+    "mingru": MinGRUCell,
     "lstm": LSTMCell,
+    "minlstm": MinLSTMCell,
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

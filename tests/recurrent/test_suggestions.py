@@ -8,7 +8,7 @@ import torch
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from atento.layers import IDENTITY, INITIALIZERS, RELU, SIGMOID, TANH
-from atento.recurrent import ElmanCell, GRUCell, LSTMCell, OutputLayer, unroll
+from atento.recurrent import ElmanCell, GRUCell, LSTMCell, MinGRUCell, OutputLayer, unroll
 from atento.recurrent.gradient_flow import (
     GateSaturation,
     PartFlow,
@@ -104,13 +104,15 @@ def test_clipping_moves_the_curve():
     assert trained(lambda parameters: clip_grad_value_(parameters, 0.05)) < math.log(1.2) - 0.015
 
 
-GATES = {"LSTMCell": ("input", "forget", "output"), "GRUCell": ("reset", "update")}
+GATES = {"LSTMCell": ("input", "forget", "output"), "GRUCell": ("reset", "update"), "MinGRUCell": ("update",)}
+SHRINKS = {"content": Spectrum(0.9, 0.9)}
 
 
 def made(slope, kind="ElmanCell", gates=None, matrices=None, lags=60):
     gates = gates or {name: GateSaturation(0.1, 0.1) for name in GATES.get(kind, ())}
     curve = gradient_curve(slope * torch.arange(lags + 1.0).unsqueeze(0))
-    return PartFlow("encoder", kind, curve, matrices or {}, None, gates)
+    matrices = matrices or ({} if kind in ("MinGRUCell", ATTENTION) else SHRINKS)
+    return PartFlow("encoder", kind, curve, matrices, None, gates)
 
 
 @pytest.mark.spec("R13")
@@ -142,7 +144,7 @@ def test_a_matrix_that_stretches_once_is_explained():
     assert "spectral radius 0.50" in text
 
 
-@pytest.mark.parametrize("kind", ["ElmanCell", "LSTMCell", "GRUCell", ATTENTION])
+@pytest.mark.parametrize("kind", ["ElmanCell", "LSTMCell", "GRUCell", "MinGRUCell", ATTENTION])
 def test_every_suggestion_names_recipe_keys_that_exist(kind):
     for slope, attends in itertools.product([-0.1, 0.1], [False, True]):
         words = suggest_fix(made(slope, kind=kind), attends=attends).split()
@@ -159,9 +161,20 @@ def test_attention_is_offered_to_those_without():
     assert "add a score" not in suggest_fix(made(-0.1, kind="LSTMCell"), attends=True)
 
 
+def test_no_matrix_is_to_be_initialized_where_there_is_none():
+    """A real minGRU forgets by its gates alone: at the start they are half open, and half of a change is left."""
+    cell = MinGRUCell(INPUT, HIDDEN)
+    cell.read.weight.data.zero_()
+    flow = flow_of(cell)
+    assert flow.curve.slope == pytest.approx(math.log(0.5), abs=1e-12)
+    assert flow.matrices == {} and flow.step == pytest.approx((0.5, 0.5))
+    assert "model.init" not in suggest_fix(flow) and "model.name=gru or lstm" in suggest_fix(flow)
+
+
 def test_a_stuck_gate_is_named():
     flow = made(-0.5, kind="LSTMCell", gates={"forget": GateSaturation(0.62, 0.0), "input": GateSaturation(0.1, 0.2)})
-    assert suggest_fix(flow).startswith("The forget gate is shut in 62% of all cases; a smaller train.lr")
+    said = "The forget gate is shut in 62% of all cases, which blocks its gradient; lower train.lr."
+    assert suggest_fix(flow).startswith(said)
     assert "input gate" not in suggest_fix(flow)
 
 

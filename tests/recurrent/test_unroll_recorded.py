@@ -1,10 +1,14 @@
 """Cells with a kernel and without over padded steps, exported with open lengths and compiled as one graph."""
 
+import sys
+
 import pytest
 import torch
 from torch.export import Dim
 
-from atento.recurrent import GRUCell, JordanCell, LSTMCell, Stack
+from atento.errors import InputError
+from atento.recurrent import GRUCell, JordanCell, LSTMCell, MinGRUCell, Stack, unroll
+from atento.recurrent.unroll import find_scan
 from recording import same_recorded
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -15,6 +19,7 @@ CELLS = {
     "lstm both ways": (LSTMCell, True),
     "gru": (GRUCell, False),
     "jordan": (JordanCell, False),
+    "mingru": (MinGRUCell, False),
 }
 
 
@@ -33,3 +38,12 @@ def test_cells_are_recorded_over_any_number_of_steps(name):
 
     open_sizes = ({0: ROWS, 1: STEPS},) * 2
     same_recorded(Stack(make_cell, 3, 5, bidirectional=both), call, make, [(3, 4), (2, 7), (1, 1)], open_sizes)
+
+
+def test_a_torch_without_scan_is_said(monkeypatch):
+    """The package can be imported, and steps of a known number run; an open number is refused with what to do."""
+    monkeypatch.setitem(sys.modules, "torch._higher_order_ops", None)
+    outputs, _ = unroll(JordanCell(3, 5), torch.randn(2, 4, 3))
+    assert outputs.shape == (2, 4, 5)
+    with pytest.raises(InputError, match="leave the time axis out of dynamic_shapes"):
+        find_scan()

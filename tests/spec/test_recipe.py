@@ -98,15 +98,18 @@ def test_an_unknown_key_names_its_nearest(asked, meant):
 @pytest.mark.parametrize(
     "key, value, fix",
     [
-        ("model.hidden", "wide", "int, at least 1"),
-        ("model.hidden", 0, "int, at least 1"),
+        ("model.hidden", "wide", "int, at least 1 and at most 1000000"),
+        ("model.hidden", 0, "int, at least 1 and at most 1000000"),
+        ("model.hidden", 10**12, "int, at least 1 and at most 1000000"),
+        ("train.seed", 2**63, f"int, at least 0 and at most {2**63 - 1}"),
+        ("train.threads", 100_000, "int, at least 0 and at most 256"),
         ("model.layers", 10**9, "int, at least 1 and at most 1000"),
         ("model.dropout", 1.0, "float, at least 0 and less than 1"),
         ("train.lr", 0, "float, more than 0"),
         ("train.lr", float("inf"), "float, more than 0"),
         ("model.norm", "mid", "pre | post | none"),
         ("task", 3, "str"),
-        ("train.steps", 1.5, "int, at least 0"),
+        ("train.steps", 1.5, f"int, at least 0 and at most {10**12}"),
     ],
 )
 def test_a_wrong_value_says_what_is_taken(key, value, fix):
@@ -114,6 +117,24 @@ def test_a_wrong_value_says_what_is_taken(key, value, fix):
     assert error.problem == f"recipe.toml: {key} cannot be {value!r}."
     assert error.fix == f"{key} takes {fix}"
     assert accepted(key) == fix
+
+
+def test_every_whole_number_is_bounded():
+    """A number that no machine could serve is refused by its key, before anything is made of it."""
+    whole = [key.name for key in keys() if key.kind == "int"]
+    assert len(whole) > 30
+    assert all("at least" in accepted(name) and "at most" in accepted(name) for name in whole)
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "0x" + "f" * 5000])
+def test_a_number_of_thousands_of_digits(tmp_path, value):
+    path = tmp_path / "recipe.toml"
+    path.write_text(f"[train]\nsteps = {value}\n")
+    error = refusal(read_recipe, path)
+    assert "recipe.toml" in error.problem and len(str(error)) < 400
+    for given in (value, int(value, 16)):
+        assert "train.steps cannot be" in (error := refusal(Recipe().with_values, {"train.steps": given})).problem
+        assert len(str(error)) < 400
 
 
 def test_sections_are_checked_too():

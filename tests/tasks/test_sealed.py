@@ -15,7 +15,7 @@ from atento.tasks.task import Dataset, EvaluationExample
 EXAMPLES = tuple(EvaluationExample(f"source {n}", (f"target {n}",)) for n in range(7))
 READING = Dataset("made", [("a", "b")], EXAMPLES[:3], EXAMPLES, (), (), "f1ng3r")
 SOURCES = Path(atento.__file__).parent
-OPENS = {"fit.teach", "fit.fit_simple", "compare.compare", "tune.outcome", "backtest.examine"}  # functions of api/
+OPENS = {"fit.complete", "fit.fit_simple", "compare.compare", "tune.outcome", "backtest.examine"}  # functions of api/
 READS_OPENLY = {"prepare.read_data", "inspect.read_mended"}  # the first seals it, the second shows a user the file
 
 TOUCHES = {

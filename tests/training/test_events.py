@@ -1,3 +1,5 @@
+"""The log of events, what it shows of answers, and what asks a run to stop."""
+
 import json
 import os
 import signal
@@ -6,8 +8,10 @@ import threading
 import pytest
 
 from atento.errors import MachineError
+from atento.tasks.catalogue import CLASSIFY, LABEL, MATCH, MATCH_IMAGES, TAG, TASKS
+from atento.tasks.task import Answer, EvaluationExample
 from atento.training import EventLog, read_events
-from atento.training.events import InterruptHandler
+from atento.training.events import LONGEST_TEXT, SAMPLES, InterruptHandler, samples_of
 
 
 def test_events_are_lines_and_calls(tmp_path):
@@ -68,3 +72,50 @@ def test_elsewhere_than_in_the_main_thread_nothing_is_asked():
     thread.start()
     thread.join()
     assert found == [0]
+
+
+def test_a_request_is_looked_for_and_taken_away(tmp_path, monkeypatch):
+    monkeypatch.setattr("atento.training.events.SECONDS_BETWEEN_LOOKS", 0.0)
+    request = tmp_path / "request"
+    for wanted, expected in (("", (0, False)), ("nonsense", (0, False)), ("finish", (0, True)), ("pause", (2, False))):
+        interrupt = InterruptHandler(tmp_path)
+        interrupt.look()
+        assert (interrupt.signal, interrupt.finish) == (0, False)
+        request.write_text(wanted)
+        interrupt.look()
+        assert (interrupt.signal, interrupt.finish) == expected
+        assert not request.exists()
+
+
+def test_a_request_is_not_looked_for_at_every_step(tmp_path):
+    interrupt = InterruptHandler(tmp_path)
+    interrupt.look()
+    (tmp_path / "request").write_text("finish")
+    interrupt.look()
+    assert not interrupt.finish and (tmp_path / "request").exists()
+    InterruptHandler().look()  # without a folder there is none
+
+
+@pytest.mark.parametrize(
+    "task, source, references, text, expected",
+    [
+        (CLASSIFY, "good film", ("pos",), "neg", ("good film", "neg", "pos")),
+        (LABEL, "a storm", ("rain", "wind"), "rain", ("a storm", "rain", "rain, wind")),
+        (LABEL, "a calm day", (), "–", ("a calm day", "–", "–")),
+        (TAG, "the\tdog", ("DET\tNOUN",), "DET VERB", ("the dog", "DET VERB", "DET NOUN")),
+        (MATCH, "it rains\tit is wet", ("yes",), "no", ("it rains | it is wet", "no", "yes")),
+        (MATCH_IMAGES, "some/where/a.png\tred?", ("yes",), "yes", ("a.png | red?", "yes", "yes")),
+    ],
+)
+def test_samples_are_texts_as_the_task_writes_them(task, source, references, text, expected):
+    (sample,) = samples_of(task, [EvaluationExample(source, references)], [Answer(text, None)])
+    assert (sample["source"], sample["output"], sample["target"]) == expected
+
+
+def test_samples_are_few_short_and_evenly_spaced():
+    examples = [EvaluationExample(f"{number} {'x' * 300}", ("y",)) for number in range(23)]
+    told = samples_of(CLASSIFY, examples, [Answer("z", None)] * 23)
+    assert [one["source"].split()[0] for one in told] == ["0", "5", "10", "15", "20"]
+    assert len(told) == SAMPLES and {len(one["source"]) for one in told} == {LONGEST_TEXT}
+    assert samples_of(CLASSIFY, examples, []) == []
+    assert samples_of(TASKS["forecast"], [EvaluationExample(object(), (object(),))], [Answer("1, 2", None)]) == []

@@ -7,15 +7,17 @@ import pytest
 import torch
 from torch import nn
 
-from atento.errors import RunError
+from atento.errors import Interrupted, RunError
 from atento.layers import Loss
 from atento.spec import TokensRecipe, TrainRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.output import Example
 from atento.tasks.task import Answer, EvaluationExample
-from atento.training import EventLog, Plan, learning_rate, load_checkpoint, new_learner, read_events, train
-from atento.training.learner import Progress
-from atento.training.loop import RecentLosses, clip_gradients, take_step
+from atento.training import EventLog, Plan, learning_rate, load_checkpoint, loop, new_learner, read_events, train
+from atento.training.checkpoints import CheckpointClock, save_checkpoint
+from atento.training.gradients import clip_gradients
+from atento.training.learner import Progress, RecentLosses
+from atento.training.loop import take_step
 
 REFERENCE = "abcdefghij"
 
@@ -196,7 +198,7 @@ def test_label_smoothing_is_passed_on(run):
     script = Script([1])
     plan, learner, log = run(script, steps=2, validations=1, label_smoothing=0.3)
     train(plan, learner, log)
-    assert script.smoothings == [0.3, 0.3]
+    assert script.smoothings == [0.3, 0.3, 0.3]  # two steps and a validation
 
 
 def test_gradients_are_clipped(run):
@@ -214,6 +216,87 @@ def test_the_rate_of_every_step_is_the_schedule_s(run):
         rates.append(learner.optimizer.param_groups[0]["lr"])
     assert rates == pytest.approx([0.005, 0.0075, 0.005, 0.0025])
     assert rates == [learning_rate(plan.recipe, step, (step - 1) / 4) for step in (1, 2, 3, 4)]
+
+
+def asked_at(step, wanted, log):
+    """The log of a run, in whose folder a request appears with the event of a step."""
+
+    def ask(event):
+        if event["event"] == "validation" and event["step"] == step:
+            (log.path.parent / "request").write_text(wanted)
+
+    return EventLog(log.path.parent, ask)
+
+
+def test_a_request_to_finish_validates_once_more_and_keeps_the_best(run, monkeypatch):
+    monkeypatch.setattr("atento.training.events.SECONDS_BETWEEN_LOOKS", 0.0)
+    for qualities, best in (([2, 9, 5], 4), ([2, 5, 9], 5)):  # the last validation is that of the request
+        script = Script(qualities)
+        plan, learner, log = run(script, steps=100, validations=50, patience=2)
+        train(plan, learner, asked_at(4, "finish", log))
+        assert (learner.progress.step, learner.progress.best_step) == (5, best)
+        assert learner.progress.stop_reason == "stopped on request"
+        assert torch.equal(learner.module.weight, script.weights_asked[1 if best == 4 else 2])
+        assert not (log.path.parent / "request").exists()
+        log.path.unlink()
+
+
+def test_a_request_to_pause_is_an_interrupt_and_the_run_goes_on_from_there(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("atento.training.events.SECONDS_BETWEEN_LOOKS", 0.0)
+    plan, whole, log = run(Script([1, 2, 3]), steps=9, validations=3)
+    train(plan, whole, log)
+    plan, learner, log = run(Script([1]), steps=9, validations=3)
+    with pytest.raises(Interrupted, match="stopped at step 4; everything is saved") as caught:
+        train(plan, learner, asked_at(3, "pause", log))
+    assert caught.value.exit_code == 130
+    assert not (tmp_path / "request").exists()
+    plan, again, log = run(Script([2, 3]), steps=9, validations=3)
+    load_checkpoint(tmp_path, again, fingerprint="f")
+    train(plan, again, log)
+    assert torch.equal(again.module.weight, whole.module.weight)
+    assert again.progress.stop_reason == "all 9 steps taken"
+
+
+def test_events_tell_gradients_and_the_same_few_answers(run, tmp_path):
+    plan, learner, log = run(Script([1, 3], scale=80.0), steps=6, validations=2, clip=0.5, examples=7)
+    train(plan, learner, log)
+    steps = [event for event in read_events(log.path) if event["event"] == "step"]
+    assert [event["gradient_norms"] for event in steps] == [{"weight": 80.0}] * 2  # before clipping
+    validations = [event for event in read_events(log.path) if event["event"] == "validation"]
+    told = [{(one["source"], one["output"], one["target"]) for one in event["samples"]} for event in validations]
+    assert told == [{("x", "a?????????", REFERENCE)}, {("x", "abc???????", REFERENCE)}]
+    assert {len(event["samples"]) for event in validations} == {4}  # every second of seven
+
+
+@pytest.mark.spec("V05")
+def test_histograms_are_recorded_and_change_nothing_also_after_a_stop(run, tmp_path):
+    """Every second step, with the learning rate that was used; a run that is stopped at step 3 records the same."""
+
+    def recorded():
+        events = [event for event in read_events(tmp_path / "events.jsonl") if event["event"] == "step"]
+        assert all(event["learning_rate"] == pytest.approx(0.01) for event in events)
+        return {event["step"]: event["histograms"] for event in events if "histograms" in event}
+
+    weights = {}
+    for every in (0, 2):
+        plan, learner, log = run(Script([1, 2]), steps=6, validations=2, histograms=every)
+        train(plan, learner, log)
+        weights[every] = learner.module.weight.detach().clone()
+        whole = recorded()
+        (tmp_path / "events.jsonl").unlink()
+    assert torch.equal(weights[0], weights[2])
+    assert list(whole) == [2, 4, 6] and list(whole[2]) == ["weight"]
+    assert sum(whole[2]["weight"]["gradients"]) == 1 and sum(whole[2]["weight"]["updates"]) == 1
+    plan, first, log = run(Script([1, 2]), steps=6, validations=2, histograms=2, checkpoint_every=3)
+    for indices in ([0, 1, 2, 3],) * 3:
+        take_step(plan, first, indices, batches=3)
+    save_checkpoint(tmp_path, first, fingerprint="f")
+    plan, again, log = run(Script([1, 2]), steps=6, validations=2, histograms=2)
+    load_checkpoint(tmp_path, again, fingerprint="f")
+    again.progress.epoch, again.progress.position = 1, 0
+    train(plan, again, log)
+    assert torch.equal(again.module.weight, weights[0])
+    assert recorded() == {step: found for step, found in whole.items() if step > 3}
 
 
 def test_a_loss_that_is_no_number_ends_the_run(run):
@@ -265,3 +348,21 @@ def test_a_finite_loss_far_above_its_start_ends_the_run(run, first, found):
         losses.facts(progress, 0.1, lr=0.01)
     assert found in caught.value.found
     assert caught.value.fix == "--set train.lr=0.001"
+
+
+@pytest.mark.parametrize("every, saved", [(0, [1, 2, 4, 8, 15, 20]), (5, [1, 2, 4, 5, 10, 15, 20])])
+def test_checkpoints_come_by_the_clock_as_well(run, monkeypatch, every, saved):
+    """A step takes 3 s here, and the only validation comes at the end."""
+    plan, learner, log = run(Script([1]), steps=20, validations=1, checkpoint_every=every)
+    steps = []
+    monkeypatch.setattr(loop, "CheckpointClock", lambda: CheckpointClock(lambda: 3.0 * learner.progress.step))
+    monkeypatch.setattr(loop, "save_checkpoint", lambda *_, **__: steps.append(learner.progress.step))
+    train(plan, learner, log)
+    assert steps == saved
+
+
+def test_a_model_that_diverged_is_never_saved(run, tmp_path):
+    plan, learner, log = run(Script(scale=math.nan), steps=9, validations=1, checkpoint_every=1)
+    with pytest.raises(RunError, match="training diverged at step 1"):
+        train(plan, learner, log)
+    assert not (tmp_path / "checkpoint.safetensors").exists()

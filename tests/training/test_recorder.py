@@ -13,7 +13,7 @@ from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
 from atento.training import Recorder
 from atento.training import recorder as module_under_test
-from atento.training.recorder import BINS, bin_edges, magnitudes
+from atento.training.recorder import BINS, bin_edges, gradient_norms, magnitudes
 
 
 def by_hand(numbers):
@@ -75,6 +75,25 @@ def test_frozen_and_unused_weights_are_left_out():
 def test_nothing_is_watched_where_nothing_learns():
     with Recorder(nn.Identity()).record():
         pass
+
+
+@pytest.mark.parametrize("clip", [0.0, 2.0, 100.0])
+def test_the_norms_of_parts_are_those_before_clipping(clip):
+    """Two parts, of norms 5 and 12, so that the whole has 13; a part without a gradient is left out."""
+    module = nn.ModuleDict({"one": nn.Linear(2, 1), "two": nn.Linear(3, 1), "still": nn.Linear(1, 1)})
+    module["one"].weight.grad, module["one"].bias.grad = torch.tensor([[3.0, 0.0]]), torch.tensor([-4.0])
+    module["two"].weight.grad = torch.tensor([[0.0, 12.0, 0.0]])
+    total = nn.utils.clip_grad_norm_(module.parameters(), clip) if clip else None
+    assert gradient_norms(module, total=total) == {"one": 5.0, "two": 12.0}
+
+
+def test_norms_that_are_no_numbers_or_nothing():
+    module = nn.Linear(3, 1)
+    assert gradient_norms(module) == {}
+    module.weight.grad, module.bias.grad = torch.zeros(1, 3), torch.zeros(1)
+    assert gradient_norms(module, total=torch.tensor(0.0)) == {"weight": 0.0, "bias": 0.0}
+    module.bias.grad = torch.tensor([math.inf])
+    assert gradient_norms(module) == {"weight": 0.0, "bias": None}
 
 
 def test_the_example_runs():

@@ -43,6 +43,11 @@ def test_the_kept_page_holds_five_ways_with_five_seeds_each(script):
     assert (DOCS / "images" / "why-warmup.png").read_bytes()[:4] == PNG
 
 
+def test_the_final_loss_is_the_mean_of_the_last_steps(script, monkeypatch):
+    monkeypatch.setattr(script, "LAST", 2)
+    assert script.Training([9.0, 1.0, 2.0, 4.0], []).final == 3.0
+
+
 @pytest.mark.spec("O08")
 def test_the_script_trains_every_way_and_writes_what_it_saw(script, tmp_path, monkeypatch, capsys):
     small = {"model.layers": 1, "model.hidden": 8, "model.feed_forward": 8, "train.steps": 21}

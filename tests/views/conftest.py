@@ -1,11 +1,7 @@
 import importlib.util
-import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
-
-QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
 @pytest.fixture(scope="session")
@@ -20,17 +16,6 @@ def boards():
 @pytest.fixture
 def board(boards):
     return boards.make_board()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("these tests open pages in a real browser: install chromium, e.g. `apt install chromium`")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, headless=True, args=QUIET)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

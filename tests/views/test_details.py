@@ -31,5 +31,5 @@ def test_a_class_never_predicted_has_no_precision():
 def test_errors_in_units_and_nothing_of_nothing():
     channels = [{"channel": "Ventas", "mae": 1234.56, "rmse": 2000.0, "smape": 12.345}]
     (table,) = detail_tables({"channels": channels, "class_report": None})
-    assert table.rows == [["Ventas", "1,234.6", "2,000.0", "12.3"]]
+    assert table.rows == [["Ventas", "1,235", "2,000", "12.3"]]
     assert detail_tables({}) == detail_tables({"channels": [], "class_report": {"classes": []}}) == []

@@ -41,7 +41,7 @@ def test_a_view_holds_the_neighbours_and_a_map_around_them(words):
 @pytest.mark.spec("S02")
 def test_a_terminal_shows_bars_as_long_as_the_cosine(words):
     lines = embeddings_text(embeddings_view(words, "pear"), width=60).splitlines()
-    assert lines[0] == "nearest to pear (cosine; 14 words of 11 numbers each)"
+    assert lines[0] == "nearest to pear (cosine; 14 tokens of 11 numbers each)"
     assert {line.split()[0] for line in lines[1:4]} == set(GROUPS["pear"].split())
     assert lines[1].count("█") > lines[5].count("█")
     assert max(map(len, lines)) <= 60
@@ -52,12 +52,44 @@ def test_a_terminal_shows_bars_as_long_as_the_cosine(words):
 def test_a_browser_shows_a_dot_and_a_name_for_each_word(words, open_page):
     page = open_page(render_map(embeddings_view(words, "cat - dog", model="skip-gram")))
     assert page.locator("h1").inner_text() == "nearest to cat - dog"
-    assert page.locator("svg circle").count() == len(words)
-    assert page.locator("svg circle.accent").count() == 2
+    assert page.locator(".static svg circle").count() == len(words)
+    assert page.locator(".static svg circle.accent").count() == 2
     assert page.locator("#neighbours tbody tr").count() == 10
     assert "<b>x" in [
         title.inner_html().replace("&lt;", "<").replace("&gt;", ">") for title in page.locator("svg title").all()
     ]
+
+
+@pytest.mark.spec("V08")
+def test_a_map_one_can_search_zoom_and_point_into(words, open_page):
+    page = open_page(render_map(embeddings_view(words, model="skip-gram")))
+    svg, said = page.locator(".live-words"), page.locator(".words-readout")
+    cat = svg.locator(".map-word", has_text="cat")
+    cat.locator("circle").hover()
+    near = ", ".join(f"{one.word} {one.cosine:.2f}" for one in words.nearest("cat", 6))
+    assert said.text_content() == f"nearest to cat: {near}"
+    assert svg.locator(".map-word.near").count() == sum(one.word != "," for one in words.nearest("cat", 6))
+
+    def place(word):
+        dot = svg.locator(".map-word", has_text=word).locator("circle")
+        return np.array([float(dot.get_attribute(axis)) for axis in ("cx", "cy")])
+
+    before = place("van") - place("bus")
+    page.get_by_label("search for a word").fill("van")
+    assert said.text_content().startswith("nearest to van: ")
+    after = place("van") - place("bus")
+    np.testing.assert_allclose(after, 4 * before, rtol=1e-3)  # distances stay true
+    size = svg.bounding_box()
+    np.testing.assert_allclose(place("van"), [size["width"] / 2, size["height"] / 2], atol=2)
+    svg.focus()
+    page.keyboard.press("ArrowLeft")
+    np.testing.assert_allclose(place("van"), [size["width"] / 2 + 60, size["height"] / 2], atol=2)
+    page.keyboard.press("0")
+    np.testing.assert_allclose(place("van") - place("bus"), before, rtol=1e-6)
+    page.get_by_label("search for a word").fill("zebra")
+    assert said.text_content() == "zebra is not on this map."
+    narrow = open_page(render_map(embeddings_view(words)), width=360, color_scheme="dark")
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_places_on_the_page_keep_distances(words):

@@ -49,7 +49,7 @@ def test_on_a_terminal():
 
 
 def test_as_a_page_that_names_cannot_break():
-    page = render_forecast(view())
+    page = render_forecast(view()).partition('<script type="module"')[0]
     assert "<b>heat" not in page and "&lt;b&gt;heat&lt;/b&gt;" in page
     assert page.count("<svg") == 2 and page.count("<polygon") == 2
     places = [float(number) for number in re.findall(r"[\d.]+,([\d.]+)", page.partition("<polyline")[2][:400])]
@@ -78,3 +78,23 @@ def test_another_ending_is_refused(tmp_path):
 def test_a_page_says_how_far_steps_are_apart():
     assert "steps of 1 row, from the last step of the past" in render_forecast(view())
     assert "steps of 15min, from the last step of the past" in render_forecast(replace(view(), step="15min"))
+
+
+@pytest.mark.spec("V07")
+def test_dates_stand_on_the_axis_and_in_the_readout(open_page):
+    """A script may draw the page or not: both axes show years, and a point is read out with its month."""
+    months = np.arange("1950-01", "1952-07", dtype="datetime64[M]").astype("datetime64[s]")
+    dated = replace(view(channels=("load", "heat")), step="1mo", times=[str(month) for month in months])
+    html = render_forecast(dated)
+    static = html.partition("<main>")[2].partition("</svg>")[0]
+    assert ">Jul 1951<" in static and "time (UTC), a step is 1 month" in static and ">+5<" not in static
+    page = open_page(html)
+    figure = page.locator("figure[data-chart=forecast-1]")
+    ticks = figure.locator("svg.interactive .tick").all_text_contents()
+    assert "Jul 1951" in ticks
+    figure.locator("svg.interactive").focus()
+    page.keyboard.press("ArrowRight")  # the last value that was measured
+    assert figure.locator(".readout").inner_text() == "actual · load 5 · 1952-06-01"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert figure.locator(".readout").inner_text() == "gru · load 6 (5–7) · 1952-06-01"

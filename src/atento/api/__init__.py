@@ -5,11 +5,11 @@ from atento.api.check import check
 from atento.api.compare import Board, compare
 from atento.api.fit import fit
 from atento.api.inspect import Inspection, inspect
-from atento.api.own_module import ModuleRun
+from atento.api.modules.own_module import ModuleRun
 from atento.api.predict import Evaluation
 from atento.api.prepare import ExplainedRecipe
 from atento.api.prepare import explain_recipe as recipe
-from atento.api.run import Run, gradient_flow, load
+from atento.api.run import Run, gradient_flow, load, model_graph
 from atento.api.tune import Tuning, tune
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "gradient_flow",
     "inspect",
     "load",
+    "model_graph",
     "recipe",
     "tune",
 ]

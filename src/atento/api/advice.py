@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from atento.data.files.memory import SCHEME
 from atento.errors import AtentoError, Interrupted
 
-COMMAND = re.compile(
-    rf"atento (train|compare|tune|backtest|inspect) ({SCHEME}\S+|\S*recipe\.toml)((?: --\w[\w-]*(?: (?!--)\S+)?)*)"
-)
+COMMAND = re.compile(r"atento (train|compare|tune|backtest|inspect) ('[^']*'|\S+)((?: --\w[\w-]*(?: (?!--)\S+)?)*)")
 SETTINGS = re.compile(r"--set [\w.]+=[^\s,;)]+(?: --set [\w.]+=[^\s,;)]+)*")
 OPTION = re.compile(r"--(task|model|models|budget|device|out|seed|seeds|origins)[ =]([^\s,;)]+)")
 NAME = re.compile(rf"{SCHEME}\w+/([\w-]+)\.jsonl")
@@ -52,4 +50,5 @@ def advice_in(words: Callable[[str], str]) -> Iterator[None]:
         raise Interrupted(error.exit_code - 128, error.problem, fix=words(error.fix)) from None
     except AtentoError as error:
         problem, found, fix = (words(part) for part in (error.problem, error.found, error.fix))
-        raise type(error)(problem, found=found, fix=fix, settings=error.settings) from None
+        told = type(error)(problem, found=found, fix=fix, settings=error.settings, choices=error.choices)
+        raise told from error.__cause__

@@ -8,11 +8,12 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from atento.api.contest import bound, share_of
+from atento.api.comparison.contest import bound, share_of
 from atento.api.fit import fit
 from atento.api.folders import folder_name, new_folder, require_free
 from atento.api.prepare import Assembled, Data, assemble, gather_values, learn, read_data, tell
 from atento.bundle import Json, write_json
+from atento.data.records import counted
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError
 from atento.metrics.metric import Metric
@@ -23,6 +24,8 @@ from atento.tasks.forecast.split import parse_sharing
 from atento.tasks.sealed import final_examination
 from atento.tasks.task import Baseline, EvaluationExample, baselines_of
 from atento.training.events import EventCallback, no_callback
+from atento.views.notebook.results import ResultsView
+from atento.views.wording import score
 
 BACKTEST = "backtest.json"
 ORIGINS = 5
@@ -78,6 +81,18 @@ class Backtest:
         """The same in dicts and lists, as backtest.json holds it."""
         return {**{key: value for key, value in asdict(self).items() if key != "folder"}, "winner": self.winner}
 
+    def _repr_html_(self) -> str:
+        """The mean of each model and how much it varies, for notebooks."""
+        view = ResultsView(
+            kind=f"backtest from {counted(len(self.origins), 'origin')}, {counted(self.horizon, 'step')} ahead",
+            title=f"{self.winner} has the best mean {self.metric} on {self.data}",
+            headings=("model", f"mean {self.metric}", "standard deviation", "best at"),
+            rows=[
+                (row.model, score(row.value), score(row.std), f"{row.best} of {len(row.values)}") for row in self.means
+            ],
+        )
+        return view._repr_html_()
+
     def __repr__(self) -> str:
         return f"Backtest({str(self.folder)!r}, winner={self.winner!r})"
 
@@ -115,7 +130,7 @@ def backtest(
     out: str | Path | None = None,
     on_event: EventCallback = no_callback,
 ) -> Backtest:
-    """Cut the last part of the data into so many sections and forecast each; with `refit` every section by models
+    """Cut the last part of the data into `origins` sections and forecast each; with `refit` every section by models
     trained on all rows before it, else all by models trained on the rows before the first.
     """
     if not 1 <= origins <= MOST_ORIGINS:
@@ -246,7 +261,7 @@ def fit_folds(
 def rows_of(
     model: FittedFolds, sections: Sequence[Sequence[EvaluationExample]], metrics: Sequence[Metric]
 ) -> list[OriginRow]:
-    """One row an origin."""
+    """One row per origin."""
     rows = []
     for number, (section, answer) in enumerate(zip(sections, model.answers, strict=True), start=1):
         sources, references = [one.source for one in section], [one.references for one in section]

@@ -1,6 +1,5 @@
 """Checks: the contracts of a module or a trained run, and whether this machine can do the work."""
 
-import os
 import platform
 import shutil
 import tempfile
@@ -16,16 +15,18 @@ from torch import Tensor, nn
 
 from atento.api.folders import find_model
 from atento.api.run import Run
-from atento.bundle import load_bundle, write_atomically
+from atento.bundle import load_bundle
 from atento.checks import Checked
 from atento.checks import check as check_module
 from atento.checks.runs import check_run
+from atento.extras import EXTRAS, install_line, missing_packages
+from atento.system import usable_cores
 from atento.version import __version__
+from atento.writing import write_atomically
 
 LEAST_DISK_MB = 200
 FAR_SLOWER = 2  # times: all threads against one
-EXTRAS = {"tune": ("optuna",), "excel": ("openpyxl",)}
-PACKAGES = ("torch", "numpy", "safetensors", "tokenizers", "pyarrow", "pydantic", "typer", "sacrebleu", "rapidfuzz")
+PACKAGES = ("torch", "numpy", "safetensors", "pydantic", "typer", "scikit-learn", "scipy", "rapidfuzz")
 
 
 def check(subject: nn.Module | Run | str | Path, *, values: Tensor | None = None, causal: bool = False) -> Checked:
@@ -95,23 +96,21 @@ def device() -> tuple[bool, str]:
 
 def cpu() -> tuple[bool, str]:
     """Cores this process may use."""
-    return True, f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}"
+    return True, f"{usable_cores()} cores, {platform.machine()}"
 
 
 def extra(name: str) -> tuple[bool | None, str]:
     """The packages that an extra adds, where they are installed; the work goes on without them."""
-    found = [(each, package(each)) for each in EXTRAS[name]]
-    missing = [each for each, (installed, _) in found if not installed]
-    if missing:
-        return None, f"not installed: pip install 'atento[{name}]'"
-    return True, ", ".join(f"{each} {known}" for each, (_, known) in found)
+    if missing_packages(name):
+        return None, f"not installed: {install_line(name)}"
+    return True, ", ".join(f"{each} {package(each)[1]}" for each in EXTRAS[name].values())
 
 
 def threads() -> tuple[bool | None, str]:
     """Matrix products per second with one thread and with all; not well where all are far slower than one."""
     before = torch.get_num_threads()
     rates = {}
-    for count in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
+    for count in dict.fromkeys((1, usable_cores())):
         torch.set_num_threads(count)
         matrix = torch.randn(256, 256)
         started, rounds = time.perf_counter(), 0

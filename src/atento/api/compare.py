@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from atento.api.advice import in_python
-from atento.api.contest import Contest, JobPlan, bound, enter_models, spread_seeds
-from atento.api.explain import alignments
-from atento.api.explain_series import exhibited
+from atento.api.comparison.contest import Contest, JobPlan, bound, enter_models, spread_seeds
+from atento.api.comparison.scoreboard import Entry, FittedBaseline, baseline_entry, fit_baseline, judge, trained_entry
+from atento.api.comparison.workers import Job, run_all
+from atento.api.explain.answers import alignments
+from atento.api.explain.series import exhibited
 from atento.api.finish import finish_simple, versions
-from atento.api.fit import is_begun, open_run, require_same_recipe
-from atento.api.folders import BOARD, folder_name, held, new_folder, require_free
+from atento.api.folders import BOARD, COMMAND, folder_name, held, new_folder, require_free
 from atento.api.prepare import (
     Prepared,
     assemble,
@@ -27,9 +28,9 @@ from atento.api.prepare import (
 )
 from atento.api.report import REPORT, write_report
 from atento.api.run import Run, load
-from atento.api.scoreboard import Entry, FittedBaseline, baseline_entry, fit_baseline, judge, trained_entry
-from atento.api.workers import Job, run_all
-from atento.bundle import Json, is_finished, read_json, write_atomically, write_json
+from atento.api.starting.moved import moved_keys, require_same_data
+from atento.api.starting.opening import is_begun, open_run, require_same_recipe
+from atento.bundle import Json, is_finished, read_json, write_json
 from atento.data.files.memory import is_in_memory, lend
 from atento.data.tables.table import parsed_once
 from atento.errors import Interrupted, RunError
@@ -38,7 +39,9 @@ from atento.tasks.baselines import BaselineModule, with_baseline
 from atento.tasks.sealed import final_examination
 from atento.tasks.task import EvaluationExample, baselines_of
 from atento.training.events import EventCallback, no_callback
+from atento.training.trackers import TrackedRun, require_trackers, tracked
 from atento.views.report.board import Comparison
+from atento.writing import write_atomically
 
 
 @dataclass(kw_only=True)
@@ -56,7 +59,14 @@ class Board(Comparison):
         return cls.from_json({**read_json(Path(folder), BOARD), "folder": Path(folder)})
 
     def best(self) -> Run:
-        """The best trained model, ready to use."""
+        """The winner, ready to use: a network or a simple baseline, as the folder of the comparison gives it."""
+        winner = [row for row in self.ranked() if row.model == self.winner and row.folder]
+        if not winner:
+            raise RunError("no model of this comparison can be used.", fix="look at the reasons in the report")
+        return load(self.folder / winner[0].folder)
+
+    def best_network(self) -> Run:
+        """The best of the trained networks, ready to use; a simple baseline may be better."""
         trained = self.trained()
         if not trained:
             raise RunError("no model of this comparison was trained.", fix="look at the reasons in the report")
@@ -96,36 +106,31 @@ def compare(
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
+    track: str | Sequence[str] = (),
     on_event: EventCallback = no_callback,
 ) -> Board:
-    """Train every model, from so many seeds, for an equal share of the budget, test each once, and write a board and a
-    report.
+    """Train every model, from one or several seeds, for an equal share of the budget, test each once, and write a board
+    and a report.
     """
+    track = require_trackers(track)
     values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
-    repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, device)
+    repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, device, track)
     with parsed_once():  # the guess and the reading look at one file
         chosen = assemble(values)
         folder = Path(out) if out else new_folder(chosen.recipe.data.train, "compare")
         require_free(folder, "comparison", resume=resume)
         contest = enter_models(chosen, values, models, seeds=seeds, device=device)
     plans = [plan for name, each in contest.recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
-    require_same_plans(plans)
+    require_same_plans(plans, contest.data.reading.fingerprint)
     tell(contest.notes, on_event, refused=contest.data.reading.refused)
     started = time.perf_counter()
     with held(folder):
         baselines = fit_baselines(contest)
-        lent = write_recipes(plans)
-        try:
-            run_all([job for job, _ in plans], slots=contest.slots, device=contest.device.type, watcher=on_event)
-        except Interrupted as stop:
-            again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
-            raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
-        finally:
-            for path in lent:
-                path.unlink(missing_ok=True)
+        train_all(plans, contest, folder, repeat, track=track, on_event=on_event)
         test = final_examination(contest.data.reading)  # nothing is learned from here on
-        entries = ask_baselines(contest, baselines, test, folder, on_event)
-        entries += read_trained(contest, [job for job, _ in plans], seeds, test)
+        entries = ask_baselines(contest, baselines, test, folder, on_event) + read_trained(
+            contest, [job for job, _ in plans], seeds, test
+        )
         facts = conditions(contest, values, seeds, repeat, took=time.perf_counter() - started)
         told = [entry.row.other.get("metrics", {}) for entry in entries]  # of a chaotic system also its valid time
         facts["metrics"] = max((facts["metrics"], *told), key=len)
@@ -136,11 +141,38 @@ def compare(
     return board
 
 
-def require_same_plans(plans: Sequence[JobPlan]) -> None:
-    """A comparison goes on as it began."""
+def train_all(
+    plans: Sequence[JobPlan],
+    contest: Contest,
+    folder: Path,
+    repeat: str,
+    *,
+    track: Sequence[str],
+    on_event: EventCallback,
+) -> None:
+    """Train every model in a process of its own, shown in the trackers that were asked for."""
+    lent = write_recipes(plans, repeat)
+    shown = {job.name: TrackedRun(job.folder, f"{folder.name}/{job.name}", own.flat()) for job, own in plans}
+    jobs = [job for job, _ in plans]
+    try:
+        with tracked(track, shown, on_event) as watch:
+            run_all(jobs, folder, slots=contest.slots, device=contest.device.type, watcher=watch)
+    except Interrupted as stop:
+        again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
+        raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
+    finally:
+        for path in lent:
+            path.unlink(missing_ok=True)
+
+
+def require_same_plans(plans: Sequence[JobPlan], fingerprint: str) -> None:
+    """A comparison goes on as it began; its data may lie elsewhere by now."""
     for job, recipe in plans:
         if is_begun(job.folder):
-            require_same_recipe(job.folder, recipe, fix="compare with the same options, or choose another --out")
+            moved = moved_keys(job.folder, recipe)
+            fix = "compare with the same options, or choose another --out"
+            require_same_recipe(job.folder, recipe, but=moved, fix=fix)
+            require_same_data(job.folder, recipe, moved, fingerprint)
 
 
 def fit_baselines(contest: Contest) -> list[FittedBaseline]:
@@ -177,13 +209,17 @@ def keep_baseline(contest: Contest, folder: Path, test: Sequence[EvaluationExamp
     return own
 
 
-def write_recipes(plans: Sequence[JobPlan]) -> list[Path]:
-    """What each process will read; data in memory is lent to them as files, whose paths are returned."""
+def write_recipes(plans: Sequence[JobPlan], repeat: str) -> list[Path]:
+    """What each process will read, and the command that resumes them; data in memory is lent to them as files, whose
+    paths are returned.
+    """
     lent: list[Path] = []
     for job, recipe in plans:
         job.recipe.parent.mkdir(exist_ok=True)
         write_atomically(job.recipe, recipe.to_toml().encode())
         lent = lent or lend((recipe.data.train, recipe.data.valid, recipe.data.test), job.recipe.parent)
+    if not lent:
+        write_atomically(plans[0][0].recipe.with_name(COMMAND), repeat.encode())
     return lent
 
 
@@ -240,6 +276,7 @@ def repeat_command(
     seeds: int,
     budget: str | float | None,
     device: str,
+    track: Sequence[str],
 ) -> str:
     """What a user types to make this comparison again."""
     pairs = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
@@ -251,4 +288,5 @@ def repeat_command(
     parts += ["--seeds", str(seeds)] if seeds != 1 else []
     parts += ["--budget", str(budget)] if budget is not None else []
     parts += ["--device", device] if device != "auto" else []
+    parts += ["--track", ",".join(track)] if track else []
     return shlex.join(parts)

@@ -1,7 +1,6 @@
 """The end of a run: the model is tested once, its answers and its metrics are written down, the folder is complete."""
 
 import platform
-import resource
 import shlex
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -10,8 +9,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from atento.api.comparison.simple import compare_with
 from atento.api.prepare import Prepared, facts_of
-from atento.api.simple import compare_with
 from atento.bundle import (
     EVENTS,
     OWN_MODULE,
@@ -24,6 +23,7 @@ from atento.data.files.memory import is_in_memory
 from atento.models.builders.encoder_decoder import count_parameters
 from atento.predictor import Judged, Predictor, save_outputs
 from atento.spec import Recipe
+from atento.system import peak_memory
 from atento.tasks.task import Baseline, Dataset, EvaluationExample
 from atento.training.events import EventCallback, EventLog, no_callback, read_events
 from atento.training.learner import Progress
@@ -32,6 +32,7 @@ from atento.version import __version__
 from atento.views.wording import beside_baselines, interval, score
 
 WORST = 8
+PROBABLE = 5  # labels of a wrong answer whose probabilities are kept
 
 
 def finish(
@@ -59,7 +60,7 @@ def finish(
         "parameters": count_parameters(module),
         "seconds": progress.elapsed,
         "examples_per_second": progress.examples / max(progress.elapsed, 1e-9),
-        "peak_mb": peak_memory(plan.device),
+        "peak_mb": most_memory(plan.device),
         "steps": progress.step,
         "epochs": progress.examples / max(1, len(plan.examples if plan.order is None else plan.order)),
         "best_step": progress.best_step,
@@ -111,11 +112,20 @@ def mistakes(
     """
     examples = zip(questions, answers, lines, strict=True)
     judged = [
-        (plan.task.judging.error(plan.codec, answer.output, question.references), {**line, "number": number})
+        (
+            plan.task.judging.error(plan.codec, answer.output, question.references),
+            {**line, "number": number, **likeliest(answer)},
+        )
         for number, (question, answer, line) in enumerate(examples)
     ]
     wrong = sorted((one for one in judged if one[0] > 0), key=lambda one: (-one[0], one[1]["score"] or 0.0))
     return sum(how >= 1 for how, _ in wrong), [line for _, line in wrong[:WORST]]
+
+
+def likeliest(answer: Judged) -> Json:
+    """The probabilities of the most probable labels, where there are labels."""
+    best = sorted((answer.probabilities or {}).items(), key=lambda pair: -pair[1])[:PROBABLE]
+    return {"probabilities": {label: round(chance, 4) for label, chance in best}} if best else {}
 
 
 def curve(folder: Path, metric: str) -> list[Json]:
@@ -126,15 +136,16 @@ def curve(folder: Path, metric: str) -> list[Json]:
         if event["event"] == "validation":
             scores = event["metrics"]
             point = {"elapsed": event["elapsed"], "step": event["step"], "loss": loss, "value": scores[metric]}
-            points.append({**point, **scores})
+            held_out = event.get("validation_loss")
+            points.append({**point, **({} if held_out is None else {"validation loss": held_out}), **scores})
     return points
 
 
-def peak_memory(device: torch.device) -> float:
-    """Most megabytes held: of the GPU where there is one, else of the process."""
+def most_memory(device: torch.device) -> float | None:
+    """Most megabytes held: of the GPU where there is one, else of the process; None where the system does not tell."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return peak_memory()
 
 
 def repeat_command(plan: Plan) -> str:
@@ -196,3 +207,15 @@ Made with {made_with}. Repeat with `{metrics["command"]}`.
 ## Limits
 It has seen only data like that above; on anything else its outputs are guesses. Widths: {recipe.model.hidden}.
 """
+
+
+def still_improving(metrics: Json) -> bool:
+    """Whether the time ended a run whose last validation was its best, or whose score had not begun to move while the
+    loss fell.
+    """
+    curve, ended = metrics["curve"], metrics["ended"]
+    if len(curve) < 2 or not ended.startswith("time budget"):
+        return False
+    waiting = len({point["value"] for point in curve}) == 1 and metrics["scores"][metrics["metric"]][0] != 1.0
+    lowest = min(point["loss"] for point in curve)
+    return bool(metrics["best_step"] == curve[-1]["step"] or (waiting and curve[-1]["loss"] == lowest))

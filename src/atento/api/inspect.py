@@ -1,6 +1,7 @@
 """What a file is, what is wrong with it, and what to type next."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from statistics import median
@@ -20,7 +21,7 @@ from atento.data.tables.chunks import first_chunk
 from atento.data.tables.table import Table, parsed_once
 from atento.errors import AtentoError, unknown_name
 from atento.reprs import short_repr
-from atento.spec import DataRecipe, Recipe
+from atento.spec import DataRecipe, Recipe, parse_settings
 from atento.spec.recipe import Settings, Values
 from atento.tasks.catalogue import TASKS
 from atento.tasks.finding import LIKELY, recognise
@@ -94,7 +95,7 @@ def inspect(file: str | Path, *, task: str = "auto", settings: Settings = ()) ->
 
 
 def with_typed(found: Inspection, file: str, task: str, settings: Settings) -> Inspection:
-    """The same with what the user typed in every command."""
+    """The same with these settings in every command, before its own."""
     given = settings.items() if isinstance(settings, Mapping) else (one.split("=", 1) for one in settings)
     typed = command_of(file, [f"{key}={value}" for key, value in given], verb="", task=task)
     bare = command_of(file, (), verb="")
@@ -139,6 +140,7 @@ def inspect_table(file: str, values: Values, siblings: Sequence[str]) -> Inspect
         next=[],
     )
     rows, mend = refused_rows(file, table.refused), dict[str, str]()
+    found.next = [command_of(file, (), verb=verb) for verb in VERBS]
     if likely:
         try:
             read, stopped, mend = read_mended(TASKS[best], values)
@@ -146,19 +148,30 @@ def inspect_table(file: str, values: Values, siblings: Sequence[str]) -> Inspect
             found.notes = [*siblings, *read.reading.notes]
             rows = [*refused_rows(file, read.reading.refused), *(problem_of(error) for error in stopped)]
         except AtentoError as error:
-            rows = rows or [problem_of(error)]
-    if may_skip(found.refused, len(table.rows) + len(table.refused) - found.refused, data.bad_rows):
-        rows = [row._replace(command="") for row in rows]
+            rows = [row._replace(command="") for row in rows] or [problem_of(error)]
+            found.next = commands_of_choices(file, TASKS[best], values, error.choices)
     else:
+        found.next = [command_of(file, (), verb="inspect", task=best)]
+    if not may_skip(found.refused, len(table.rows) + len(table.refused) - found.refused, data.bad_rows):
         mend = {"data.bad_rows": "skip", **mend}
-    settings = [f"{key}={value}" for key, value in mend.items()]
-    if settings:  # one command mends all rows
-        rows = [row._replace(command=command_of(file, settings)) for row in rows]
-    found.problems = [*rows[:MOST_ROWS], *found.problems]
+    # one command mends all rows
+    again = command_of(file, ()) if mend and found.parts else ""
+    found.problems = [*(row._replace(command=again) for row in rows[:MOST_ROWS]), *found.problems]
     found.more_problems = len(rows[MOST_ROWS:])
-    commands = [command_of(file, settings, verb=verb) for verb in VERBS]
-    found.next = commands if likely else [command_of(file, settings, verb="inspect", task=best)]
-    return found
+    return with_typed(found, file, "auto", mend)
+
+
+def commands_of_choices(file: str, task: Task, values: Values, choices: Sequence[str]) -> list[str]:
+    """The commands that read a file in each of the ways that only the user can choose between; none where no setting
+    makes the file readable.
+    """
+    commands = []
+    for choice in choices:
+        with suppress(AtentoError):
+            *_, mend = read_mended(task, {**values, **parse_settings([choice])})
+            settings = [choice, *(f"{key}={value}" for key, value in mend.items())]
+            commands += [command_of(file, settings, verb=verb) for verb in VERBS]
+    return commands
 
 
 def read_mended(task: Task, values: Values) -> tuple[Data, list[AtentoError], dict[str, str]]:

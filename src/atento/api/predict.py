@@ -1,16 +1,18 @@
 """A trained model on other data: evaluate it on a file, answer the sources of a file."""
 
-import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from atento.api.columns import find_columns, known_labels
 from atento.bundle import Json
+from atento.data.builtin.catalogue import is_builtin
 from atento.data.examples.pairs import UnlabelledFile
+from atento.data.numbers.reading import DECIMALS
 from atento.data.records import counted, in_words
+from atento.data.sources.answers import new_columns
 from atento.data.sources.returning import as_table, require_output, returned, write_returned
 from atento.data.tables.table import parsed_once
 from atento.data.tables.writing import find_writer, write_table
@@ -21,6 +23,8 @@ from atento.spec import Recipe, parse_settings
 from atento.spec.recipe import Settings
 from atento.tasks.task import Answer, LabelledFile
 from atento.training.events import EventCallback, no_callback
+from atento.views.notebook.results import ResultsView
+from atento.views.wording import score
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,18 @@ class Evaluation:
 
     def __repr__(self) -> str:
         return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        """Every metric with its interval, and what the scores hide, for notebooks."""
+        view = ResultsView(
+            kind=f"evaluation on {counted(self.examples, 'example')}",
+            title=f"{self.model} on {self.file}: {self.metric} {score(self.value)}",
+            said=" ".join(self.notes),
+            headings=("metric", "value", "low", "high"),
+            rows=[(name, *map(score, numbers)) for name, numbers in self.scores.items()],
+            details=self.to_json(),
+        )
+        return view._repr_html_()
 
     @property
     def value(self) -> float | None:
@@ -90,10 +106,16 @@ def evaluate(predictor: Predictor, file: str, *, settings: Settings = ()) -> Eva
         run=str(bundle.folder),
         file=file,
         model=recipe.model.name,
-        notes=[*taken, *asked.notes, *unseen],
+        notes=[*trained_on(recipe, file), *taken, *asked.notes, *unseen],
         refused=[str(refusal) for refusal in asked.refused],
         **found,
     )
+
+
+def trained_on(recipe: Recipe, file: str) -> list[str]:
+    """A note where a file is the one that the model was trained on: most of its rows are no test."""
+    same = not is_builtin(file) and Path(file).exists() and str(Path(file).absolute()) == recipe.data.train
+    return [f"{file} is the file that the model was trained on: this is no test of it"] if same else []
 
 
 def unseen_labels(predictor: Predictor, asked: LabelledFile, file: str) -> list[str]:
@@ -141,15 +163,19 @@ def predict_file(
         opened = bundle.task.reading.read_unlabelled(recipe.data, file, recipe.split_seed)
     for refusal in opened.refused:
         on_event({"event": "refused", "text": str(refusal)})
-    answers = predictor.answer(opened.sources, decode=recipe.decode)
+    answers, decimal = predictor.answer(opened.sources, decode=recipe.decode), DECIMALS[recipe.data.decimal]
     if bundle.task.answering.tabulate is None:
-        added = new_columns(opened, answers, proba=proba)
-        written = returned(file, opened.table, opened.columns, added)
+        added = new_columns(opened.columns, answers, proba=proba, places=opened.rows)
+        written = returned(file, opened.table, opened.columns, added, decimal=decimal)
     else:
         added = bundle.task.answering.tabulate(opened, answers)
-        written = as_table(file, added)
+        written = as_table(file, added, decimal=decimal)
     columns = {**opened.columns, **added}
     notes = [*taken, *opened.notes]
+    if bundle.task.answering.source_notes is not None:
+        notes += bundle.task.answering.source_notes(bundle.codec, opened.sources)
+    if written.dialect.decimal == ",":
+        notes.append(f"numbers are written with decimal commas, as in {file}")
     if out is not None:
         notes += write_returned(out, file, opened.table, opened.columns, added, written)
     refused = tuple(str(refusal) for refusal in opened.refused)
@@ -164,47 +190,9 @@ def predict_lines(
         find_writer(out)
     answers = predictor.answer(list(lines), decode=with_settings(predictor, settings).decode)
     if not lines:
-        raise InputError("there is nothing to answer.", found="no line on standard input", fix="write one text a line")
+        raise InputError("there is nothing to answer.", found="no line on standard input", fix="type one text per line")
     opened = UnlabelledFile({"source": list(lines)}, list(lines), ())
-    columns = {**opened.columns, **new_columns(opened, answers, proba=proba)}
+    columns = {**opened.columns, **new_columns(opened.columns, answers, proba=proba, places=opened.rows)}
     if out is not None:
         write_table(out, columns)
     return Predictions(columns, answers)
-
-
-def new_columns(opened: UnlabelledFile, answers: Sequence[Answer], *, proba: bool) -> dict[str, list[Any]]:
-    """What is new beside each row: the answer, its probability, where asked for that of each label, its evidence."""
-    found: dict[str, list[Any]] = {"prediction": [answer.text for answer in answers]}
-    labels = [answer.probabilities for answer in answers if answer.probabilities is not None]
-    scores = [answer.score for answer in answers if answer.score is not None]
-    if len(scores) == len(answers) and labels:
-        found["probability"] = [round(math.exp(score), 6) for score in scores]
-    elif len(scores) == len(answers):
-        found["log_probability"] = [round(score, 6) for score in scores]
-    if proba and len(labels) != len(answers):
-        raise InputError("--proba: this model has no labels.", found="a task without classes", fix="leave --proba out")
-    if proba:
-        found |= {f"proba_{name}": [round(one[name], 6) for one in labels] for name in (labels[0] if labels else ())}
-    if all(answer.evidence is not None for answer in answers):
-        found["evidence"] = [answer.evidence for answer in answers]
-    rows = len(next(iter(opened.columns.values()), answers))
-    places = range(rows) if opened.rows is None else opened.rows
-    taken = {part for name in opened.columns for part in (name, name.partition(".")[0])}
-    return {free_name(name, taken): spread(values, places, rows) for name, values in found.items()}
-
-
-def spread(values: Sequence[Any], places: Sequence[int], rows: int) -> list[Any]:
-    """Values at the places of their rows; None at the others."""
-    found: list[Any] = [None] * rows
-    for place, value in zip(places, values, strict=True):
-        found[place] = value
-    return found
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """`prediction`, or `prediction_2` where the input has such a column."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free

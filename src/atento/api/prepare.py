@@ -5,7 +5,7 @@ from them; `prepare` learns the codec, builds the module and gives it its first 
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from atento.api.warm_start import take_codec, take_weights
+from atento.api.starting.warm_start import take_codec, take_weights
 from atento.bundle import Bundle, Json
 from atento.data.builtin.catalogue import is_builtin
 from atento.data.examples.splitting import parse_shares
@@ -23,6 +23,7 @@ from atento.data.sources.splits import find_splits
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError
 from atento.predictor import find_device
+from atento.reprs import repr_html
 from atento.spec import DEFAULT, Chosen, DataRecipe, Recipe, parse_duration, parse_settings, read_reasons, read_values
 from atento.spec.recipe import Settings, Values
 from atento.tasks.baselines import baseline_makers, is_baseline, require_model, with_baseline
@@ -31,8 +32,10 @@ from atento.tasks.filling import BY_USER, fill_defaults, fill_sizes
 from atento.tasks.finding import find_task
 from atento.tasks.sealed import seal
 from atento.tasks.task import Dataset, Task, learn_codec
+from atento.training.callbacks import Callback
 from atento.training.events import EventCallback, no_callback
 from atento.training.loop import validate_training
+from atento.training.memory import require_memory
 
 LIMITS = ("train.steps", "train.epochs", "train.budget")
 DEFAULT_BUDGET = 600.0
@@ -133,6 +136,7 @@ class Data:
     recipe: Recipe
     reading: Dataset
     notes: tuple[str, ...]  # what was guessed, in words
+    device: str = "cpu"  # where a model will be trained
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,7 @@ class Prepared:
     notes: tuple[str, ...]
     started: bool  # whether the first weights are those of another run
     solved: bool  # whether they are a simple model in closed form
+    callbacks: Sequence[Callback] = ()  # what the user wants to be called
 
 
 def read_data(chosen: Assembled, values: Mapping[str, Any], *, device: str = "cpu") -> Data:
@@ -160,7 +165,7 @@ def read_parts(chosen: Assembled, values: Mapping[str, Any], *, device: str = "c
     task, recipe, guesses = chosen
     reading = task.reading.read(recipe.data, recipe.split_seed)
     recipe = fill_sizes(task, recipe, values, reading.train, device=device)
-    return Data(task, recipe, reading, (*reading.notes, *guesses, *untested(task, reading, recipe.data)))
+    return Data(task, recipe, reading, (*reading.notes, *guesses, *untested(task, reading, recipe.data)), device)
 
 
 def untested(task: Task, reading: Dataset, recipe: DataRecipe) -> tuple[str, ...]:
@@ -196,6 +201,10 @@ class ExplainedRecipe:
     def to_json(self) -> Json:
         """The same in dicts and lists."""
         return {"recipe": {key: one._asdict() for key, one in self.values().items()}, "notes": list(self.notes)}
+
+    def _repr_html_(self) -> str:
+        """The recipe with its reasons, for notebooks."""
+        return repr_html(self.recipe)
 
     def __str__(self) -> str:
         return self.recipe.to_toml()
@@ -234,7 +243,7 @@ def prepare(
         codec = learn(data) if before is None else take_codec(task, recipe, reading.train, before)
     tell((*data.notes, *codec.notes), on_event, refused=reading.refused)
     torch.manual_seed(recipe.train.seed)
-    module = build(task, recipe, codec)
+    module = build(task, recipe, codec, device=data.device)
     if recipe.train.class_weight and task.learning.class_weights is not None:
         task.learning.class_weights(module, codec, recipe.train.class_weight)
     started, begun = before is not None, ""
@@ -242,7 +251,8 @@ def prepare(
         begun = take_weights(module, before)
     elif task.learning.closed_form is not None and recipe.train.closed_form:
         begun = task.learning.closed_form(module, codec, reading.train)
-    words = start_words(module, codec, recipe, started=started)
+    frozen = recipe.model.vectors == "frozen"
+    words = start_words(module, codec, recipe, started=started) if recipe.tokens.vectors or frozen else []
     first = [begun, *words] if begun else words
     tell(first, on_event)
     notes = (*data.notes, *codec.notes, *first)
@@ -256,8 +266,9 @@ def learn(data: Data) -> Any:
     return codec
 
 
-def build(task: Task, recipe: Recipe, codec: Any) -> nn.Module:
-    """The module, refused where it cannot be built or taught."""
+def build(task: Task, recipe: Recipe, codec: Any, *, device: str) -> nn.Module:
+    """The module, refused where it cannot be built or taught, or takes more memory than there is."""
+    require_memory(lambda model: task.learning.build(model, codec), recipe.model, recipe.train, device=device)
     module = task.learning.build(recipe.model, codec)
     if not is_baseline(module):
         validate_training(task, module, recipe.train)

@@ -21,6 +21,7 @@ FEW_TESTED = 30  # examples of the test part: one answer more moves the score by
 LONG, TIMES = 200, 10  # words of a text, and times the median, that make it very long
 NO_LABEL = frozenset({"na", "n/a", "nan", "null"})
 CONSTANT = 0.99  # of a column's cells
+MOST_COLUMNS = 1000  # that are looked at
 PLAIN = {"", "utf-8", "ascii"}
 BY_LINES = {"csv", "tsv", "jsonl", "text", "lines"}
 
@@ -238,9 +239,11 @@ def sizes(data: InspectedData) -> Iterator[Problem]:
 
 
 def columns(data: InspectedData) -> Iterator[Problem]:
-    """Columns that nearly always say the same."""
+    """Columns that nearly always say the same; of very many, the first are looked at, and those that are read."""
     table = data.table
     for at, name in enumerate(table.columns):
+        if at >= MOST_COLUMNS and at not in data.roles:
+            continue
         value, count = Counter(row[at] for row in table.rows).most_common(1)[0]
         if count >= CONSTANT * len(table.rows) and len(table.rows) > 1:
             part = data.roles.get(at)

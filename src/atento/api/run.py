@@ -1,5 +1,6 @@
 """A trained run in Python: predict, evaluate, check, explain and report."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,27 +9,37 @@ import torch
 from numpy.typing import ArrayLike
 from torch import nn
 
-from atento.api import explain, explain_series
 from atento.api.advice import in_python
+from atento.api.explain import answers, maps, model
+from atento.api.explain import series as of_series
 from atento.api.folders import find_model
 from atento.api.given import as_source, texts_given
 from atento.api.predict import Evaluation, evaluate, predict_file, with_settings
-from atento.api.report import write_report
+from atento.api.report import run_html, write_report
 from atento.bundle import Json
 from atento.checks import Checked
 from atento.checks.runs import check_run
 from atento.data.files.memory import find_held
 from atento.data.series.series import Numbers
 from atento.errors import InputError
+from atento.exporting.export import ExportReport, export_bundle, nothing
 from atento.models.diagnostics.gradients import GradientFlow
 from atento.models.diagnostics.gradients import gradient_flow as flow_of_module
+from atento.models.diagnostics.model_graph import trace_model
 from atento.predictor import Predictor, find_device
 from atento.spec.recipe import Settings
 from atento.tasks.task import Answer
-from atento.tasks.traces import Alignment, TraceMatrix
+from atento.tasks.traces import TraceMatrix
+from atento.views.attention.maps import AttributionView, ExplainedAlignment
 from atento.views.embeddings import Embeddings
 from atento.views.forecast import ForecastView
+from atento.views.model.graph import ModelGraphView
+from atento.views.model.histograms import HistogramsView
+from atento.views.model.positions import PositionsView
+from atento.views.model.schedules import SchedulesView
 from atento.views.phase import PhaseView
+from atento.views.states import StatesView
+from atento.views.steps import StepsView
 from atento.views.wording import score
 
 
@@ -103,12 +114,34 @@ class Run:
         """Every contract that a trained model keeps: true when none is broken, printed as a table."""
         return check_run(self.predictor.bundle)
 
-    def explain(self, source: str) -> Alignment:
-        """The answer to one source, and what the model attended to.
+    def explain(self, source: str) -> ExplainedAlignment:
+        """The answer to one source, and what the model attended to; `maps` are all its attention maps, and
+        `save("x.html")` writes them as a page.
 
         source: a text; of a forecaster, the name of a past in the test part.
         """
-        return self.predictor.look(explain_series.source_of(self.predictor, source))
+        return maps.explained(self.predictor, of_series.source_of(self.predictor, source))
+
+    def attribution(self, source: str) -> AttributionView:
+        """How much each token of one source moved the answer, by integrated gradients.
+
+        source: as for `explain`.
+        """
+        return maps.attribute(self.predictor, of_series.source_of(self.predictor, source))
+
+    def steps(self, source: str) -> StepsView:
+        """One forward pass, matrix by matrix, with queries, keys and values of every head.
+
+        source: as for `explain`.
+        """
+        return maps.walk(self.predictor, of_series.source_of(self.predictor, source))
+
+    def states(self, source: str) -> StatesView:
+        """The hidden states of a recurrent network at each token of one source, and units that follow a pattern.
+
+        source: a text.
+        """
+        return maps.look_at_states(self.predictor, source)
 
     def trace(self, source: str) -> list[TraceMatrix]:
         """One forward pass, matrix by matrix.
@@ -116,7 +149,7 @@ class Run:
         source: as for `explain`.
         """
         bundle = self.predictor.bundle
-        asked = explain_series.source_of(self.predictor, source)
+        asked = of_series.source_of(self.predictor, source)
         return bundle.task.answering.trace(self.module, bundle.codec, asked, self.recipe.decode)
 
     def report(self, out: str | Path | None = None) -> Path:
@@ -126,19 +159,55 @@ class Run:
         """
         return write_report(self.folder, out=Path(out) if out else None)
 
+    def export(
+        self,
+        to: str = "onnx",
+        *,
+        out: str | Path | None = None,
+        int8: bool = False,
+        tell: Callable[[str], None] = nothing,
+    ) -> ExportReport:
+        """Write the model for other programs, as a new folder whose graphs were checked against torch.
+
+        to: onnx, torch-export or ct2.
+        out: the folder; None: beside that of the run, with the format behind its name.
+        int8: smaller, with int8 weights; the report says what that costs.
+        tell: receives lines of progress.
+        """
+        return export_bundle(self.predictor.bundle, to=to, out=Path(out) if out else None, int8=int8, tell=tell)
+
     def embeddings(self, *, outputs: bool = False) -> Embeddings:
         """The vectors of words.
 
         outputs: those of its output layer, instead of those it reads with.
         """
-        return explain.embeddings_of(self.predictor, outputs=outputs)
+        return answers.embeddings_of(self.predictor, outputs=outputs)
+
+    def model_graph(self, text: str = "") -> ModelGraphView:
+        """The model as a graph with the shapes of one real input; `save("x.html")` draws it.
+
+        text: a source to follow; empty: the longest source of the test part.
+        """
+        return model.look_at_model(self.predictor, text)
+
+    def positions(self) -> PositionsView:
+        """The position encodings of the model, with similarity or bias against distance."""
+        return model.look_at_positions(self.predictor)
+
+    def schedule(self) -> SchedulesView:
+        """The learning rate over training, as it was recorded."""
+        return model.look_at_schedule(self.predictor)
+
+    def histograms(self) -> HistogramsView:
+        """Histograms of gradients and updates over training, of a run with `train.histograms`."""
+        return model.look_at_histograms(self.predictor)
 
     def gradient_flow(self, text: str = "") -> GradientFlow:
         """How far back gradients reach.
 
         text: a source to follow; empty: the longest sources of the test part.
         """
-        return flow_of_module(self.module, explain.batches_of(self.predictor, text))
+        return flow_of_module(self.module, answers.batches_of(self.predictor, text))
 
     def free_runs(self, pasts: ArrayLike, steps: int, *, series: str = "") -> Numbers:
         """Of a forecaster: how it goes on from its own output, (R, steps, C).
@@ -147,21 +216,25 @@ class Run:
         steps: how many steps.
         series: the name of the series whose scale is used.
         """
-        return explain_series.free_runs(self.predictor, pasts, steps, series=series)
+        return of_series.free_runs(self.predictor, pasts, steps, series=series)
 
     def phase(self, *, steps: int = 0) -> PhaseView:
         """Of a forecaster: a free run from the start of the test part, beside the truth.
 
         steps: how many; 0: as many as the test part has.
         """
-        return explain_series.look_at_phase(self.predictor, steps=steps)
+        return of_series.look_at_phase(self.predictor, steps=steps)
 
     def forecast(self, asked: str = "") -> ForecastView:
         """Of a forecaster: one forecast of the test part, beside the actual values.
 
         asked: the name of a series, or a time; empty: the first.
         """
-        return explain_series.look_at_forecast(self.predictor, asked)
+        return of_series.look_at_forecast(self.predictor, asked)
+
+    def _repr_html_(self) -> str:
+        """Its scores and its learning curve, for notebooks."""
+        return run_html(self.folder)
 
     def __repr__(self) -> str:
         name = self.metrics.get("metric", "")
@@ -185,3 +258,16 @@ def gradient_flow(model: nn.Module | Run, batch: Any = None) -> GradientFlow:
     if batch is None:
         raise InputError("gradient_flow needs a batch.", found=f"a {type(model).__name__} alone", fix="give one")
     return flow_of_module(model, batch)
+
+
+def model_graph(model: nn.Module | Run, batch: Any = None) -> ModelGraphView:
+    """The parts of a model with the shapes of what flows between them, parameters and shared weights.
+
+    model: a run, or any module.
+    batch: what the module reads: one object, a tuple of arguments or a dict of them; None: a run reads a test source.
+    """
+    if isinstance(model, Run):
+        return model.model_graph()
+    if batch is None:
+        raise InputError("model_graph needs a batch.", found=f"a {type(model).__name__} alone", fix="give one")
+    return ModelGraphView(model=type(model).__name__, graph=trace_model(model, batch))

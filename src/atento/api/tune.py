@@ -2,18 +2,20 @@
 
 import math
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from atento.api.contest import DEFAULT_BUDGET
+from atento.api.comparison.contest import DEFAULT_BUDGET
 from atento.api.fit import begin, fit
 from atento.api.folders import OUTCOME, TRIALS, held, new_folder, require_free
 from atento.api.prepare import LIMITS, Data, assemble, gather_values, prepare, read_data, tell
 from atento.api.run import Run
-from atento.bundle import Json, read_outputs, write_atomically, write_json
+from atento.bundle import Json, read_outputs, write_json
+from atento.data.records import counted
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, RunError
 from atento.metrics.bootstrap import tied
@@ -24,7 +26,11 @@ from atento.spec.recipe import Settings, Values
 from atento.tasks.sealed import final_examination
 from atento.training.events import Event, EventCallback, EventLog, no_callback
 from atento.training.loop import train
+from atento.training.trackers import TrackedRun, require_trackers, tracked
 from atento.tuning.search import Trial, search, space_around
+from atento.views.notebook.results import ResultsView
+from atento.views.wording import interval, score
+from atento.writing import write_atomically
 
 SHARE_FOR_SEARCH = 0.5  # of the budget; the rest trains the best recipe and the default, equally long
 SECONDS_A_TRIAL = 30.0
@@ -57,6 +63,22 @@ class Tuning:
 
     def __repr__(self) -> str:
         return short_repr(self)
+
+    def _repr_html_(self) -> str:
+        """The best recipe beside the default, and the values that were found, for notebooks."""
+        best, default = self.score(self.best), self.score(self.default)
+        view = ResultsView(
+            kind=f"search of {counted(len(self.trials), 'trial')}",
+            title=f"{self.model}: {self.metric} {score(best[0])}, with the default recipe {score(default[0])}",
+            said="The difference may be chance." if self.tied else "",
+            headings=("", "best recipe", "default recipe"),
+            rows=[
+                (self.metric, score(best[0]), score(default[0])),
+                ("95 % interval", interval(*best[1:]), interval(*default[1:])),
+                *((key, str(value), str(self.default.recipe.flat()[key])) for key, value in self.values.items()),
+            ],
+        )
+        return view._repr_html_()
 
     def score(self, run: Run) -> list[float]:
         """Value, low and high of the headline metric of one of the two runs.
@@ -97,9 +119,11 @@ def tune(
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
+    track: str | Sequence[str] = (),
     on_event: EventCallback = no_callback,
 ) -> Tuning:
     """Search over recipes for a share of the budget, then train the best one and the default, and test both once."""
+    track = require_trackers(track)
     values = gather_values(str(data), task=task, model=model, settings=settings, seed=seed, budget=budget)
     seconds = float(values.pop("train.budget", 0) or parse_duration(DEFAULT_BUDGET))
     chosen = assemble({**values, "train.budget": seconds})
@@ -112,9 +136,10 @@ def tune(
     require_parts(found)
     share = share_time(seconds)
     with held(folder):
-        trials = try_recipes(found, values, share, where, folder / TRIALS, on_event)
+        with tracked(track, {"": TrackedRun(folder, folder.name, found.recipe.flat())}, on_event) as watch:
+            trials = try_recipes(found, values, share, where, folder / TRIALS, watch)
         best = max((trial for trial in trials if trial.merit is not None), key=lambda one: one.merit or -math.inf)
-        runs = train_both(found.recipe, best, share, folder, device, on_event)
+        runs = train_both(found.recipe, best, share, folder, device, track, on_event)
         tuning = outcome(folder, found, trials, best, runs, share)
         write_json(folder / OUTCOME, tuning.to_json())
     return tuning
@@ -152,7 +177,13 @@ def try_recipes(
 
 
 def train_both(
-    recipe: Recipe, best: Trial, share: Share, folder: Path, device: str, on_event: EventCallback
+    recipe: Recipe,
+    best: Trial,
+    share: Share,
+    folder: Path,
+    device: str,
+    track: Sequence[str],
+    on_event: EventCallback,
 ) -> tuple[Run, Run]:
     """The best recipe and the default, trained equally long."""
     tuned = recipe.with_values({**best.values, "train.budget": share.final})
@@ -160,7 +191,7 @@ def train_both(
     for name, one in (("best", tuned), ("default", plain)):
         write_atomically(folder / f"{name}.toml", one.to_toml().encode())
     tuned_run, plain_run = (
-        fit(folder / f"{name}.toml", out=folder / name, device=device, resume=True, on_event=on_event)
+        fit(folder / f"{name}.toml", out=folder / name, device=device, resume=True, track=track, on_event=on_event)
         for name in ("best", "default")
     )
     return tuned_run, plain_run

@@ -12,6 +12,7 @@ from atento.errors import InputError
 from atento.layers.masking import checked_linear, clean, require_items
 from atento.layers.positions import Rotary
 from atento.layers.torch_arguments import refuse_arguments
+from atento.reprs import repr_html
 
 # Axes: B batch, H heads, Q queries, K keys, D size, d = D / H.
 
@@ -113,6 +114,8 @@ class MultiHead(nn.Module):
             return values
         at = torch.arange(values.size(-2), device=values.device) if at is None else at
         return self.rotary(values, at)
+
+    _repr_html_ = repr_html
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHead":

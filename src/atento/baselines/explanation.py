@@ -1,6 +1,6 @@
 """What moved the answer of a baseline: terms with their contributions, or the nearest training examples."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -34,7 +34,7 @@ class Explains(Protocol):
 class GivesProbabilities(Protocol):
     """A baseline that gives each label a probability."""
 
-    def probabilities(self, sources: Sequence[Any]) -> list[dict[str, float]]:
+    def probabilities(self, sources: Sequence[Any]) -> Sequence[Mapping[str, float]]:
         """Of each source."""
 
 

@@ -31,7 +31,7 @@ class Majority:
         """The share of each target in the training part."""
         counts = require_fitted(self.name, self.counts)
         total = sum(counts.values())
-        return [{str(target): count / total for target, count in counts.items()} for _ in sources]
+        return [{str(target): count / total for target, count in counts.items()}] * len(sources)
 
 
 class MajorityLabelSet:
@@ -60,7 +60,7 @@ class MajorityLabelSet:
         require_fitted(self.name, self.sets)
         majority = most_common(self.sets)
         labels = [label for label in self.ranked if label in majority]
-        return [(list(labels), list(self.ranked)) for _ in sources]
+        return [(labels, self.ranked)] * len(sources)
 
 
 class MostFrequentTag:

@@ -1,54 +1,93 @@
-"""Linear baselines: a label by multinomial logistic regression over features."""
+"""Linear baselines: a label by multinomial logistic regression over features, or, where there are too many labels for
+that, by the nearest mean of a class.
+"""
 
 import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atento.baselines.explanation import Explanation, largest
+from atento.baselines.probabilities import LabelProbabilities
 from atento.baselines.validation import require_fitted, require_pairs
 from atento.errors import InputError
 
 # Axes: N examples, F features, C classes.
 
 MAX_STEPS = 1000
+COPIES_OF_WEIGHTS = 25  # and ...
+COPIES_OF_SCORES = 4  # ... that logistic regression holds (L-BFGS with ten earlier steps)
+MOST_NUMBERS = 100_000_000  # that it may hold, 800 MB; with more the class means are taken
+MANY_CLASSES, FEW_EXAMPLES = 100, 2  # more classes, with fewer examples each on average: class means as well
+SCORES_AT_ONCE = 2**22  # of examples × classes: 32 MB
+LEAST_SPREAD = 0.001  # of the squared length of an example lies within its class, at least
+
+BY_MEANS = "by the nearest class mean, as there are too many classes for logistic regression"
+
+
+class SparseWeights(NamedTuple):
+    """A matrix (C, F) that is mostly 0, as arrays: the numbers of each row one after the other."""
+
+    numbers: NDArray[np.float64]
+    columns: NDArray[np.integer]
+    ends: NDArray[np.integer]  # (C + 1,)
+    features: int
+
+    def matrix(self) -> Any:
+        """As scipy has it."""
+        from scipy.sparse import csr_array  # slow to load
+
+        return csr_array((self.numbers, self.columns, self.ends), shape=(len(self.ends) - 1, self.features))
 
 
 class LinearModel(NamedTuple):
     """p(c | x) = softmax(W x + b)_c."""
 
     classes: list[Any]
-    weights: NDArray[np.float64]  # (C, F)
+    weights: NDArray[np.float64] | SparseWeights  # (C, F)
     bias: NDArray[np.float64]  # (C,)
 
-    def probabilities(self, features: Any) -> NDArray[np.float64]:
-        """(N, C) of features (N, F), an array or a sparse matrix."""
-        scores = np.asarray(features @ self.weights.T) + self.bias
-        raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+    @property
+    def matrix(self) -> Any:
+        """The weights (C, F), an array or a sparse matrix."""
+        return self.weights.matrix() if isinstance(self.weights, SparseWeights) else self.weights
+
+    def probabilities(self, features: Any) -> Iterator[NDArray[np.float64]]:
+        """(N, C) of features (N, F), an array or a sparse matrix; some rows at a time."""
+        transposed, at_once = self.matrix.T, max(1, SCORES_AT_ONCE // len(self.classes))
+        for first in range(0, features.shape[0], at_once):
+            scores = dense(features[first : first + at_once] @ transposed) + self.bias
+            raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+            yield np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
     def contributions(self, features: Any, number: int) -> NDArray[np.float64]:
         """What each feature of one example (1, F) adds to the score of a class, beyond what it adds to the mean one."""
-        row = features.toarray()[0] if hasattr(features, "toarray") else np.asarray(features)[0]
-        return np.asarray(row * (self.weights[number] - self.weights.mean(axis=0)))
+        row, own, mean = dense(features)[0], dense(self.matrix[[number]])[0], np.asarray(self.matrix.mean(axis=0))
+        return np.asarray(row * (own - mean))
+
+
+def dense(matrix: Any) -> NDArray[np.float64]:
+    """A matrix, sparse or not, as an array."""
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 class LinearClassifier(ABC):
-    """One label per source by logistic regression; leaves compute the features.
+    """One label per source by a linear model; leaves compute the features.
 
     Where there is one label only, or no feature, the most frequent label is predicted.
     """
 
     name: str
     summary: str
-    state_types: ClassVar[tuple[type, ...]] = (LinearModel,)
+    state_types: ClassVar[tuple[type, ...]] = (LinearModel, SparseWeights)
 
     def __init__(self, *, inverse_penalty: float) -> None:
         self.inverse_penalty = require_positive(inverse_penalty)
+        self.summary = getattr(self, "summary", "")
         self.majority: str | None = None
         self.model: LinearModel | None = None  # None: the labels cannot be told apart
 
@@ -57,7 +96,9 @@ class LinearClassifier(ABC):
         require_pairs(self.name, sources, targets)
         self.majority = Counter(targets).most_common(1)[0][0]
         features = self.fit_features(sources)
-        self.model = logistic_regression(features, targets, inverse_penalty=self.inverse_penalty)
+        self.model = linear_model(features, targets, inverse_penalty=self.inverse_penalty)
+        if self.model is not None and isinstance(self.model.weights, SparseWeights):
+            self.summary = f"{self.summary}, {BY_MEANS}"
         return self
 
     def predict(self, sources: Sequence[Any]) -> list[str]:
@@ -65,16 +106,17 @@ class LinearClassifier(ABC):
         require_fitted(self.name, self.majority)
         if self.model is None or not len(sources):
             return [str(self.majority)] * len(sources)
-        best = self.model.probabilities(self.features(sources)).argmax(axis=1)
-        return [str(self.model.classes[number]) for number in best]
+        rows = self.model.probabilities(self.features(sources))
+        return [str(self.model.classes[number]) for some in rows for number in some.argmax(axis=1)]
 
-    def probabilities(self, sources: Sequence[Any]) -> list[dict[str, float]]:
+    def probabilities(self, sources: Sequence[Any]) -> Sequence[Mapping[str, float]]:
         """The probability of each label, for each source."""
         majority = str(require_fitted(self.name, self.majority))
         if self.model is None or not len(sources):
             return [{majority: 1.0} for _ in sources]
-        rows = self.model.probabilities(self.features(sources)).tolist()
-        return [dict(zip(map(str, self.model.classes), row, strict=True)) for row in rows]
+        columns = {str(label): number for number, label in enumerate(self.model.classes)}
+        rows = self.model.probabilities(self.features(sources))
+        return [LabelProbabilities(columns, row) for some in rows for row in some.astype(np.float32)]
 
     def explain(self, source: Any) -> Explanation | None:
         """The features of a source that count most for its label; None where they have no names."""
@@ -82,7 +124,7 @@ class LinearClassifier(ABC):
         if self.model is None or not names:
             return None
         features = self.features([source])
-        number = int(self.model.probabilities(features)[0].argmax())
+        number = int(next(self.model.probabilities(features))[0].argmax())
         what = f"what adds to the score of {self.model.classes[number]}, and what takes away"
         return Explanation(what, largest(names, self.model.contributions(features, number)))
 
@@ -99,15 +141,56 @@ class LinearClassifier(ABC):
         """The features (N, F), an array or a sparse matrix."""
 
 
-def logistic_regression(
+def linear_model(
     features: Any, targets: Sequence[Any], *, inverse_penalty: float, balanced: bool = False
 ) -> LinearModel | None:
-    """The fitted model, by scikit-learn; None where all targets are equal or there is no feature."""
+    """The fitted model: logistic regression where its numbers fit into a bound and classes have examples enough, else
+    class means. None where all targets are equal or there is no feature.
+    """
+    classes, (examples, width) = len(set(targets)), features.shape
+    if classes == 1 or not width:
+        return None
+    held = classes * (COPIES_OF_WEIGHTS * width + COPIES_OF_SCORES * examples)
+    if held > MOST_NUMBERS or least_examples(classes) * classes > examples:
+        return class_means(features, targets)
+    return logistic_regression(features, targets, inverse_penalty=inverse_penalty, balanced=balanced)
+
+
+def least_examples(classes: int) -> int:
+    """How many examples a class should have, so that weights are fitted for it; of few classes each has weights."""
+    return FEW_EXAMPLES if classes > MANY_CLASSES else 1
+
+
+def class_means(features: Any, targets: Sequence[Any]) -> LinearModel:
+    """Classes as Gaussians around their means m_c, all of one variance: p(c | x) ∝ n_c exp(−|x − m_c|² / 2σ²).
+
+    This is linear in x, and in closed form. σ² is the mean squared deviation of a number that is not 0 from the mean of
+    its class: most numbers of a sparse example are 0 in every class.
+    """
+    from scipy.sparse import csr_array  # slow to load
+
+    classes = sorted(set(targets))
+    place = {label: number for number, label in enumerate(classes)}
+    rows, of_row = csr_array(features), np.array([place[target] for target in targets])
+    counts = np.bincount(of_row)
+    average = csr_array((1 / counts[of_row], (of_row, np.arange(len(of_row)))), shape=(len(classes), len(of_row)))
+    means = csr_array(average @ rows)  # (C, F)
+    lengths, squares = np.asarray(means.multiply(means).sum(axis=1)), float(rows.multiply(rows).sum())
+    within = max(  # the squared distance of an example from its mean
+        (squares - float(counts @ lengths)) / max(1, len(of_row) - len(classes)), LEAST_SPREAD * squares / len(of_row)
+    )
+    variance = within * len(of_row) / max(1, rows.nnz) or 1.0
+    weights = SparseWeights(means.data / variance, means.indices, means.indptr, means.shape[1])
+    return LinearModel(list(classes), weights, np.log(counts / len(of_row)) - lengths / (2 * variance))
+
+
+def logistic_regression(
+    features: Any, targets: Sequence[Any], *, inverse_penalty: float, balanced: bool
+) -> LinearModel:
+    """The fitted model, by scikit-learn."""
     from sklearn.exceptions import ConvergenceWarning  # slow to load
     from sklearn.linear_model import LogisticRegression
 
-    if len(set(targets)) == 1 or not features.shape[1]:
-        return None
     model = LogisticRegression(C=inverse_penalty, max_iter=MAX_STEPS, class_weight="balanced" if balanced else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # after so many steps it is near enough

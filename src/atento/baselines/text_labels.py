@@ -6,13 +6,15 @@ Where there is little text, such models are hard to beat.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atento.baselines.explanation import Explanation, largest
-from atento.baselines.linear import LinearClassifier, LinearModel, logistic_regression, require_positive
+from atento.baselines.linear import LinearClassifier, LinearModel, least_examples, linear_model, require_positive
+from atento.baselines.probabilities import LabelProbabilities
 from atento.baselines.validation import require_at_least_one, require_fitted, require_pairs
 from atento.errors import unknown_name
 
@@ -24,6 +26,7 @@ WEIGHTINGS: tuple[Weighting, ...] = ("presence", "frequency", "tf-idf")
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 MAX_TERMS = 10_000
+MOST_WEIGHTS = 10_000_000  # of all labels of a text: 160 MB
 WORDS_PER_TEXT = 1.5  # fewer on average: strings without words, whose characters are taken instead
 CHARACTERS_PER_WORD = 3  # n-grams of characters are so many times longer
 INVERSE_PENALTY = 10.0  # chosen on questions in six classes
@@ -158,7 +161,10 @@ class BagClassifier(LinearClassifier):
 
 
 class BagMultiLabel:
-    """Several labels per text: one logistic regression for each label, with balanced class weights."""
+    """Several labels per text: one logistic regression for each label, with balanced class weights.
+
+    Of very many labels only the most frequent have one; the others are as probable as they are frequent.
+    """
 
     state_types: ClassVar[tuple[type, ...]] = (LinearModel,)
 
@@ -173,13 +179,16 @@ class BagMultiLabel:
         require_pairs(self.name, sources, targets)
         features = self.bag.fit(sources).transform(sources)
         self.summary = f"for each label a linear model over {self.bag}"
-        self.shares, self.models = {}, {}
-        for label in sorted({label for target in targets for label in target}):
-            truth = [label in target for target in targets]
-            self.shares[label] = sum(truth) / len(truth)
-            self.models[label] = logistic_regression(
-                features, truth, inverse_penalty=self.inverse_penalty, balanced=True
-            )
+        counts = Counter(label for target in targets for label in set(target))
+        self.shares = {label: counts[label] / len(targets) for label in sorted(counts)}
+        self.models = dict.fromkeys(self.shares)
+        most, least = max(1, MOST_WEIGHTS // max(1, features.shape[1])), least_examples(len(counts))
+        frequent = [label for label, count in counts.most_common(most) if count >= least]
+        if len(frequent) < len(counts):
+            self.summary += f", of the {len(frequent)} most frequent of {len(counts)}"
+        for label in frequent:
+            truth, penalty = [label in target for target in targets], self.inverse_penalty
+            self.models[label] = linear_model(features, truth, inverse_penalty=penalty, balanced=True)
         return self
 
     def predict(self, sources: Sequence[Text]) -> list[list[str]]:
@@ -188,20 +197,26 @@ class BagMultiLabel:
 
     def rank(self, sources: Sequence[Text]) -> list[tuple[list[str], list[str]]]:
         """For each text the predicted labels, and all labels, the most probable first."""
-        ordered = [sorted((-share, label) for label, share in one.items()) for one in self.probabilities(sources)]
-        return [([label for less, label in one if less < -0.5], [label for _, label in one]) for one in ordered]
+        labels, found = list(require_fitted(self.name, self.shares)), []
+        for row in self.matrix(sources):
+            order = np.argsort(-row, kind="stable").tolist()
+            found.append(([labels[at] for at in order if row[at] > 0.5], [labels[at] for at in order]))
+        return found
 
-    def probabilities(self, sources: Sequence[Text]) -> list[dict[str, float]]:
+    def probabilities(self, sources: Sequence[Text]) -> Sequence[Mapping[str, float]]:
         """The probability of each label, for each text."""
+        columns = {label: number for number, label in enumerate(require_fitted(self.name, self.shares))}
+        return [LabelProbabilities(columns, row) for row in self.matrix(sources)]
+
+    def matrix(self, sources: Sequence[Text]) -> NDArray[np.float64]:
+        """The same as an array (N, L)."""
         shares = require_fitted(self.name, self.shares)
         features = self.bag.transform(sources)
-        found: list[dict[str, float]] = [{} for _ in sources]
-        for label, share in shares.items():
+        found = np.tile(list(shares.values()), (len(sources), 1))
+        for number, label in enumerate(shares):
             model = self.models[label]
-            fixed = model is None or not len(sources)
-            each = [share] * len(sources) if fixed or model is None else model.probabilities(features)[:, 1].tolist()
-            for one, probability in zip(found, each, strict=True):
-                one[label] = probability
+            if model is not None and len(sources):
+                found[:, number] = np.concatenate([some[:, 1] for some in model.probabilities(features)])
         return found
 
     def explain(self, source: Text) -> Explanation | None:

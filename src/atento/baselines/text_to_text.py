@@ -17,6 +17,7 @@ MAX_DISTANCES = 60_000_000  # beyond, every k-th training pair is used
 ROWS = 256  # sources compared at a time
 NEIGHBOURS = 3  # that an explanation shows
 MAX_PAIRS = 20_000  # beyond, every k-th training pair is used
+MAX_LENGTH = 1000  # characters of a pair that teaches affixes
 MAX_AFFIX = 8  # characters by which an ending or a beginning is recognised
 SEPARATOR = "\t"  # between a word and its features
 
@@ -90,6 +91,8 @@ class AffixRules:
         prefixes: defaultdict[tuple[str, str], Counter[AffixChange]] = defaultdict(Counter)
         for source, target in zip(sources[::stride], targets[::stride], strict=True):
             word, _, features = source.partition(SEPARATOR)
+            if max(len(word), len(target)) > MAX_LENGTH:
+                continue
             kept = SequenceMatcher(None, word, target, autojunk=False).find_longest_match()
             after = AffixChange(word[kept.a + kept.size :], target[kept.b + kept.size :])
             before = AffixChange(word[: kept.a], target[: kept.b])

@@ -1,6 +1,5 @@
 """The command `atento`. Torch is imported only by commands that need it, so that --help is quick."""
 
-import errno
 import shlex
 import signal
 import sys
@@ -14,14 +13,28 @@ from typer.core import TyperCommand, TyperGroup
 
 from atento.cli.catalogue import data, models, parts, schema
 from atento.cli.compare import backtest, compare
+from atento.cli.demo import demo
+from atento.cli.export import export
 from atento.cli.inspect import inspect
 from atento.cli.look import look
 from atento.cli.manage import check, doctor, report, runs
 from atento.cli.output import emit, remarks, say, show
 from atento.cli.predict import evaluate, predict, try_
+from atento.cli.serve import serve
+from atento.cli.stop import stop
+from atento.cli.studio import studio
 from atento.cli.train import recipe, train, tune
-from atento.cli.usage import UsageError, close, open_streams, refuse_torchrun, stream_error, tolerant, usage_error
-from atento.errors import AtentoError, InputError, Interrupted, MachineError
+from atento.cli.usage import (
+    UsageError,
+    close,
+    open_streams,
+    output_error,
+    refuse_locale,
+    refuse_torchrun,
+    tolerant,
+    usage_error,
+)
+from atento.errors import AtentoError, InputError, Interrupted, failure_of
 from atento.version import __version__
 
 
@@ -53,13 +66,13 @@ app = typer.Typer(
     name="atento",
     cls=Group,
     help="Learn from sequences: train, compare honestly, look inside.",
-    epilog="Try `atento compare numbers`. Add --debug to any command to see a traceback.",
+    epilog="Try `atento demo`, then `atento compare numbers`. Add --debug to any command to see a traceback.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-BUILD = (compare, train, tune, backtest)
-USE = (evaluate, predict, look, check, report)
+BUILD = (demo, compare, train, tune, backtest, stop, studio)
+USE = (evaluate, predict, look, check, report, export, serve)
 FIND_OUT = (inspect, recipe, runs, data, models, parts, schema, doctor)
 for command in (*BUILD, *USE, *FIND_OUT):  # in the order of --help
     app.command(cls=Command)(command)
@@ -96,7 +109,7 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        fail(as_failure(error))
+        fail(output_error(error) or failure_of(error))
     sys.exit(code)
 
 
@@ -104,6 +117,7 @@ def run_command(words: list[str]) -> int:
     """Run what was typed; its exit code."""
     open_streams()
     refuse_torchrun(words)
+    refuse_locale(words)
     refuse_task(words)
     try:
         code = app(standalone_mode=False)
@@ -120,20 +134,6 @@ def run_command(words: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def as_failure(error: Exception) -> AtentoError:
-    """Any exception as a failure with a message and an exit code."""
-    if isinstance(error, AtentoError):
-        return error
-    if isinstance(error, MemoryError):
-        fix = "--set train.batch_tokens= a smaller number"
-        return MachineError("there is not enough memory.", found=str(error), fix=fix)
-    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
-        close(1)
-        return stream_error(error)
-    text = f"atento made a mistake of its own: {type(error).__name__}: {error}"
-    return AtentoError(text, fix="run it again with --debug and report the traceback")
-
-
 def refuse_task(words: list[str]) -> None:
     """Refuse a task where a command should be, as in `atento forecast FILE`, and name the command that is meant."""
     commands = [str(entry.name or getattr(entry.callback, "__name__", "")) for entry in app.registered_commands]
@@ -147,7 +147,11 @@ def refuse_task(words: list[str]) -> None:
 
 
 def fail(error: AtentoError) -> None:
-    """Say what went wrong and leave with its code; with --json the error is the document."""
+    """Say what went wrong and leave with its code; with --json the error is the document. Of many processes that fail
+    alike, one says it.
+    """
+    if error.told:
+        sys.exit(error.exit_code)
     if "--json" in sys.argv:
         facts = {"problem": error.problem, "found": error.found, "fix": error.fix, "exit_code": error.exit_code}
         with tolerant(1):

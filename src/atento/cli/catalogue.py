@@ -1,5 +1,6 @@
 """atento data, models, parts and schema: what there is."""
 
+from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
@@ -34,11 +35,15 @@ def data(
         print_table(["source", "target"], [[shortened(text, LONGEST_SHOWN) for text in pair] for pair in pairs])
         say(f"next: {command('compare', name)}")
         return
-    found = [{"name": key, "task": entry.task, "summary": entry.summary} for key, entry in BUILTIN.items()]
     if json:
-        emit({"data": found})
-    else:
-        print_table(["name", "task", "what it is"], [list(entry.values()) for entry in found], expendable=("task",))
+        facts = ("task", "summary", "settings")
+        emit({"data": [{"name": key} | {fact: getattr(one, fact) for fact in facts} for key, one in BUILTIN.items()]})
+        return
+    shown = [
+        [key, one.task, f"{one.summary} (--set {one.settings})" if one.settings else one.summary]
+        for key, one in BUILTIN.items()
+    ]
+    print_table(["name", "task", "what it is"], shown, expendable=("task",))
 
 
 def models(json: JsonOption = False) -> None:
@@ -69,8 +74,23 @@ def models(json: JsonOption = False) -> None:
         say(f"  and fits the simple baselines {', '.join(simple[task])}")
 
 
-def parts(out: OutOption = None, json: JsonOption = False) -> None:
-    """List the parts of attention with formula, paper and cost (--out image.png draws what each one does)."""
+def parts(
+    what: Annotated[
+        str, Option("--what", metavar="VIEW", help="attention; positions: of tokens; schedules: learning rates")
+    ] = "attention",
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the parts of attention with formula, paper and cost (--out image.png draws what each one does), or show
+    position encodings or learning-rate schedules.
+    """
+    if what in ("positions", "schedules"):
+        show_untrained(what, out, json=json)
+        return
+    if what != "attention":
+        from atento.errors import unknown_name
+
+        raise unknown_name("choice", what, ("attention", "positions", "schedules"), where="--what")
     from atento.attention.presets import TABLES
     from atento.blocks.presets import ARRANGEMENTS, POOLINGS
 
@@ -88,6 +108,34 @@ def parts(out: OutOption = None, json: JsonOption = False) -> None:
         return
     headings = ["kind", "name", "formula", "paper", "cost per query"]
     print_table(headings, [list(part.values()) for part in found], expendable=("paper", "kind", "cost per query"))
+    from atento.attention.fast.gpu.plan import names_without_plug
+
+    without = ", ".join(names_without_plug())
+    say(f"\nOn a GPU one kernel computes any score, distribution and extent together; other paths take: {without}.")
+    say("In Python, attention.plan(query, key) says which path a call takes, and why.")
+    if out is not None:
+        say(f"written to {out}")
+
+
+def show_untrained(what: str, out: Path | None, *, json: bool) -> None:
+    """Position encodings or learning-rate schedules, without a model."""
+    from atento.api.explain.model import all_schedules
+    from atento.views.model.positions import all_positions, positions_text
+    from atento.views.model.schedules import schedules_text
+
+    words: str
+    if what == "positions":
+        positions = all_positions()
+        view, words = positions, positions_text(positions)
+    else:
+        schedules = all_schedules()
+        view, words = schedules, schedules_text(schedules)  # type: ignore[assignment]
+    if out is not None:
+        view.save(out)
+    if json:
+        emit(view.to_json())
+        return
+    say(words)
     if out is not None:
         say(f"written to {out}")
 

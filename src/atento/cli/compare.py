@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Option
+from typer import Exit, Option
 
 from atento.cli.options import (
     BudgetOption,
@@ -17,9 +17,11 @@ from atento.cli.options import (
     TargetOption,
     TaskOption,
     TextOption,
+    TrackOption,
     with_columns,
 )
 from atento.cli.output import ShowProgress, emit, next_step, print_table, say
+from atento.errors import MachineError, RunError
 
 if TYPE_CHECKING:
     from atento.api import Backtest, Board
@@ -43,6 +45,7 @@ def compare(
     device: DeviceOption = "auto",
     out: OutOption = None,
     resume: ResumeOption = False,
+    track: TrackOption = "",
     text: TextOption = "",
     target: TargetOption = "",
     quiet: QuietOption = False,
@@ -63,11 +66,21 @@ def compare(
             device=device,
             out=out,
             resume=resume,
+            track=track,
             on_event=watch,
         )
     if json:
         emit(board.to_json())
-        return
+    else:
+        tell_result(board)
+    if all(row.baseline for row in board.ranked()) and (failed := [row for row in board.failed() if not row.baseline]):
+        machine = f"exit code {MachineError.exit_code}:"  # as a worker that failed is reported
+        blamed = MachineError if all(row.failed.startswith(machine) for row in failed) else RunError
+        raise Exit(blamed.exit_code)
+
+
+def tell_result(board: "Board") -> None:
+    """The table and the verdict, where the report is, and what to type next."""
     show(board)
     say(f"\nreport: {board.to_json()['report']}")
     best = next((row for row in board.ranked() if row.model == board.winner and row.folder), None)
@@ -82,15 +95,18 @@ def split_names(models: str) -> list[str]:
 
 def show(board: "Board") -> None:
     """The table, best first, then the verdict."""
+    from atento.tasks.forecast.valid_time import VALID_TIME
+
     metrics = list(board.metrics)[:METRICS_SHOWN]
     rows = [*board.ranked(), *board.failed()]
     headings = ["model", *metrics[:1], "95 % interval", *metrics[1:], *NUMBERS[1:], ""]
     speeds, sizes = reversed(NUMBERS[3:]), reversed(NUMBERS[1:3])
+    others = [name for name in metrics[1:] if name != VALID_TIME]  # who stays on course is what dynamics are asked for
     print_table(
         headings,
         [cells(row, metrics, board) for row in rows],
         numbers=(*metrics, *NUMBERS),
-        expendable=(*speeds, *reversed(metrics[1:]), *sizes),
+        expendable=(*speeds, *reversed(others), *sizes),
         more="the report and --json show all",
     )
     say("")
@@ -114,7 +130,7 @@ def cells(row: "Row", metrics: list[str], board: "Board") -> list[str]:
         f"{row.seconds:.0f}",
         f"{row.examples_per_second:,.0f}" if row.examples_per_second else "–",
         f"{row.predictions_per_second:,.0f}",
-        f"{row.peak_mb:,.0f}",
+        f"{row.peak_mb:,.0f}" if row.peak_mb else "–",
         remark,
     ]
 

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from atento.cli.options import DataArgument, JsonOption, SetOption, TaskOption
+from atento.cli.options import DataArgument, JsonOption, SetOption, TargetOption, TaskOption, TextOption, with_columns
 from atento.cli.output import emit, print_table, say
-from atento.views.wording import shortened
+from atento.views.wording import amount, shortened
 
 if TYPE_CHECKING:
     from atento.api import Inspection
@@ -31,17 +31,25 @@ KINDS = {
     "text": "plain text",
     "conll": "CoNLL, a word per line",
     "lines": "lines of a label and a text",
+    "tagged": "words with a tag behind each",
     "folder": "texts, a file each",
     "xlsx": "Excel workbook",
     "tmx": "translation memory (TMX)",
 }
 
 
-def inspect(file: DataArgument, task: TaskOption = "auto", set: SetOption = None, json: JsonOption = False) -> None:
+def inspect(
+    file: DataArgument,
+    task: TaskOption = "auto",
+    set_: SetOption = None,
+    text: TextOption = "",
+    target: TargetOption = "",
+    json: JsonOption = False,
+) -> None:
     """Say what a file is, what is wrong with it, and what to type next."""
     from atento import api
 
-    found = api.inspect(file, task=task, settings=set or ())
+    found = api.inspect(file, task=task, settings=with_columns(file, task, set_, text=text, target=target))
     if json:
         emit(found.to_json())
         return
@@ -58,7 +66,8 @@ def inspect(file: DataArgument, task: TaskOption = "auto", set: SetOption = None
     show_histograms(found)
     show_notes(found)
     show_problems(found)
-    say("\nnext\n" + "\n".join(f"  {command}" for command in found.next))
+    if found.next:
+        say("\nnext\n" + "\n".join(f"  {command}" for command in found.next))
 
 
 def show_guess(found: "Inspection") -> None:
@@ -77,7 +86,7 @@ def show_guess(found: "Inspection") -> None:
 
 
 def show_columns(found: "Inspection") -> None:
-    """A line a column, with what the task reads it as."""
+    """A line per column, with what the task reads it as."""
     if not found.columns:
         return
     say("")
@@ -104,12 +113,12 @@ def column_cells(column: "Json", used_as: dict[str, str]) -> list[str]:
 
 
 def show_channels(found: "Inspection") -> None:
-    """A line a channel of the series, with its course."""
+    """A line per channel of the series, with its course."""
     say("")
     print_table(
         ["channel", "mean", "std", "lowest", "highest", "course of the first series"],
         [
-            [each["name"], *(f"{each[key]:.4g}" for key in ("mean", "std", "low", "high")), each["line"]]
+            [each["name"], *(amount(each[key]) for key in ("mean", "std", "low", "high")), each["line"]]
             for each in found.channels
         ],
         numbers=("mean", "std", "lowest", "highest"),

@@ -65,7 +65,7 @@ def report(
 def runs(
     folder: Annotated[Path, Argument(metavar="FOLDER", help="where runs lie")] = Path("runs"), json: JsonOption = False
 ) -> None:
-    """List runs and comparisons, newest first."""
+    """List runs and comparisons, newest first, and say which are damaged."""
     from atento.api.folders import list_runs
     from atento.views.wording import score
 
@@ -82,7 +82,7 @@ def runs(
             entry["kind"],
             entry["state"],
             entry["model"] or "",
-            f"{entry['metric']} {score(entry['value'])}" if entry["value"] is not None else "",
+            entry["damage"] or (f"{entry['metric']} {score(entry['value'])}" if entry["value"] is not None else ""),
         ]
         for entry in found
     ]

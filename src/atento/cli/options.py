@@ -24,6 +24,9 @@ BudgetOption = Annotated[
 OutOption = Annotated[Path | None, Option("--out", metavar="PATH", help="where to write")]
 DeviceOption = Annotated[str, Option("--device", metavar="auto|cpu|cuda", help="auto takes a GPU where there is one")]
 ResumeOption = Annotated[bool, Option("--resume", help="go on where --out stopped; from the start if it never began")]
+TrackOption = Annotated[
+    str, Option("--track", metavar="A,B,…", help="also show the run in tensorboard, mlflow or wandb; nowhere else")
+]
 JsonOption = Annotated[bool, Option("--json", help="print one JSON document and nothing else")]
 QuietOption = Annotated[bool, Option("--quiet", "-q", help="print the result, but no progress and no notes")]
 TextOption = Annotated[str, Option("--text", metavar="COLUMN", help="the column that is read, as data.source")]

@@ -99,7 +99,9 @@ def print_table(
     """A plain table that fits the terminal; a line says which columns are hidden and, in `more`, where they are."""
     console = results()
     table, hidden = fit_table(headings, rows, console.width, numbers=numbers, expendable=expendable)
-    console.print(table, soft_wrap=False)
+    with console.capture() as drawn:
+        console.print(table, soft_wrap=False)
+    console.file.write("\n".join(line.rstrip() for line in drawn.get().split("\n")))  # no blanks for a pipe to wrap
     if hidden:
         show(console, f"not shown in {console.width} columns: {', '.join(hidden)}; {more}", style="dim")
 
@@ -231,16 +233,16 @@ def describe(facts: "Event", over: float) -> dict[str, str]:
     if 0 < over < 1 and "elapsed" in facts:
         parts["left"] = f"{facts['elapsed'] * (1 - over) / over:.0f} s left"
     if facts.get("why"):
-        parts["why"] = f"stopped: {facts['why']}"
+        parts["why"] = facts["why"] if facts["why"].startswith("stopped") else f"stopped: {facts['why']}"
     return parts
 
 
-def load_run(run: "Path", device: str = "auto") -> "Run":
-    """The model of a folder; of a comparison its best, which is said."""
+def load_run(run: "Path", device: str = "auto", *, network: bool = False) -> "Run":
+    """The model of a folder; of a comparison its best model or its best network, which is said."""
     from atento import api
     from atento.api.folders import find_model
 
-    found = find_model(run)
+    found = find_model(run, network=network)
     if found.note:
         remark(found.note)
     return api.load(found.folder, device=device)

@@ -1,12 +1,25 @@
 """atento evaluate, predict and try: a trained model at work."""
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from atento.cli.options import DeviceOption, JsonOption, OutOption, RunArgument, SetOption
+from atento.cli.options import (
+    DeviceOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    SetOption,
+    TargetOption,
+    TextOption,
+    with_columns,
+)
 from atento.cli.output import emit, load_run, print_table, remark, say, show_details
+
+if TYPE_CHECKING:  # torch loads only when it is needed
+    from atento.api.predict import Predictions
+    from atento.exporting.runtime.files import ExportedPredictions
 
 
 def evaluate(
@@ -15,15 +28,22 @@ def evaluate(
     set_: SetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
+    text: TextOption = "",
+    target: TargetOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Measure a trained model on a file it has not seen."""
+    """Measure a trained model on a file it has not seen; it reads the columns that it was trained on, unless --text and
+    --target name others.
+    """
     from atento.api.folders import require_place
+    from atento.api.predict import evaluate as evaluate_file
     from atento.views.wording import exposure, interval
 
     if out is not None:
         require_place(out, (".json",))
-    found = load_run(run, device).evaluate(file, settings=set_ or [])
+    trained = load_run(run, device)
+    columns = with_columns(file, trained.recipe.task, set_, text=text, target=target)
+    found = evaluate_file(trained.predictor, file, settings=columns)  # whose notes are in words of the command line
     if out is not None:
         from atento.bundle import write_json
 
@@ -50,24 +70,34 @@ def predict(
     set_: SetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
+    text: TextOption = "",
     proba: Annotated[bool, Option("--proba", help="also the probability of each label")] = False,
     json: JsonOption = False,
 ) -> None:
     """Answer every source of a file, which comes back as it is with the answers beside each row. --out names a file of
     the same kind, or a .csv, .tsv, .jsonl, .parquet or, of tags, .conll file.
     """
-    from atento.api.predict import predict_file, predict_lines
-    from atento.data.files.encodings import decode
+    from atento.exporting.folder import is_exported
 
-    trained = load_run(run, device)
-    if file == "-":
-        typed = decode(sys.stdin.buffer.read(), "standard input")
-        for note in typed.notes:
-            remark(note)
-        lines = [line for line in typed.text.replace("\r\n", "\n").split("\n") if line.strip()]
-        found = predict_lines(trained.predictor, lines, out=out, settings=set_ or [], proba=proba)
+    settings = [*([f"data.source={text}"] if text else []), *(set_ or [])]
+    found: Predictions | ExportedPredictions
+    if is_exported(run):  # which needs no torch
+        from atento.exporting.runtime import files
+        from atento.exporting.runtime.model import ExportedModel
+
+        model = ExportedModel(run)
+        if file == "-":
+            found = files.predict_lines(model, typed_lines(), out=out, settings=settings, proba=proba)
+        else:
+            found = files.predict_file(model, file, out=out, settings=settings, proba=proba)
     else:
-        found = predict_file(trained.predictor, file, out=out, settings=set_ or [], proba=proba)
+        from atento.api.predict import predict_file, predict_lines
+
+        trained = load_run(run, device)
+        if file == "-":
+            found = predict_lines(trained.predictor, typed_lines(), out=out, settings=settings, proba=proba)
+        else:
+            found = predict_file(trained.predictor, file, out=out, settings=settings, proba=proba)
     columns, refused = found.columns, list(found.refused)
     if json:
         named = str(out) if out else None
@@ -78,16 +108,26 @@ def predict(
         return
     for note in found.notes:
         remark(note)
-    for text in refused:
-        remark(f"not answered: {text}")
+    for refusal in refused:
+        remark(f"not answered: {refusal}")
     if out is not None:
         answered = f"{len(found.answers)} predictions" if len(found.answers) != 1 else "1 prediction"
         say(f"{answered} written to {out}")
     elif file == "-":
-        for text in [*columns["prediction"]] if not proba else lines_of_columns(columns):
-            print(text)
+        for line in [*columns["prediction"]] if not proba else lines_of_columns(columns):
+            print(line)
     else:
         sys.stdout.write(found.text)
+
+
+def typed_lines() -> list[str]:
+    """The lines of standard input that are not empty."""
+    from atento.data.files.encodings import decode
+
+    typed = decode(sys.stdin.buffer.read(), "standard input")
+    for note in typed.notes:
+        remark(note)
+    return [line for line in typed.text.replace("\r\n", "\n").split("\n") if line.strip()]
 
 
 def lines_of_columns(columns: dict[str, list[object]]) -> list[str]:

@@ -1,5 +1,6 @@
 """atento train, atento tune and atento recipe."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from atento.cli.options import (
     TargetOption,
     TaskOption,
     TextOption,
+    TrackOption,
     with_columns,
 )
 from atento.cli.output import ShowProgress, command, emit, next_step, print_table, remark, say, show_details
@@ -35,9 +37,15 @@ def train(
     seed: SeedOption = None,
     budget: BudgetOption = None,
     device: DeviceOption = "auto",
+    devices: Annotated[
+        int | None, Option("--devices", min=1, help="how many GPUs, or processes on a CPU, share the training")
+    ] = None,
+    nodes: Annotated[int | None, Option("--nodes", min=1, help="machines, which meet at MASTER_ADDR")] = None,
+    strategy: Annotated[str, Option("--strategy", metavar="ddp|fsdp", help="fsdp shards the model over them")] = "ddp",
     out: OutOption = None,
     resume: ResumeOption = False,
     from_: Annotated[Path | None, Option("--from", metavar="RUN", help="start from that run's weights")] = None,
+    track: TrackOption = "",
     text: TextOption = "",
     target: TargetOption = "",
     quiet: QuietOption = False,
@@ -45,10 +53,11 @@ def train(
 ) -> None:
     """Learn one model and leave it in a folder."""
     from atento import api  # torch loads only when it is needed
-    from atento.data.records import counted
-    from atento.views.wording import beside_baselines, exposure, quality
+    from atento.api.finish import still_improving
+    from atento.views.wording import beside_baselines, exposure
 
-    with ShowProgress(quiet=json or quiet) as watch:
+    others = int(os.environ.get("RANK") or 0) > 0  # of torchrun, where the first process speaks for all
+    with ShowProgress(quiet=json or quiet or others) as watch:
         run = api.fit(
             file,
             task=task,
@@ -57,18 +66,21 @@ def train(
             seed=seed,
             budget=budget,
             device=device,
+            devices=devices,
+            nodes=nodes,
+            strategy=strategy,
             out=out,
             resume=resume,
             start_from=from_,
+            track=track,
             on_event=watch,
         )
+    if others:
+        return
     if json:
         emit({"run": str(run.folder), **run.metrics})
         return
-    name = run.metrics["metric"]
-    value, low, high = run.metrics["scores"][name]
-    said = f"{name} {quality(value, low, high)} on {counted(run.metrics['examples'], 'unseen example')}"
-    say(f"{said if run.metrics['examples'] else 'no score, as there are no test rows'}, saved in {run.folder}")
+    say(result_line(run.metrics, run.folder))
     beside = beside_baselines(run.metrics.get("baselines", {}))
     if beside:
         say(beside)
@@ -82,16 +94,15 @@ def train(
     say(f"next: {next_step(run.recipe.task, run.folder)}")
 
 
-def still_improving(metrics: "Json") -> bool:
-    """Whether the time ended a run whose last validation was its best, or whose score had not begun to move while the
-    loss fell.
-    """
-    curve, ended = metrics["curve"], metrics["ended"]
-    if len(curve) < 2 or not ended.startswith("time budget"):
-        return False
-    waiting = len({point["value"] for point in curve}) == 1 and metrics["scores"][metrics["metric"]][0] != 1.0
-    lowest = min(point["loss"] for point in curve)
-    return bool(metrics["best_step"] == curve[-1]["step"] or (waiting and curve[-1]["loss"] == lowest))
+def result_line(metrics: "Json", folder: Path) -> str:
+    """The headline metric of a run on its test part, and where the run lies."""
+    from atento.data.records import counted
+    from atento.views.wording import quality
+
+    name = metrics["metric"]
+    value, low, high = metrics["scores"][name]
+    said = f"{name} {quality(value, low, high)} on {counted(metrics['examples'], 'unseen example')}"
+    return f"{said if metrics['examples'] else 'no score, as there are no test rows'}, saved in {folder}"
 
 
 def longer(metrics: "Json") -> str:
@@ -138,6 +149,7 @@ def tune(
     device: DeviceOption = "auto",
     out: OutOption = None,
     resume: ResumeOption = False,
+    track: TrackOption = "",
     text: TextOption = "",
     target: TargetOption = "",
     quiet: QuietOption = False,
@@ -158,6 +170,7 @@ def tune(
             device=device,
             out=out,
             resume=resume,
+            track=track,
             on_event=watch,
         )
     if json:

@@ -1,6 +1,7 @@
 """What was typed wrongly, and what to type instead; and the streams that a command is given."""
 
 import codecs
+import errno
 import os
 import shlex
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 
 import typer
 
-from atento.errors import InputError, MachineError, nearest
+from atento.errors import InputError, MachineError, nearest, reason_of
 
 UsageError: type[Exception] = typer.BadParameter.__base__ or Exception  # typer does not export it
 HABITS = {  # options of other programs -> recipe key
@@ -56,6 +57,7 @@ COUNTED_OTHERWISE = {"train.batch_tokens": "4000"}  # tokens, where other progra
 PLAIN = {"–": "-", "—": "-", "·": "-", "…": "...", "→": "->", "−": "-", "×": "x", "≥": ">=", "≤": "<=", "±": "+-",
          "━": "=", "╺": "-", "’": "'", "“": '"', "”": '"'}  # fmt: skip
 PLAIN_ERRORS = "atento-plain"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 
 
 def usage_error(error: Exception, words: list[str]) -> InputError:
@@ -94,7 +96,9 @@ def option_instead(name: str, words: list[str], known: list[str]) -> str:
     bare = name.lstrip("-").replace("_", "-").lower()
     near = get_close_matches(bare, [each.lstrip("-") for each in known], n=1, cutoff=0.6)
     key = HABITS.get(bare) or recipe_key(bare)
-    if bare in OPTIONS:
+    if bare == "target" and "--text" in known:  # only the answers to texts are asked for
+        instead, rest = [], rest if equals else rest[1:]
+    elif bare in OPTIONS:
         instead = OPTIONS[bare].split()
         rest = rest[1:] if value and not equals and len(instead) == 1 and bare not in SWITCHES else rest
         instead += [value] if len(instead) == 1 else []
@@ -121,13 +125,16 @@ def options_of(command: Any) -> list[str]:
 
 
 def refuse_torchrun(words: list[str]) -> None:
-    """Refuse to be started several times for one run, as `torchrun` does; the first process says so for all."""
-    if "TORCHELASTIC_RUN_ID" not in os.environ or os.environ.get("WORLD_SIZE", "1") == "1":
+    """Refuse to be started several times, as `torchrun` does, for a command that is one process; the first says so."""
+    started = all(os.environ.get(name) for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"))
+    if words[:1] == ["train"] or not started or os.environ["WORLD_SIZE"] == "1":
+        if started:
+            os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # DDP's advice is for programmers
         return
-    if os.environ.get("RANK", "0") != "0":
+    if os.environ["RANK"] != "0":
         sys.exit(InputError.exit_code)
     raise InputError(
-        "torchrun is not supported: a model is trained by one process.",
+        "torchrun is for atento train: any other command is one process.",
         found=f"{os.environ['WORLD_SIZE']} processes of torchrun",
         fix=shlex.join(["atento", *words]),
     )
@@ -142,6 +149,8 @@ def open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free; no file of ours may take it
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
+    if isinstance(sys.stdin, TextIOWrapper) and sys.stdin.encoding.lower() in ("ascii", "us-ascii", "ansi_x3.4-1968"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     codecs.register_error(PLAIN_ERRORS, plainly)
@@ -175,8 +184,27 @@ def plainly(error: UnicodeError) -> tuple[str, int]:
     return "".join(PLAIN.get(sign, sign.encode("ascii", "backslashreplace").decode()) for sign in text), error.end
 
 
-def stream_error(error: OSError) -> MachineError:
-    """The disk or the pipe behind standard output took no more."""
+def output_error(error: Exception) -> MachineError | None:
+    """The failure where the disk behind standard output took no more, which is then closed: files of ours are named in
+    the errors of writing them.
+    """
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in FULL:
+        return None
+    close(1)
     return MachineError(
-        "standard output could not be written.", found=str(error), fix="free space on the disk, or write elsewhere"
+        "standard output could not be written.",
+        found=reason_of(error),
+        fix="free some space on the disk that it is written to, or write elsewhere",
     )
+
+
+def refuse_locale(words: list[str]) -> None:
+    """Refuse words that the locale cannot decode: as names of files they could not be written into a recipe."""
+    unknown = next((word for word in words if any("\ud800" <= sign <= "\udfff" for sign in word)), None)
+    if unknown is not None:
+        raise MachineError(
+            "this locale does not have all characters of what was typed.",
+            found=f"{os.fsencode(unknown).decode('utf-8', 'replace')!a} where names are in "
+            f"{sys.getfilesystemencoding()}",
+            fix="export PYTHONUTF8=1" if sys.getfilesystemencoding() != "utf-8" else "give it a name in UTF-8",
+        )

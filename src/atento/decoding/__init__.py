@@ -9,7 +9,16 @@ scheduled_sampling  the model's own predictions as inputs during training
 """
 
 from atento.decoding.beam import beam
-from atento.decoding.greedy import Hypothesis, SpecialTokens, TokenChoice, argmax, generate, greedy, log_probabilities
+from atento.decoding.greedy import (
+    Hypothesis,
+    SpecialTokens,
+    TokenChoice,
+    argmax,
+    follow_tokens,
+    generate,
+    greedy,
+    log_probabilities,
+)
 from atento.decoding.prefix import PrefixedDecoder
 from atento.decoding.sampling import TokenSampler, sample
 from atento.decoding.scheduled_sampling import draw_tokens, mix_inputs
@@ -24,6 +33,7 @@ __all__ = [
     "argmax",
     "beam",
     "draw_tokens",
+    "follow_tokens",
     "generate",
     "greedy",
     "log_probabilities",

@@ -11,6 +11,8 @@ from atento.models.protocols import Encoded, IncrementalDecoder, reorder
 
 # Axes: B batch rows still searched, W beam width, V vocabulary, C candidates.
 
+BeamStep = list[Hypothesis]  # the partial outputs of the first row after one step, best first
+
 
 @torch.no_grad()
 def beam(
@@ -21,11 +23,13 @@ def beam(
     max_tokens: int | Sequence[int],
     width: int,
     length_penalty: float = 1.0,
+    followed: list[BeamStep] | None = None,
 ) -> list[list[Hypothesis]]:
     """For each row its best hypotheses, at most `width`, best first by score / length^length_penalty.
 
     The search of a row ends when it has `width` hypotheses and no partial one ranks above the worst, or after
-    `max_tokens` tokens, one number for all rows or one for each.
+    `max_tokens` tokens, one number for all rows or one for each. `followed` receives the beam of the first row after
+    each step, to be looked at.
     """
     device = encoded.valid.device
     rows = list(range(len(encoded.valid)))  # the batch row of each of the B searches
@@ -47,6 +51,8 @@ def beam(
         scores, token = best.gather(1, going), tokens.gather(1, going)
         source = beams.gather(1, going)
         written = torch.cat([written.gather(1, source.unsqueeze(-1).expand(-1, -1, length - 1)), token[..., None]], -1)
+        if followed is not None and rows[0] == 0:
+            followed.append(held(written[0], scores[0]))
         leading = scores[:, 0].tolist()
         open_ = [place for place, row in enumerate(rows) if found[row].may_gain(leading[place], length)]
         keep = [place for place in open_ if limits[rows[place]] > length]
@@ -93,6 +99,12 @@ class HypothesisPool:
         for tokens, score in zip(written, scores, strict=True):
             if len(self.hypotheses) < self.width and score > -torch.inf:
                 self.add(tokens, score)
+
+
+def held(written: Tensor, scores: Tensor) -> BeamStep:
+    """Partial outputs (W, length) with their scores (W,), without those that cannot go on."""
+    pairs = zip(written.tolist(), scores.tolist(), strict=True)
+    return [Hypothesis(tuple(tokens), score) for tokens, score in pairs if score > -torch.inf]
 
 
 def top_candidates(totals: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -2,7 +2,9 @@
 
 The two differ in a `TokenChoice`: greedy search takes the most probable token, sampling draws one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +15,7 @@ from atento.models.protocols import Encoded, IncrementalDecoder, reorder
 # Axes: B batch, R rows not yet ended, V vocabulary.
 
 TokenChoice = Callable[[Tensor, Tensor], Tensor]  # log-probabilities (R, V), their batch rows (R,) -> tokens (R,)
+FOLLOWER: ContextVar[Callable[[int], None] | None] = ContextVar("FOLLOWER", default=None)
 
 
 class SpecialTokens(NamedTuple):
@@ -28,6 +31,18 @@ class Hypothesis(NamedTuple):
 
     tokens: tuple[int, ...]  # without start and end tokens
     score: float
+
+
+@contextmanager
+def follow_tokens(tell: Callable[[int], None]) -> Iterator[None]:
+    """Within it, `tell` receives each token of the first row as soon as greedy search or sampling has chosen it. Beam
+    search tells none: until its end, any token may still be replaced.
+    """
+    before = FOLLOWER.set(tell)
+    try:
+        yield
+    finally:
+        FOLLOWER.reset(before)
 
 
 def greedy(
@@ -62,6 +77,7 @@ def generate(
     written: list[list[int]] = [[] for _ in range(len(rows))]
     scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
     limits = torch.as_tensor(max_tokens, device=rows.device).expand(len(rows))
+    tell = FOLLOWER.get()
     for length in range(1, int(limits.max()) + 1):
         logits, state = decoder.step(token, state)
         log_probs = log_probabilities(logits, special_tokens)
@@ -70,6 +86,8 @@ def generate(
         going = token != special_tokens.end
         for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
             written[row].append(number)
+            if tell is not None and row == 0:
+                tell(number)
         going &= limits[rows] > length
         if not going.all():  # rows that have ended leave the batch
             keep = going.nonzero().squeeze(-1)

@@ -42,7 +42,8 @@ def known_classes(labels: list[object], rows: int) -> tuple[np.ndarray, dict[str
 
 def probabilities_of(answers: Sequence[Answer], names: Sequence[str]) -> np.ndarray:
     """The probability of each label in each answer (N, C)."""
-    return np.array([[(answer.probabilities or {}).get(name, 0.0) for name in names] for answer in answers])
+    rows = ((answer.probabilities or {}).get(name, 0.0) for answer in answers for name in names)
+    return np.fromiter(rows, np.float64, len(answers) * len(names)).reshape(len(answers), len(names))
 
 
 class LabelMixin(ClassifierMixin):
@@ -60,7 +61,7 @@ class LabelMixin(ClassifierMixin):
 
 
 class ClassifierEstimator(LabelMixin, SequenceEstimator):
-    """One label a sequence: of words, or of numbers, (N, T) or (N, T, C) or a list of arrays (T, C) of any lengths."""
+    """One label per sequence: of words, or of numbers, (N, T) or (N, T, C) or a list of arrays (T, C) of any length."""
 
     task = "classify"
     task_of_numbers = "classify-series"
@@ -119,7 +120,7 @@ class ClassifierEstimator(LabelMixin, SequenceEstimator):
 
 
 class MatcherEstimator(LabelMixin, SequenceEstimator):
-    """One label a pair of texts: X has two columns, or is a list of pairs."""
+    """One label per pair of texts: X has two columns, or is a list of pairs."""
 
     task = "match"
     reads = staticmethod(pairs_of)
@@ -230,7 +231,7 @@ def holds_text(X: Rows) -> bool:
 
 
 def labels_of(y: Rows) -> list[object]:
-    """One label a row; of texts the blanks at both ends are removed, as readers of files do."""
+    """One label per row; of texts the blanks at both ends are removed, as readers of files do."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     columns = columns_of(listed(y))

@@ -27,6 +27,7 @@ from atento.estimators.frames import Kind, Rows, like, table_like
 from atento.estimators.rows import texts_of
 from atento.tasks.task import Answer
 from atento.tasks.traces import Alignment
+from atento.writing import write_atomically
 
 FEW = 20  # rows; fewer are all learned from, and none validates
 KEPT = (WEIGHTS, RECIPE, VOCABULARY, METRICS, CARD, EVENTS, PREDICTIONS, OUTPUTS, BASELINE, MANIFEST)
@@ -192,7 +193,14 @@ class SequenceEstimator(BaseEstimator):
             raise InputError(f"{target} is not empty.", found=str(target), fix="choose another folder")
         target.mkdir(parents=True, exist_ok=True)
         for name, content in kept_files(self.run_.folder).items():
-            (target / name).write_bytes(content)
+            write_atomically(target / name, content)
+
+    def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
+        """For notebooks: scikit-learn's diagram, and once fitted the run below it."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown and hasattr(self, "run_"):
+            shown["text/html"] += self.run_._repr_html_()
+        return shown
 
     def __getstate__(self) -> dict[str, object]:
         """Parameters, and the run as the bytes of its files."""
@@ -209,7 +217,7 @@ class SequenceEstimator(BaseEstimator):
             folder = own_folder(self)
             for name in KEPT:
                 if name in files:
-                    (folder / name).write_bytes(files[name])
+                    write_atomically(folder / name, files[name])
             self.run_ = load(folder, device=self.device)
 
     def __sklearn_tags__(self) -> Tags:

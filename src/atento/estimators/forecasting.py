@@ -29,7 +29,7 @@ SPLIT = "90/10/0"  # the last rows of each series choose the best step
 
 
 class ForecasterEstimator(SequenceEstimator):
-    """Forecasts of series. X is a long frame `unique_id, ds, y`, or a wide one with a column a channel; an array
+    """Forecasts of series. X is a long frame `unique_id, ds, y`, or a wide one with a column per channel; an array
     (rows,) or (rows, channels); or a list of rows (series, time, value). `horizon` and `look_back` of 0 are guessed.
     """
 

@@ -35,7 +35,7 @@ def is_arrow_array(rows: Rows) -> bool:
 
 
 def like(rows: Rows, values: Sequence[object], kind: Kind = "default") -> Rows:
-    """One value a row, in the kind the rows came in, or as a series of pandas or polars; an index is kept."""
+    """One value per row, in the kind the rows came in, or as a series of pandas or polars; an index is kept."""
     frame = nw.from_native(rows, allow_series=True, eager_only=True, pass_through=True)
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     if kind != "default":

@@ -11,7 +11,7 @@ from atento.estimators.frames import Rows, columns_of, require_present
 
 
 def texts_of(rows: Rows, *, what: str = "X") -> list[str]:
-    """One text a row; several columns are one text with spaces between, numbers as they are written."""
+    """One text per row; several columns are one text with spaces between, numbers as they are written."""
     columns = columns_of(rows)
     for column in columns:
         require_present(column, what)
@@ -77,7 +77,7 @@ def word_lists_of(rows: Rows, *, what: str = "X") -> list[str]:
 
 
 def pairs_of(rows: Rows, *, what: str = "X") -> list[str]:
-    """Two texts a row, a tab between them: two columns, or a column of pairs."""
+    """Two texts per row, a tab between them: two columns, or a column of pairs."""
     columns = columns_of(rows)
     for column in columns:
         require_present(column, what)
@@ -85,7 +85,7 @@ def pairs_of(rows: Rows, *, what: str = "X") -> list[str]:
         columns = [[pair[0] for pair in columns[0]], [pair[1] for pair in columns[0]]]
     if len(columns) != 2:
         raise InputError(
-            f"{what}: two texts a row are needed.", found=f"{len(columns)} columns", fix="give two columns"
+            f"{what}: two texts per row are needed.", found=f"{len(columns)} columns", fix="give two columns"
         )
     both = [require_filled([word_of(cell) for cell in column], what) for column in columns]
     return [join_items(pair) for pair in zip(*both, strict=True)]

@@ -5,16 +5,17 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
-from PIL import Image
 
 from atento.data.files.image_names import is_drawn
 from atento.data.images.finding import any_path_allowed
+from atento.data.images.png import png_bytes
 from atento.data.records import split_items
 from atento.errors import InputError
 from atento.estimators.estimator import SequenceEstimator, own_folder
 from atento.estimators.frames import Rows, require_rows
 from atento.estimators.rows import texts_of, word_lists_of
 from atento.tasks.task import judged
+from atento.writing import write_atomically
 
 
 class TaggerEstimator(SequenceEstimator):
@@ -172,5 +173,5 @@ def kept(pixels: np.ndarray, folder: Path) -> str:
     """The path of an image that is an array; the same pixels, the same file."""
     path = folder / f"{hashlib.sha256(pixels.tobytes() + str(pixels.shape).encode()).hexdigest()}.png"
     if not path.exists():
-        Image.fromarray(pixels).save(path)
+        write_atomically(path, png_bytes(pixels))
     return str(path)

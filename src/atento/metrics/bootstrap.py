@@ -16,6 +16,7 @@ from atento.metrics.metric import Metric, Sums
 
 RESAMPLES = 1000
 BOUNDS = (0.025, 0.975)  # quantiles of the resamples
+NUMBERS_AT_ONCE = 2**22  # drawn or summed together: 32 MB
 MIN_EXAMPLES = 2  # of an interval: one example alone says nothing of the next
 NAN = float("nan")
 NUMBER = r"[-+]?\.?\d[\d.eE+-]*"
@@ -37,30 +38,33 @@ class Interval(NamedTuple):
 
 
 def bootstrap_values(
-    metric: Metric, statistics: Sums, *, seed: int = 0, resamples: int = RESAMPLES
+    metric: Metric, runs: Sequence[Sums], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> NDArray[np.float64]:
-    """The metric of each resample (R,), from statistics (N, S), or (M, N, S) of several runs.
+    """The metric of each resample (R,), from the statistics (N, S) of each run of a model, some resamples at a time.
 
     The same seed and number of examples draw the same examples, so that two models are compared on equal resamples.
     """
-    runs = statistics if statistics.ndim == 3 else statistics[None]  # (M, N, S)
-    count, examples = runs.shape[:2]
-    random = np.random.default_rng(seed)
-    draws = random.multinomial(examples, np.full(examples, 1 / examples), size=resamples).astype(np.float64)  # (R, N)
-    sums = np.stack([draws @ run for run in runs], axis=1)  # (R, M, S)
-    if count == 1:
-        return np.asarray(metric.formula(sums[:, 0]))
-    picked = np.random.default_rng([seed, count]).multinomial(count, np.full(count, 1 / count), size=resamples)
-    return np.asarray(metric.formula(np.einsum("rm,rms->rs", picked.astype(np.float64), sums)))
+    count, (examples, size) = len(runs), runs[0].shape
+    random, random_runs = np.random.default_rng(seed), np.random.default_rng([seed, count])
+    at_once = max(1, NUMBERS_AT_ONCE // max(1, examples, count * size))
+    values = []
+    for first in range(0, resamples, at_once):
+        some = min(at_once, resamples - first)
+        draws = random.multinomial(examples, np.full(examples, 1 / examples), size=some).astype(np.float64)  # (R, N)
+        sums = np.stack([draws @ run for run in runs], axis=1)  # (R, M, S)
+        picked = random_runs.multinomial(count, np.full(count, 1 / count), size=some)  # (R, M)
+        values.append(metric.formula(np.einsum("rm,rms->rs", picked.astype(np.float64), sums)))
+    return np.concatenate(values)
 
 
-def run_statistics(metric: Metric, runs: Runs, references: Sequence[Sequence[str]]) -> Sums:
-    """The statistics (M, N, S) of all runs, counted in one call: a metric may number the labels that occur.
+def run_statistics(metric: Metric, runs: Runs, references: Sequence[Sequence[str]]) -> list[Sums]:
+    """The statistics (N, S) of each run, counted in one call: a metric may number the labels that occur.
 
     A prediction may have several rows of statistics, as many in every run.
     """
     together = metric.statistics([output for run in runs for output in run], list(references) * len(runs))
-    return together.reshape(len(runs), len(together) // len(runs), together.shape[-1])  # S may be 0
+    rows = together.shape[0] // len(runs)
+    return [together[number * rows : (number + 1) * rows] for number in range(len(runs))]
 
 
 def bootstrap_interval(
@@ -72,8 +76,8 @@ def bootstrap_interval(
     if not len(references):
         return Interval(NAN, NAN, NAN)
     statistics = run_statistics(metric, runs, references)
-    value = float(metric.formula(statistics.sum(axis=(0, 1))[None])[0])
-    if statistics.shape[1] < MIN_EXAMPLES:
+    value = float(metric.formula(np.sum([run.sum(axis=0) for run in statistics], axis=0)[None])[0])
+    if statistics[0].shape[0] < MIN_EXAMPLES:
         return Interval(value, NAN, NAN)
     values = bootstrap_values(metric, statistics, resamples=resamples)
     known = values[~np.isnan(values)]  # a resample may hold nothing that the metric is about

@@ -24,15 +24,19 @@ LabelSets = Sequence[Sequence[str]]
 Count = Callable[[Sequence[Any], Sequence[Sequence[str]]], Sums]
 
 
-def count_labels(predicted: Sequence[Collection[str]], true: Sequence[Collection[str]]) -> Sums:
-    """(N, 3·L): for every label that occurs, whether it is a true positive, is predicted, is true."""
+def count_labels(predicted: Sequence[Collection[str]], true: Sequence[Collection[str]]) -> Any:
+    """(N, 3·L), sparse: for every label that occurs, whether it is a true positive, is predicted, is true."""
+    from scipy.sparse import csr_array  # slow to load
+
     labels = sorted({label for example in (*predicted, *true) for label in example})
     column = {label: number for number, label in enumerate(labels)}
-    counts = np.zeros((len(predicted), 3, len(labels)))
-    for row, (some, right) in enumerate(zip(predicted, true, strict=True)):
-        for kind, example in enumerate((set(some) & set(right), some, right)):
-            counts[row, kind, [column[label] for label in example]] = 1
-    return counts.reshape(len(predicted), -1)
+    places: list[int] = []
+    ends = [0]
+    for some, right in zip(predicted, true, strict=True):
+        for kind, example in enumerate((set(some) & set(right), set(some), set(right))):
+            places.extend(kind * len(labels) + column[label] for label in sorted(example))
+        ends.append(len(places))
+    return csr_array((np.ones(len(places)), places, ends), shape=(len(predicted), 3 * len(labels)))
 
 
 def count_one_label(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> Sums:

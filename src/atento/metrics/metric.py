@@ -21,7 +21,8 @@ class Metric(NamedTuple):
 
     name: str
     summary: str
-    statistics: Callable[[Sequence[Any], Sequence[Sequence[Any]]], Sums]  # predictions, references -> (N, S)
+    statistics: Callable[[Sequence[Any], Sequence[Sequence[Any]]], Sums]  # predictions, references -> (N, S), an array
+    # or, where S is the number of labels, a sparse one
     formula: Callable[[Sums], Sums]  # sums (R, S) -> values (R,)
     smaller_is_better: bool = False
     source_statistics: Callable[[Sequence[Any], Sequence[Any], Sequence[Sequence[Any]]], Sums] | None = None
@@ -41,7 +42,7 @@ class Metric(NamedTuple):
         """The metric over all examples, NaN where there are none; each prediction has one or more references."""
         if not len(predictions):
             return float("nan")
-        return float(self.formula(self.statistics(predictions, references).sum(axis=0, keepdims=True))[0])
+        return float(self.formula(self.statistics(predictions, references).sum(axis=0)[None])[0])
 
 
 def hit_counts(hits: Sequence[float], trials: float = 1.0) -> Sums:

@@ -20,6 +20,7 @@ from atento.models.summaries import pooled
 # Axes: B batch, N time, D size, C labels, G n-grams.
 
 NGRAM_BUCKETS = 50_021  # a prime; n-grams that fall into the same bucket share a vector
+WIDEST_NGRAM = 128  # numbers of the vector of an n-gram
 HASH_FACTORS = (1, 1_000_003, 998_244_353)  # one for each word of an n-gram
 NGRAM_SCALE = 10.0  # an n-gram is rare, so its vector is learned this much faster than other weights
 
@@ -36,7 +37,8 @@ class NGramFeatures(nn.Module):
     """The sum of a vector for each n-gram of one to `longest` tokens, times `NGRAM_SCALE` / √n-grams.
 
     tokens (B, N), valid (B, N) -> (B, D). N-grams are hashed (Joulin et al., 2017, sec. 2.1); the result is added to
-    the outputs of a deep model (Cheng et al., 2016). The vectors start at zero, so nothing is added at first.
+    the outputs of a deep model (Cheng et al., 2016). The vectors start at zero, so nothing is added at first. Where D
+    is large the vectors are narrower and mapped to D, so that the table does not grow with the number of labels.
     """
 
     def __init__(self, longest: int, size: int, *, dropout: float = 0.0, buckets: int = NGRAM_BUCKETS) -> None:
@@ -48,8 +50,9 @@ class NGramFeatures(nn.Module):
                 fix="longest=2",
             )
         self.longest, self.size = longest, size
-        self.table = nn.Embedding(buckets, size)  # 0 is no n-gram
+        self.table = nn.Embedding(buckets, min(size, WIDEST_NGRAM))  # 0 is no n-gram
         nn.init.zeros_(self.table.weight)
+        self.widen = nn.Linear(WIDEST_NGRAM, size, bias=False) if size > WIDEST_NGRAM else nn.Identity()
         self.dropout = dropout
 
     def forward(self, tokens: Tensor, valid: Tensor) -> Tensor:
@@ -59,7 +62,7 @@ class NGramFeatures(nn.Module):
         if self.training and self.dropout:
             kept = kept & (torch.rand(buckets.shape, device=buckets.device) >= self.dropout)
         summed = clean(self.table(buckets), kept).sum(dim=1)
-        return torch.as_tensor(NGRAM_SCALE * summed / kept.sum(dim=1, keepdim=True).clamp(min=1).sqrt())
+        return torch.as_tensor(self.widen(NGRAM_SCALE * summed / kept.sum(dim=1, keepdim=True).clamp(min=1).sqrt()))
 
     def buckets(self, tokens: Tensor, valid: Tensor) -> Tensor:
         """The hash bucket (B, G) of each n-gram, 0 where there is none."""

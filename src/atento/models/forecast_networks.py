@@ -83,8 +83,10 @@ class HorizonQueries(nn.Module):
     def forward(self, known: Tensor) -> Tensor:
         """Covariates beyond the horizon are zero."""
         if self.map is None:
-            return self.places.expand(len(known), -1, -1)
-        patches = nn.functional.pad(known, (0, 0, 0, self.missing)).reshape(len(known), self.patches, -1)  # (N, J, P·K)
+            return self.places.expand(known.size(0), -1, -1)
+        patches = nn.functional.pad(known, (0, 0, 0, self.missing)).reshape(
+            known.size(0), self.patches, -1
+        )  # (N, J, P·K)
         return self.places + self.map(patches)
 
 

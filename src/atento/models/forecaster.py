@@ -121,7 +121,7 @@ class Forecaster(nn.Module):
         level = self.anchor(past)
         outputs = self.network(*self.split_channels(past if self.predicts_change else past - level, known))
         if self.per_channel:
-            outputs = outputs.view(len(past), self.sizes.channels, self.horizon, -1).transpose(1, 2)
+            outputs = outputs.view(past.size(0), self.sizes.channels, self.horizon, -1).transpose(1, 2)
         return sort_quantiles(outputs * self.step_scale.unsqueeze(-1) + (level + ahead).unsqueeze(-1))
 
     def covariate_effect(self, known: Tensor) -> Tensor:

@@ -19,7 +19,9 @@ FAMILIES: dict[str, str] = {  # of sequences
     "gru": "gated recurrent unit (Cho et al. 2014), the reset after the product",
     "gru-before": "gated recurrent unit as first published, the reset before the product (Cho et al. 2014)",
     "mgu": "minimal gated unit, a GRU with one gate for reset and update (Zhou et al. 2016)",
+    "mingru": "GRU whose gate reads the input alone: a parallel scan (Feng et al. 2024)",
     "lstm": "long short-term memory (Hochreiter & Schmidhuber 1997; Gers et al. 2000)",
+    "minlstm": "LSTM whose gates read the input alone: a parallel scan (Feng et al. 2024)",
     "transformer": "attention only (Vaswani et al. 2017)",
 }
 IMAGE_ENCODERS: dict[str, str] = {

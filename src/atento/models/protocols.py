@@ -119,7 +119,7 @@ Batch = TypeVar("Batch", bound=BatchWithTruth)
 
 
 class Judge(nn.Module, ABC, Generic[Batch]):
-    """A many-to-one model: a batch of sources -> outputs (B, width), one row a source."""
+    """A many-to-one model: a batch of sources -> outputs (B, width), one row per source."""
 
     @property
     @abstractmethod

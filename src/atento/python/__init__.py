@@ -1,6 +1,7 @@
 """What `import atento` gives: the functions of `atento.api` for any data that Python holds.
 
 calling     habits of other libraries, advice in words of Python, progress
+notebook    progress in the output of a notebook's cell
 functions   fit, compare, tune, backtest, inspect, recipe, load
 """
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from torch import nn
 
@@ -95,14 +95,24 @@ RELATED = {
 }  # keys whose values have another form than those of the habit
 
 
+def kernel_shell() -> Any:
+    """IPython's shell where it runs in a kernel, as in Jupyter, VS Code and Colab; else None."""
+    if "ipykernel" not in sys.modules or "IPython" not in sys.modules:
+        return None
+    shell = sys.modules["IPython"].get_ipython()
+    return shell if getattr(shell, "kernel", None) is not None else None
+
+
 @contextmanager
 def shown(verbose: bool | None, on_event: EventCallback) -> Iterator[EventCallback]:
-    """Who is told of events: the user's function, progress on standard error, or nobody."""
-    looking = sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Who is told of events: the user's function, the output of a notebook's cell, standard error, or nobody."""
+    kernel = kernel_shell()
+    looking = sys.stderr.isatty() or kernel is not None
     if on_event is not no_callback or verbose is False or (verbose is None and not looking):
         yield on_event
         return
     from atento.cli.output import ShowProgress  # only where it is shown
+    from atento.python.notebook import NotebookProgress
 
-    with ShowProgress() as watch:
+    with ShowProgress() if kernel is None else NotebookProgress() as watch:
         yield watch

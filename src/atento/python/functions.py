@@ -9,12 +9,13 @@ from torch import nn
 from atento import api
 from atento.api.advice import in_python
 from atento.api.given import as_settings, as_source, count_from_zero
-from atento.api.own_module import LossFunction, ModuleRun, fit_module, load_module
+from atento.api.modules.own_module import LossFunction, ModuleRun, fit_module, load_module
 from atento.api.problems import Problem
 from atento.data.files.memory import is_in_memory
 from atento.errors import InputError
 from atento.python.calling import for_python, shown
 from atento.spec.recipe import Settings
+from atento.training.callbacks import Callback
 from atento.training.events import EventCallback, no_callback
 
 
@@ -26,10 +27,15 @@ class FitOptions(TypedDict, total=False):
     seed: int | None
     budget: str | float | None
     device: str
+    devices: int | None
+    nodes: int | None
+    strategy: str
     out: str | Path | None
     resume: bool
     start_from: str | Path | None
     verbose: bool | None
+    track: str | Sequence[str]
+    callbacks: Sequence[Callback]
     on_event: EventCallback
 
 
@@ -52,10 +58,15 @@ def fit(
     seed: int | None = None,
     budget: str | float | None = None,
     device: str = "auto",
+    devices: int | None = None,
+    nodes: int | None = None,
+    strategy: str = "ddp",
     out: str | Path | None = None,
     resume: bool = False,
     start_from: str | Path | None = None,
+    track: str | Sequence[str] = (),
     verbose: bool | None = None,
+    callbacks: Sequence[Callback] = (),
     on_event: EventCallback = no_callback,
 ) -> api.Run | ModuleRun:
     """Train one model, test it once on data it has not seen, and leave it in a folder.
@@ -70,10 +81,15 @@ def fit(
     seed: one seed for weights, order, dropout and the split.
     budget: training time, e.g. "90s" or "5m", or seconds.
     device: "auto", "cpu" or "cuda".
+    devices: how many GPUs, or processes on a CPU, train the model together; None: one, or those of torchrun.
+    nodes: how many machines, which meet at the address in MASTER_ADDR; the same call is made on each of them.
+    strategy: "ddp", or "fsdp", by which each process holds a part of the model.
     out: folder of the run; None makes one in runs/.
     resume: continue the run that `out` holds; its data must be the same.
     start_from: folder of a run whose weights are the first weights.
+    track: also show the run in "tensorboard", "mlflow" or "wandb", or several of them.
     verbose: show progress; None does so in a terminal or a notebook.
+    callbacks: objects whose hooks are called while the model is trained and may stop it, e.g. [EarlyStopping()].
     on_event: a function that is called with each event, a dict, instead of showing progress.
     """
     if isinstance(data, nn.Module):
@@ -89,10 +105,16 @@ def fit(
                 found=f"task={task!r}, start_from={start_from!r}",
                 fix="leave both out; load weights into the module before the call",
             )
+        if devices is not None or nodes is not None or strategy != "ddp":
+            raise InputError(
+                "a module of your own is trained by one process.",
+                found=f"devices={devices}, nodes={nodes}, strategy={strategy!r}",
+                fix="leave them out, or name a model, e.g. model='transformer'",
+            )
         with shown(verbose, on_event) as watch:
             return fit_module(
                 model, data, loss, settings=settings, seed=seed, budget=budget, device=device, out=out, resume=resume,
-                on_event=watch,
+                track=track, callbacks=callbacks, on_event=watch,
             )  # fmt: skip
     if loss is not None:
         raise InputError(
@@ -102,8 +124,9 @@ def fit(
         )
     with as_source(data) as name, as_settings(settings) as named, shown(verbose, on_event) as watch:
         return api.fit(
-            name, task=task, model=model, settings=named, seed=seed, budget=budget, device=device, out=out,
-            resume=resume, start_from=start_from, on_event=watch,
+            name, task=task, model=model, settings=named, seed=seed, budget=budget, device=device, devices=devices,
+            nodes=nodes, strategy=strategy, out=out, resume=resume, start_from=start_from, track=track,
+            callbacks=callbacks, on_event=watch,
         )  # fmt: skip
 
 
@@ -120,6 +143,7 @@ def compare(
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
+    track: str | Sequence[str] = (),
     verbose: bool | None = None,
     on_event: EventCallback = no_callback,
 ) -> api.Board:
@@ -135,6 +159,7 @@ def compare(
     device: "auto", "cpu" or "cuda".
     out: folder of the comparison; None makes one in runs/.
     resume: continue the comparison that `out` holds.
+    track: also show the run in "tensorboard", "mlflow" or "wandb", or several of them.
     verbose: show progress; None does so in a terminal or a notebook.
     on_event: a function that is called with each event, a dict, instead of showing progress.
     """
@@ -142,7 +167,7 @@ def compare(
     with as_source(data) as name, as_settings(settings) as named, shown(verbose, on_event) as watch:
         return api.compare(
             name, task=task, models=names, settings=named, seed=seed, seeds=seeds, budget=budget, device=device,
-            out=out, resume=resume, on_event=watch,
+            out=out, resume=resume, track=track, on_event=watch,
         )  # fmt: skip
 
 
@@ -158,6 +183,7 @@ def tune(
     device: str = "auto",
     out: str | Path | None = None,
     resume: bool = False,
+    track: str | Sequence[str] = (),
     verbose: bool | None = None,
     on_event: EventCallback = no_callback,
 ) -> api.Tuning:
@@ -172,13 +198,14 @@ def tune(
     device: "auto", "cpu" or "cuda".
     out: folder of the search; None makes one in runs/.
     resume: continue the search that `out` holds.
+    track: also show the run in "tensorboard", "mlflow" or "wandb", or several of them.
     verbose: show progress; None does so in a terminal or a notebook.
     on_event: a function that is called with each event, a dict, instead of showing progress.
     """
     with as_source(data) as name, as_settings(settings) as named, shown(verbose, on_event) as watch:
         return api.tune(
             name, task=task, model=model, settings=named, seed=seed, budget=budget, device=device, out=out,
-            resume=resume, on_event=watch,
+            resume=resume, track=track, on_event=watch,
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 A step has two linear maps: `read`, input to hidden (W x + b), which `unroll` computes for a whole sequence in one
 matrix product, and `recur`, hidden to hidden (U h + c). `advance` makes the next state of both. `ElmanCell` and
 `JordanCell` have no gates; `LSTMCell`, `GRUCell`, `GRUResetBeforeCell` and `MGUCell` have sigmoid gates. The activation
-of the candidate can be chosen.
+of the candidate can be chosen. Cells without `recur`, which need no walk, are in `parallel_cells`.
 """
 
 from abc import ABC, abstractmethod
@@ -46,6 +46,7 @@ class Cell(nn.Module, ABC, Generic[State]):
 
     layout: ClassVar[tuple[str, ...]]  # the parts of a product in order: the gates by name, and the content
     state_type: ClassVar[type[Any]] = HiddenState
+    has_recurrent_weights: ClassVar[bool] = True  # whether there is `recur`: a step multiplies the state by matrices
 
     def __init__(
         self,
@@ -62,7 +63,9 @@ class Cell(nn.Module, ABC, Generic[State]):
         self.output_size = hidden_size  # of state.hidden, which the next step and the next layer read
         self.activation, self.initializer = activation, initializer
         product = sum(self.widths())
-        self.read, self.recur = nn.Linear(input_size, product), nn.Linear(hidden_size, product)
+        self.read = nn.Linear(input_size, product)
+        if self.has_recurrent_weights:
+            self.recur = nn.Linear(hidden_size, product)
         self.initialize()
 
     def widths(self) -> list[int]:
@@ -72,9 +75,10 @@ class Cell(nn.Module, ABC, Generic[State]):
     def initialize(self) -> None:
         """Draw input weights from U(±H^−½) and each part's own recurrent matrix by `initializer`; biases are 0."""
         nn.init.uniform_(self.read.weight, -(self.hidden_size**-0.5), self.hidden_size**-0.5)
-        initialize_blocks(self.recur.weight, self.hidden_size, self.initializer)
         nn.init.zeros_(self.read.bias)
-        nn.init.zeros_(self.recur.bias)
+        if self.has_recurrent_weights:
+            initialize_blocks(self.recur.weight, self.hidden_size, self.initializer)
+            nn.init.zeros_(self.recur.bias)
 
     def forward(self, input: Tensor, state: State) -> State:
         """The state after one step."""
@@ -94,8 +98,10 @@ class Cell(nn.Module, ABC, Generic[State]):
         return {}
 
     def recurrences(self) -> dict[str, Tensor]:
-        """The recurrent matrices (H, H) by name."""
-        found = {}
+        """The recurrent matrices (H, H) by name; empty for a cell without any."""
+        found: dict[str, Tensor] = {}
+        if not self.has_recurrent_weights:
+            return found
         for name, rows in zip(self.layout, torch.split(self.recur.weight, self.widths()), strict=True):
             blocks = torch.split(rows, self.hidden_size)
             found.update({name if len(blocks) == 1 else f"{name} {n + 1}": block for n, block in enumerate(blocks)})

@@ -22,6 +22,10 @@ GATED_SUGGESTIONS: dict[Verdict, str] = {
     "vanishes": "Recurrent matrices that preserve norms, model.init=orthogonal, lose less.",
     "explodes": "Clip the gradient: train.clip=1 (by norm) or train.clip_value=0.1; a smaller train.lr also helps.",
 }
+GATES_ALONE = (
+    "The gates of this cell read the input alone, so that they cannot protect what the state holds; those of "
+    "model.name=gru or lstm read the state too."
+)
 ATTENTION_SUGGESTIONS: dict[Verdict, str] = {
     "vanishes": "The attention reads near positions only: leave the extent out of model.name, or widen it with "
     "model.window.",
@@ -60,6 +64,8 @@ def suggest_fix(flow: PartFlow, *, attends: bool = False) -> str:
     if flow.kind == ATTENTION:
         return ATTENTION_SUGGESTIONS[found]
     suggestions = [(GATED_SUGGESTIONS if flow.gates else PLAIN_SUGGESTIONS)[found]]
+    if flow.gates and not flow.matrices:  # no step can make a gradient larger, only its gates make it smaller
+        suggestions = [GATES_ALONE]
     if found == "vanishes":
         suggestions.insert(0, HAS_ATTENTION if attends else ADD_ATTENTION)
     return " ".join([*saturated_gates(flow), *suggestions])
@@ -68,7 +74,7 @@ def suggest_fix(flow: PartFlow, *, attends: bool = False) -> str:
 def saturated_gates(flow: PartFlow) -> list[str]:
     """A sentence for each gate that is saturated most of the time."""
     return [
-        f"The {name} gate is {shut_or_open} in {share:.0%} of all cases; a smaller train.lr lets it move."
+        f"The {name} gate is {shut_or_open} in {share:.0%} of all cases, which blocks its gradient; lower train.lr."
         for name, gate in flow.gates.items()
         for shut_or_open, share in (("shut", gate.shut), ("open", gate.open))
         if share > SATURATED

@@ -1,24 +1,26 @@
 """Running a cell over a sequence, with padding anywhere in each row and without packing.
 
 `unroll` feeds the cell its own states. It takes a kernel for a whole sequence where there is one (torch's, cuDNN on a
-GPU, or the GRU kernel of this package) and goes step by step otherwise; both give the same numbers.
+GPU, or the GRU kernel and the scan of this package) and goes step by step otherwise; both give the same numbers.
 `teacher_forced_outputs` feeds a `JordanCell` the true outputs instead, all steps in parallel. `chunks` and `map_state`
 serve truncated back-propagation through time (Williams & Peng, 1990), which `atento.training.gradients` runs.
 """
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple
 
 import torch
 from torch import Tensor
-from torch._higher_order_ops import scan
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
 from atento.layers.masking import clean, is_known, require_items, valid_first
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.gru_kernel import gru_outputs
+from atento.recurrent.parallel_cells import MinGRUCell, MinLSTMCell, ParallelCell
+from atento.recurrent.scan import linear_recurrence
 
 # Axes: B batch, T time, I input, H hidden, O output of a cell.
 
@@ -74,8 +76,8 @@ def run_forward(cell: Cell[State], inputs: Tensor, state: State, valid: Tensor |
     if not is_known(inputs.size(1)):
         return scan_steps(cell, reads, state, valid)
     outputs = []
-    for time in range(inputs.size(1)):
-        moved = cell.advance(reads[:, time], state)
+    for time, read in enumerate(reads.unbind(1)):  # the way back of reads[:, time] fills a whole sequence at each step
+        moved = cell.advance(read, state)
         state = moved if valid is None else hold_state(moved, state, valid[:, time])
         outputs.append(state.hidden)
     return torch.stack(outputs, dim=1), state
@@ -83,7 +85,7 @@ def run_forward(cell: Cell[State], inputs: Tensor, state: State, valid: Tensor |
 
 def scan_steps(cell: Cell[State], reads: Tensor, state: State, valid: Tensor | None) -> tuple[Tensor, State]:
     """The same for a number of steps that an exported program leaves open: one loop in the program, not its steps."""
-    kind = type(state)
+    kind, scan = type(state), find_scan()
 
     def step(before: tuple[Tensor, ...], now: tuple[Tensor, ...]) -> tuple[tuple[Tensor, ...], Tensor]:
         moved = cell.advance(now[0], kind(*before))
@@ -97,6 +99,19 @@ def scan_steps(cell: Cell[State], reads: Tensor, state: State, valid: Tensor | N
     return outputs, kind(*last)
 
 
+def find_scan() -> Any:
+    """torch's loop over a sequence, which is in no public module of it yet."""
+    try:
+        from torch._higher_order_ops import scan
+    except ImportError:
+        raise InputError(
+            f"torch {torch.__version__} cannot record a loop over a number of steps that is left open.",
+            found="torch has no scan",
+            fix="export with a fixed number of steps: leave the time axis out of dynamic_shapes",
+        ) from None
+    return scan
+
+
 def hold_state(moved: Any, state: Any, valid: Tensor) -> Any:
     """The new state in rows whose step is valid (B,), the old one in rows where it is padding."""
     return type(state)(*(torch.where(valid.unsqueeze(-1), new, old) for new, old in zip(moved, state, strict=True)))
@@ -108,7 +123,7 @@ def run_kernel(cell: Cell[Any], inputs: Tensor, state: Any, valid: Tensor | None
     Plain steps are recorded on a CPU, where torch.compile cannot differentiate torch's LSTM, and wherever the number of
     steps is open, which torch's kernels would fix.
     """
-    kernel = KERNELS.get((type(cell), cell.activation))
+    kernel = KERNELS.get((type(cell), cell.activation)) or KERNELS.get((type(cell), ANY))
     recorded = torch.compiler.is_compiling() and (inputs.device.type == "cpu" or not is_known(inputs.size(1)))
     if kernel is None or recorded:
         return None
@@ -164,6 +179,17 @@ def run_hidden(
     return outputs, HiddenState(last.squeeze(0) if valid is None else last_valid_output(outputs, state.hidden, valid))
 
 
+def run_scan(
+    cell: ParallelCell, inputs: Tensor, state: HiddenState, valid: Tensor | None
+) -> tuple[Tensor, HiddenState]:
+    """The scan of this package, in float32 at least: it multiplies many gates with each other."""
+    reads = cell.read(inputs)
+    dtype = torch.promote_types(reads.dtype, torch.float32)
+    keep, write = cell.coefficients(reads.to(dtype))
+    outputs = linear_recurrence(keep, write, state.hidden.to(dtype)).to(torch.result_type(reads, state.hidden))
+    return outputs, HiddenState(outputs[:, -1] if valid is None else last_valid_output(outputs, state.hidden, valid))
+
+
 def last_valid_output(outputs: Tensor, start: Tensor, valid: Tensor) -> Tensor:
     """The output of each row's last valid step, padding on the right; `start` in a row that has none."""
     steps = valid.sum(dim=1)  # (B,)
@@ -171,12 +197,27 @@ def last_valid_output(outputs: Tensor, start: Tensor, valid: Tensor) -> Tensor:
     return torch.where(steps.unsqueeze(-1) > 0, outputs.gather(1, index).squeeze(1), start)
 
 
-KERNELS: dict[tuple[type, Activation], Any] = {
+ANY = None  # in place of an activation: the kernel takes every one
+
+KERNELS: dict[tuple[type, Activation | None], Any] = {
     (LSTMCell, TANH): run_lstm,
     (GRUCell, TANH): run_gru,
     (ElmanCell, TANH): run_elman,
     (ElmanCell, RELU): run_elman,
+    (MinGRUCell, ANY): run_scan,
+    (MinLSTMCell, ANY): run_scan,
 }
+
+
+@contextmanager
+def step_by_step() -> Iterator[None]:
+    """Within it no kernel is taken: every step of every cell calls `advance`, which can then be recorded."""
+    kept = dict(KERNELS)
+    KERNELS.clear()
+    try:
+        yield
+    finally:
+        KERNELS.update(kept)
 
 
 def teacher_forced_outputs(

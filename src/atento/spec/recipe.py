@@ -11,14 +11,16 @@ import tomli_w
 from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
 
-from atento.errors import InputError, nearest
+from atento.errors import InputError, is_machine_fault, nearest
 from atento.lines import lines_of
+from atento.reprs import repr_html
 from atento.spec.renamed import RENAMED
 from atento.spec.sections import DataRecipe, DecodeRecipe, ModelRecipe, Section, TokensRecipe, TrainRecipe
 
 Values = dict[str, Any]  # recipe keys and their values
 Settings = Iterable[str] | Mapping[str, Any]  # as `--set` has them, or keys and values
 DEFAULT = "default"
+LONGEST_SHOWN = 80  # characters of a wrong value
 COMMENT = re.compile(r"^(?P<key>\w+) = (?P<value>.*?)  # (?P<why>.+)$")  # as `to_toml` writes a line
 
 
@@ -41,6 +43,8 @@ class Recipe(Section):
     train: TrainRecipe = TrainRecipe()
     decode: DecodeRecipe = DecodeRecipe()
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    _repr_html_ = repr_html
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Recipe) and self.flat() == other.flat()
@@ -133,7 +137,7 @@ def accepted(key: str) -> str:
         return "a section"
     words = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
     limits = [
-        f"{words[sign]} {getattr(limit, sign)}" for limit in field.metadata for sign in words if hasattr(limit, sign)
+        f"{words[sign]} {getattr(limit, sign)}" for sign in words for limit in field.metadata if hasattr(limit, sign)
     ]
     return ", ".join([kind_of(field.annotation), *([" and ".join(limits)] if limits else [])])
 
@@ -169,12 +173,21 @@ def validate(tree: Mapping[str, Any], *, where: str = "") -> Recipe:
             require_key(key, where=where)
         inner = first.get("ctx", {}).get("error")
         own = inner if isinstance(inner, InputError) else None
-        given = repr(first["input"]) if not isinstance(first["input"], Mapping) else "so: its keys do not go together"
+        given = shown(first["input"]) if not isinstance(first["input"], Mapping) else "so: its keys do not go together"
         raise InputError(
             f"{where + ': ' if where else ''}{key} cannot be {given}.",
             found=own.problem if own else str(first["msg"]),
             fix=own.fix if own else f"{key} takes {accepted(key)}",
         ) from None
+
+
+def shown(value: object) -> str:
+    """A value as it is written, at most LONGEST_SHOWN characters of it."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… ({len(text):,} characters)"
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -189,6 +202,8 @@ def read_values(path: Path) -> Values:
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
+        if is_machine_fault(error):
+            raise
         raise InputError(
             f"{path}: this recipe cannot be read.", found=error.strerror or str(error), fix="check the path"
         ) from None
@@ -200,9 +215,14 @@ def read_values(path: Path) -> Values:
         ) from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name}: a recipe is UTF-8 text.", found=str(error), fix="save it as UTF-8") from None
+    except ValueError as error:  # a number of thousands of digits
+        problem = f"{path.name}: this recipe holds a number that is too long."
+        raise InputError(problem, found=str(error).split(";")[0], fix="write a smaller number") from None
     for name, value in tree.items():
         if name in Recipe.model_fields and isinstance(getattr(Recipe(), name), Section) and not isinstance(value, dict):
-            raise InputError(f"{path.name}: {name} is a section.", found=f"{name} = {value!r}", fix=f"write [{name}]")
+            raise InputError(
+                f"{path.name}: {name} is a section.", found=f"{name} = {shown(value)}", fix=f"write [{name}]"
+            )
     values = flatten(tree)
     for key in values:
         require_key(key, where=path.name)

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from atento.errors import InputError
+from atento.spec.bounds import Beam, Count, Length, Seed, Size, Threads
 from atento.spec.durations import parse_duration
 
 Level = Literal["auto", "char", "word", "subword"]
@@ -42,8 +43,8 @@ class DataRecipe(Section):
     time: str = Field("", description="series: column of the timestamps; empty: guessed")
     series: str = Field("", description="series: column that says which series a row belongs to; empty: guessed")
     future_covariates: str = Field("", description="series: columns known for future times too, separated by commas")
-    horizon: int = Field(0, ge=0, description="series: how many steps are forecast; 0: guessed")
-    look_back: int = Field(0, ge=0, description="series: how many past steps the model reads; 0: guessed")
+    horizon: Length = Field(0, ge=0, description="series: how many steps are forecast; 0: guessed")
+    look_back: Length = Field(0, ge=0, description="series: how many past steps the model reads; 0: guessed")
     frequency: str = Field("", description="series: time between two rows, e.g. 15min, 1h, 1d, 1mo; empty: inferred")
     order: Literal["stop", "sort"] = Field(
         "stop", description="series: what to do with rows that are not in time order"
@@ -69,8 +70,8 @@ class DataRecipe(Section):
         description="shares of train, validation and test, by distinct sources; of series by time, also as rows: "
         "8640/2880/2880",
     )
-    seed: int = Field(-1, ge=-1, description="seed of the split and of built-in sets; -1: train.seed")
-    length: int = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
+    seed: Seed = Field(-1, ge=-1, description="seed of the split and of built-in sets; -1: train.seed")
+    length: Length = Field(0, ge=0, description="built-in sets that say so: how long a source may be; 0: as usual")
     header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first line names the columns")
     bad_rows: float = Field(
         0.01,
@@ -99,8 +100,11 @@ class TokensRecipe(Section):
     source: Level = Field("auto", description="char, word, subword, or auto")
     target: Level = Field("auto", description="char, word, subword, or auto")
     lowercase: bool = Field(False, description="lower-case the source text")
-    vocab_size: int = Field(4000, ge=8, description="largest word or subword vocabulary")
-    min_count: int = Field(1, ge=1, description="a token that occurs less often is unknown")
+    vocab_size: Size = Field(4000, ge=8, description="largest word or subword vocabulary")
+    min_count: Count = Field(1, ge=1, description="a token that occurs less often is unknown")
+    max_length: Length = Field(
+        1000, ge=1, description="most tokens of a text that are read or written; what follows them is left out"
+    )
     vectors: str = Field("", description="a file of word vectors (word2vec's or GloVe's text) that words begin with")
 
 
@@ -108,10 +112,10 @@ class ModelRecipe(Section):
     """Which model, and how large."""
 
     name: str = Field("auto", description="`atento models` lists them; a composition such as lstm+additive+sparsemax")
-    hidden: int = Field(128, ge=1, description="hidden size of every family")
+    hidden: Size = Field(128, ge=1, description="hidden size of every family")
     layers: int = Field(1, ge=1, le=1000, description="layers of the encoder and of the decoder")
-    heads: int = Field(4, ge=1, description="heads of multi-head attention; must divide hidden")
-    feed_forward: int = Field(0, ge=0, description="width inside a Transformer layer; 0: four times hidden")
+    heads: Size = Field(4, ge=1, description="heads of multi-head attention; must divide hidden")
+    feed_forward: Size = Field(0, ge=0, description="width inside a Transformer layer; 0: four times hidden")
     dropout: float = Field(0.1, ge=0, lt=1, description="dropout probability")
     norm: Literal["pre", "post", "none"] = Field(
         "pre", description="layer normalization of Transformer layers: before each sublayer, after it, or none"
@@ -119,12 +123,13 @@ class ModelRecipe(Section):
     positions: Literal["sinusoidal", "index", "binary", "learned", "none", "rotary", "alibi", "relative"] = Field(
         "sinusoidal", description="positional encoding of a Transformer"
     )
-    max_length: int = Field(
+    max_length: Length = Field(
         512, ge=1, description="longest sequence that learned positions and the location score can hold"
     )
     activation: str = Field(
-        "tanh",
-        description="activation of a recurrent cell: tanh, relu, leaky-relu, elu, sigmoid, maxout or identity",
+        "auto",
+        description="activation of a recurrent cell: tanh, relu, leaky-relu, elu, sigmoid, maxout or identity; "
+        "auto: tanh, of mingru and minlstm identity, as they were published",
     )
     init: str = Field(
         "uniform",
@@ -145,26 +150,26 @@ class ModelRecipe(Section):
     attend: Literal["luong", "bahdanau"] = Field(
         "luong", description="a recurrent decoder attends with its state after a step (Luong) or before it (Bahdanau)"
     )
-    window: int = Field(
+    window: Length = Field(
         16,
         ge=0,
         description="window size of the extents local, local-predictive, adaptive-span "
         "and relative, and of skip-gram and next-word",
     )
-    block: int = Field(32, ge=1, description="block size of the extents block-local, strided and fixed")
+    block: Length = Field(32, ge=1, description="block size of the extents block-local, strided and fixed")
     alpha: float = Field(
         0.0,
         ge=0,
         le=2,
         description="alpha of the distribution entmax, over 1 and at most 2; 0: learned, one for each head",
     )
-    characters: int = Field(0, ge=0, description="size of the character features of each word; 0: none")
+    characters: Size = Field(0, ge=0, description="size of the character features of each word; 0: none")
     ngrams: int = Field(0, ge=0, le=3, description="a classifier also reads n-grams of up to this many words; 0: none")
     tied_embeddings: bool = Field(True, description="share the embeddings of the decoder's input and output")
     vectors: Literal["fine-tuned", "frozen"] = Field(
         "fine-tuned", description="whether the vectors of tokens.vectors learn on or stay as they are"
     )
-    linformer_rank: int = Field(64, ge=1, description="to how many keys linformer projects a sequence")
+    linformer_rank: Length = Field(64, ge=1, description="to how many keys linformer projects a sequence")
     channels: Literal["auto", "joint", "each"] = Field(
         "auto", description="forecasts read all channels jointly, or each one independently with the same weights"
     )
@@ -180,16 +185,16 @@ class ModelRecipe(Section):
         "forecast; change: the last value is only added",
     )
     linear_skip: bool = Field(True, description="forecasts: a linear layer over the window beside the network")
-    patch: int = Field(0, ge=0, description="time steps of a series in one patch; 0: chosen")
-    latent: int = Field(0, ge=0, description="latent size of an autoencoder; 0: chosen")
+    patch: Length = Field(0, ge=0, description="time steps of a series in one patch; 0: chosen")
+    latent: Size = Field(0, ge=0, description="latent size of an autoencoder; 0: chosen")
 
 
 class TrainRecipe(Section):
     """How to learn."""
 
-    seed: int = Field(0, ge=0, description="one seed for weights, order and dropout, and for the split")
-    steps: int = Field(0, ge=0, description="stop after this many optimizer steps; 0: no such limit")
-    epochs: int = Field(0, ge=0, description="stop after this many passes over the data; 0: no such limit")
+    seed: Seed = Field(0, ge=0, description="one seed for weights, order and dropout, and for the split")
+    steps: Count = Field(0, ge=0, description="stop after this many optimizer steps; 0: no such limit")
+    epochs: Count = Field(0, ge=0, description="stop after this many passes over the data; 0: no such limit")
     budget: float = Field(0, ge=0, description="stop after this time, e.g. 90s or 5m; 0: no such limit")
     optimizer: Literal["adamw", "adam", "radam", "rmsprop", "sgd", "momentum", "nesterov"] = Field(
         "adamw", description="optimizer"
@@ -200,7 +205,7 @@ class TrainRecipe(Section):
         0.98, ge=0, lt=1, description="decay of the mean of squared gradients (adamw, adam, radam, rmsprop)"
     )
     weight_decay: float = Field(0.01, ge=0, description="decoupled weight decay (adamw)")
-    warmup: int = Field(100, ge=0, description="warm-up steps of the learning rate")
+    warmup: Count = Field(100, ge=0, description="warm-up steps of the learning rate")
     warmup_shape: Literal["linear", "exponential", "untuned-linear", "untuned-exponential", "none"] = Field(
         "linear", description="how the learning rate rises; untuned: over as many steps as beta2 asks for, not warmup"
     )
@@ -222,20 +227,20 @@ class TrainRecipe(Section):
         "teacher_forcing_end; the others are its own tokens (scheduled sampling)",
     )
     teacher_forcing_end: float = Field(0.5, ge=0, le=1, description="share of true inputs at the end of the run")
-    teacher_forcing_epochs: int = Field(
+    teacher_forcing_epochs: Count = Field(
         1, ge=0, description="teacher_forcing=until: epochs of true inputs before the share of the end"
     )
     sampled_tokens: Literal["argmax", "sampled"] = Field(
         "argmax", description="which token of its own the model reads where the input is not the true one"
     )
-    bptt_steps: int = Field(
+    bptt_steps: Length = Field(
         0, ge=0, description="truncated back-propagation: steps a gradient goes back in time; 0: to the start"
     )
     objective: Literal["next", "masked"] = Field(
         "next", description="what a language model learns: the next token, or masked tokens"
     )
     mask_probability: float = Field(0.15, gt=0, lt=1, description="share of tokens masked, with objective=masked")
-    sequence_length: int = Field(256, ge=2, description="tokens of one training sequence of a language model")
+    sequence_length: Length = Field(256, ge=2, description="tokens of one training sequence of a language model")
     stateful: bool = Field(
         False, description="a recurrent language model carries its state from one sequence of a long text to the next"
     )
@@ -245,7 +250,7 @@ class TrainRecipe(Section):
     noise: float = Field(
         0.0, ge=0, description="Gaussian noise on numeric inputs while training, in standard deviations"
     )
-    rollout: int = Field(
+    rollout: Length = Field(
         1, ge=1, description="steps a recursive forecaster is rolled out on its own predictions while training"
     )
     class_weight: float = Field(
@@ -257,15 +262,16 @@ class TrainRecipe(Section):
     ema: float = Field(
         0.0, ge=0, lt=1, description="decay of an exponential moving average of the weights, e.g. 0.999; 0: none"
     )
-    batch_tokens: int = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
+    batch_tokens: Count = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
     precision: Literal["auto", "fp32", "bf16"] = Field(
         "auto", description="auto: bf16 matrix products on a GPU, else fp32"
     )
-    validations: int = Field(12, ge=1, description="how often to validate during the run")
-    validation_examples: int = Field(300, ge=1, description="most examples of one validation")
-    patience: int = Field(6, ge=1, description="validations without improvement before early stopping")
-    checkpoint_every: int = Field(200, ge=1, description="steps between checkpoints")
-    threads: int = Field(0, ge=0, description="CPU threads; 0: measured at the start")
+    validations: Count = Field(12, ge=1, description="how often to validate during the run")
+    validation_examples: Count = Field(300, ge=1, description="most examples of one validation")
+    patience: Count = Field(6, ge=1, description="validations without improvement before early stopping")
+    checkpoint_every: Count = Field(0, ge=0, description="steps between further checkpoints; 0: by the clock alone")
+    histograms: Count = Field(0, ge=0, description="steps between histograms of gradients and updates; 0: none")
+    threads: Threads = Field(0, ge=0, description="CPU threads; 0: measured at the start")
     closed_form: bool = Field(
         True, description="a forecaster starts from ridge regression, solved in closed form; no: from random weights"
     )
@@ -293,16 +299,16 @@ class TrainRecipe(Section):
 class DecodeRecipe(Section):
     """How to write an output."""
 
-    beam: int = Field(1, ge=1, description="beam size; 1: greedy")
+    beam: Beam = Field(1, ge=1, description="beam size; 1: greedy")
     length_penalty: float = Field(1.0, ge=0, description="beam scores are divided by length to this power")
-    max_tokens: int = Field(0, ge=0, description="most tokens generated; 0: from the training data")
+    max_tokens: Length = Field(0, ge=0, description="most tokens generated; 0: from the training data")
     temperature: float = Field(0, ge=0, description="sampling temperature; 0: no sampling, the most probable token")
-    top_k: int = Field(0, ge=0, description="sample among the k most probable tokens; 0: among all")
+    top_k: Size = Field(0, ge=0, description="sample among the k most probable tokens; 0: among all")
     top_p: float = Field(
         1.0, gt=0, le=1, description="sample among the most probable tokens that hold this probability"
     )
-    seed: int = Field(0, ge=0, description="the same seed draws the same outputs")
-    horizon: int = Field(0, ge=0, description="steps forecast; more than learned: on from its own output; 0: those")
+    seed: Seed = Field(0, ge=0, description="the same seed draws the same outputs")
+    horizon: Length = Field(0, ge=0, description="steps forecast; more than learned: on from its own output; 0: those")
 
     @model_validator(mode="after")
     def agree(self) -> "DecodeRecipe":

@@ -49,6 +49,7 @@ def with_baseline(task: Task, model: str) -> Task:
         task.learning,
         build=lambda recipe, codec: build(make, recipe),
         windows=None,
+        pair=None,
         closed_form=None,
         class_weights=None,
         calibrate=None,
@@ -60,6 +61,7 @@ def with_baseline(task: Task, model: str) -> Task:
         trace=refuse_trace,
         views=task.answering.views,
         tabulate=task.answering.tabulate,
+        source_notes=task.answering.source_notes,
     )
     return replace(
         task,

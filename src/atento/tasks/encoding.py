@@ -7,7 +7,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.examples.batches import StoredPairs
+from atento.data.examples.batches import Order, Sampler
+from atento.data.examples.stored import PooledSampler, StoredPairs
 from atento.tasks.task import B, C, M, P, Task, X
 
 SAMPLE = 1000  # examples whose lengths tell how many tokens a byte is
@@ -20,7 +21,7 @@ class EncodedOnDemand(Sequence[X]):
         self.encode, self.pairs = partial(task.learning.encode, codec), pairs
         some = range(0, len(pairs), max(1, len(pairs) // SAMPLE))
         tokens = sum(task.learning.length(codec, self[at]) for at in some)
-        self.tokens_a_byte = tokens / max(1, sum(pairs.bytes_of(at) for at in some))
+        self.tokens_a_byte = tokens / max(1, sum(int(pairs.bytes_of(at, at + 1)[0]) for at in some))
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -37,9 +38,9 @@ class EncodedOnDemand(Sequence[X]):
             return [self[index] for index in range(*at.indices(len(self)))]
         return self.encode(self.pairs[at])
 
-    def lengths(self) -> NDArray[np.int32]:
-        """About how many tokens each example has."""
-        sizes = np.diff(np.frombuffer(self.pairs.ends, dtype=np.int64)).astype(np.float32)
+    def lengths(self, first: int, last: int) -> NDArray[np.int32]:
+        """About how many tokens each example from `first` to before `last` has."""
+        sizes = self.pairs.bytes_of(first, last).astype(np.float32)
         return np.maximum(sizes * np.float32(self.tokens_a_byte), 1).astype(np.int32)
 
 
@@ -50,8 +51,9 @@ def encode_all(task: Task[C, X, B, M], codec: C, pairs: Sequence[P]) -> Sequence
     return [task.learning.encode(codec, pair) for pair in pairs]
 
 
-def lengths_of(task: Task[C, X, B, M], codec: C, examples: Sequence[X]) -> Sequence[int] | NDArray[np.int32]:
-    """Tokens of each example."""
+def order_by_length(task: Task[C, X, B, M], codec: C, examples: Sequence[X], *, batch_tokens: int, seed: int) -> Order:
+    """Batches of examples of similar length."""
     if isinstance(examples, EncodedOnDemand):
-        return examples.lengths()
-    return [task.learning.length(codec, example) for example in examples]
+        return PooledSampler(examples.lengths, len(examples), batch_tokens=batch_tokens, seed=seed)
+    lengths = [task.learning.length(codec, example) for example in examples]
+    return Sampler(lengths, batch_tokens=batch_tokens, seed=seed)

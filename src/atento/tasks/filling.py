@@ -4,12 +4,20 @@ from collections.abc import Mapping, Sequence
 
 from atento.data.builtin.catalogue import BUILTIN
 from atento.data.records import counted
-from atento.models.names import ModelName
+from atento.models.names import ModelName, ModelPart
 from atento.spec import Chosen, Recipe
 from atento.tasks.task import Task
 
 BY_USER = "set by the user"
 WRITTEN_IN_FULL = ("data.future_covariates",)  # `weekday` becomes `weekday=Fr,weekday=Mo`, for a file with no Friday
+
+KIN = {  # families that learn with the values of another, which steps as they do and has been measured
+    "jordan": "rnn",
+    "gru-before": "gru",
+    "mgu": "gru",
+    "mingru": "gru",
+    "minlstm": "lstm",
+}
 
 
 def compared(task: Task, data: str) -> tuple[str, ...]:
@@ -26,7 +34,7 @@ def fill_defaults(
     if name == "auto":
         name = (BUILTIN[data].model if data in BUILTIN else "") or task.defaults.model
         recipe = recipe.with_values({"model.name": name}, why=f"default model of {task.name}")
-    model = ModelName.parse(name)
+    model = measured_kin(ModelName.parse(name))
     general = task.defaults.values("", model)
     measured = f"{task.name} default for {model.family}"
     values = {
@@ -35,6 +43,12 @@ def fill_defaults(
     }
     given = {key: value for key, value in explicit.items() if key != "model.name" or value != "auto"}
     return recipe.with_values({**values, **given, "task": task.name}, where=where, why=why)
+
+
+def measured_kin(model: ModelName) -> ModelName:
+    """The model whose default values a model takes: its own name, or the same name with a family that has values."""
+    family = KIN.get(model.family, model.family)
+    return ModelName((*model.parts[:-1], ModelPart(family, model.decoder.added)))
 
 
 def fill_sizes(

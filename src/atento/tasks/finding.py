@@ -1,5 +1,7 @@
 """Which task a file is meant for: the one that is named, or the one its contents look most like."""
 
+from shlex import quote
+
 from atento.data.builtin.catalogue import BUILTIN, is_builtin
 from atento.data.evidence.evidence import Evidence, gather
 from atento.data.records import stop_or_skip
@@ -10,6 +12,7 @@ from atento.tasks.recognising.text import ranked, rule_out
 from atento.tasks.task import Recognition, Task
 
 LIKELY = 0.5
+SHOWN = 3  # tasks that do not fit, the closest first
 
 
 def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
@@ -39,8 +42,8 @@ def find_task(name: str, data: DataRecipe) -> tuple[Task, str]:
     if guesses[best].likelihood < LIKELY:
         raise InputError(
             f"{data.train}: no task fits this file.",
-            found="; ".join(f"{task}: {guess.reason}" for task, guess in guesses.items() if guess.likelihood),
-            fix=f"name the task: --task {best}, and the columns: --set data.source=..., --set data.target=...",
+            found="; ".join(f"{task}: {guess.reason}" for task, guess in list(guesses.items())[:SHOWN]),
+            fix=f"atento inspect {quote(data.train)} --task {best} shows what is missing for the closest one",
         )
     return TASKS[best], f"task: {best} ({guesses[best].reason})"
 

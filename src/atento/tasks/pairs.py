@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
+from atento.data.records import counted
 from atento.data.text.vocabulary import Vocabulary
 from atento.metrics.bootstrap import Band, Runs
 from atento.metrics.metric import Metric
@@ -14,6 +15,7 @@ from atento.models.names import ModelName
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.inputs.input import E, HasWords, Input, TakesDataRecipe, TakesVocabulary
 from atento.tasks.leaks import require_training_tokens
+from atento.tasks.outputs.forward_pass import forward_pass
 from atento.tasks.outputs.output import Autoregressive, Example, HasClasses, HasThresholds, In, Output, T
 from atento.tasks.task import (
     Answer,
@@ -33,7 +35,7 @@ from atento.tasks.task import (
     Task,
     TextExample,
 )
-from atento.tasks.traces import Alignment, TraceMatrix
+from atento.tasks.traces import Alignment, ForwardPass, TraceMatrix
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,31 @@ class PairCodec(Generic[In, E, T, B, M]):
 
     input: In
     output: Output[In, E, T, B, M]
+    max_length: int | None = None  # most tokens of a text; None: any
+    cut: int = 0  # training examples that have more
+
+    def __post_init__(self) -> None:
+        self.input.max_length = self.output.max_length = self.max_length
+
+    def answer_facts(self) -> dict[str, object]:
+        """The kind of its answers, the labels that they may be, and the channels that are read."""
+        facts: dict[str, object] = {"output": self.output.kind}
+        if self.output.target_labels is not None:
+            facts["labels"] = list(self.output.learned_tokens)
+        if self.input.kind == "numbers":
+            facts["channels"] = [f"channel {number + 1}" for number in range(len(vars(self.input)["channels"]))]
+        return facts
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What both halves learned, in words."""
-        return (*self.input.notes, *self.output.notes)
+        if not self.cut:
+            return (*self.input.notes, *self.output.notes)
+        cut = (
+            f"{counted(self.cut, 'example')} with a text of more than {self.max_length:,} tokens: what follows them is "
+            "left out; --set tokens.max_length=... keeps more"
+        )
+        return (*self.input.notes, *self.output.notes, cut)
 
     @property
     def vocabulary(self) -> Vocabulary | None:
@@ -60,7 +82,7 @@ class PairCodec(Generic[In, E, T, B, M]):
 
     def to_json(self) -> dict[str, object]:
         """Both halves."""
-        return {"input": self.input.to_json(), "output": self.output.to_json()}
+        return {"input": self.input.to_json(), "output": self.output.to_json(), "max_length": self.max_length}
 
     def bind(self, recipe: Recipe) -> "PairCodec[In, E, T, B, M]":
         """The same, with its sources read as the recipe says."""
@@ -133,6 +155,11 @@ def trace(module: M, codec: PairCodec[In, E, T, B, M], source: str, recipe: Deco
     return codec.output.trace(module, codec.input, source, recipe)
 
 
+def pass_of(module: M, codec: PairCodec[In, E, T, B, M], source: str, recipe: DecodeRecipe) -> ForwardPass:
+    """One forward pass, ready to be looked into."""
+    return forward_pass(codec.output, module, codec.input, source, recipe)
+
+
 def class_weights(module: M, codec: PairCodec[In, E, T, B, M], power: float) -> None:
     """Let rare classes weigh more while training, where there are classes."""
     output = codec.output
@@ -168,7 +195,7 @@ def pair(
 
     def learn(recipe: TokensRecipe, pairs: Sequence[Pair]) -> PairCodec[In, E, T, B, M]:
         sources = input.learn(recipe, [source for source, _ in pairs], writes=writes)
-        return PairCodec(sources, output.learn(recipe, sources, pairs))
+        return with_limit(PairCodec(sources, output.learn(recipe, sources, pairs)), pairs, recipe.max_length)
 
     def with_vocabulary(
         recipe: TokensRecipe, pairs: Sequence[Pair], vocabulary: Vocabulary
@@ -178,7 +205,16 @@ def pair(
         return replace(codec, input=own.with_vocabulary(vocabulary)) if isinstance(own, TakesVocabulary) else codec
 
     def load(saved: Saved) -> PairCodec[In, E, T, B, M]:
-        return PairCodec(input.load(half(saved, "input")), output.load(half(saved, "output")))
+        most = saved.get("max_length")
+        return PairCodec(
+            input.load(half(saved, "input")),
+            output.load(half(saved, "output")),
+            most if isinstance(most, int) else None,
+        )
+
+    def pair_of(example: TextExample) -> Pair | None:
+        several = output.target_labels is not None and output.target_labels.several  # none of them may be true
+        return (example.source, output.target(example.references)) if several or example.references else None
 
     def check_name(model: ModelName) -> None:
         output.check_name(input, model)
@@ -205,10 +241,11 @@ def pair(
             word_dropout=drop_words if issubclass(input, HasWords) else None,
             scheduled_sampling=output.mix_own_tokens if issubclass(output, Autoregressive) else None,
             loss=output.loss,
+            pair=pair_of,
             truncated_bptt=output.truncated_bptt,
             calibrate=calibrate if issubclass(output, HasThresholds) else None,
         ),
-        answering=Answering(answer=answer, look=look, trace=trace),
+        answering=Answering(answer=answer, look=look, trace=trace, forward_pass=pass_of),
         judging=Judging(
             labels=output.target_labels,
             metrics=PairCodec.metrics,
@@ -235,6 +272,15 @@ def texts_of(input: type[Input[E]], *, writes: bool) -> dict[str, Callable[[Pair
     if writes:
         found["target"] = lambda example: example[1]
     return found
+
+
+def with_limit(codec: PairCodec[In, E, T, B, M], pairs: Sequence[Pair], max_length: int) -> PairCodec[In, E, T, B, M]:
+    """The codec that keeps so many tokens of a text, and counts the examples that have more."""
+    long = [pair for pair in pairs if max(map(len, pair)) > max_length]  # a token is a character at least
+    whole = [codec.length(codec.encode(pair)) for pair in long]
+    limited = replace(codec, max_length=max_length)
+    cut = sum(limited.length(limited.encode(pair)) < length for pair, length in zip(long, whole, strict=True))
+    return replace(limited, cut=cut)
 
 
 def half(saved: Saved, key: str) -> Saved:

@@ -5,7 +5,6 @@ A bare `Task` is a task of any kind.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from typing_extensions import TypeVar
 
-from atento.data.builtin.catalogue import BUILTIN
 from atento.data.evidence.evidence import Evidence
 from atento.data.examples.batches import Order, sample_of
 from atento.data.examples.pairs import UnlabelledFile
@@ -21,11 +19,11 @@ from atento.data.records import Refusal
 from atento.data.series.series import Numbers
 from atento.data.text.vocabulary import Vocabulary
 from atento.layers.losses import Loss
-from atento.metrics.bootstrap import Band, BandFunction, Runs, length_bands, size_bands
+from atento.metrics.bootstrap import Band, Interval, Runs
 from atento.metrics.metric import Metric
 from atento.models.names import ModelName, require_known
 from atento.spec import DataRecipe, DecodeRecipe, ModelRecipe, Recipe, TokensRecipe, TrainRecipe
-from atento.tasks.traces import Alignment, TraceMatrix
+from atento.tasks.traces import Alignment, ForwardPass, TraceMatrix
 
 P = TypeVar("P", default=Any)  # training pair: (text, text); of series (series, "")
 S = TypeVar("S", default=Any)  # source that is answered: a text; of a forecast an `atento.data.series.Past`
@@ -100,6 +98,9 @@ class Codec(Protocol):
     def to_json(self) -> dict[str, object]:
         """All that the task's `load` needs."""
 
+    def answer_facts(self) -> dict[str, object]:
+        """What its answers are, for other programs: `output`, its labels, channels, look-back, horizon …"""
+
 
 class Baseline(Protocol):
     """A simple model of the same shape as the trained ones."""
@@ -163,6 +164,16 @@ class TruncatedBPTT(NamedTuple, Generic[M, B, State]):
     loss: Callable[[M, B, State, float], tuple[Loss, State]]  # module, chunk, state, smoothing -> state after
 
 
+class RolloutMetric(NamedTuple, Generic[C, S, R]):
+    """A metric of rollouts on data whose true system is known; it stands beside the headline."""
+
+    name: str
+    summary: str
+    measure: Callable[
+        [str, C, Sequence[EvaluationExample[S, R]], Callable[[Sequence[S]], Sequence[Prediction]]], Interval | None
+    ]  # data set, codec, questions, sources -> predictions; None: the system is not known
+
+
 class Windows(NamedTuple, Generic[W, B]):
     """Training windows of texts or series that are too long to be one example."""
 
@@ -209,6 +220,8 @@ class Learning(Generic[C, X, B, M, P, W]):
     word_dropout: Callable[[B, float], B] | None = None  # a share of source tokens becomes unknown
     scheduled_sampling: Callable[[M, B, float, str], B] | None = None  # share of true inputs, which own tokens instead
     loss: Callable[[M, B, float], Loss]  # module, batch, label smoothing
+    pair: Callable[[EvaluationExample], P | None] | None = None  # validation example -> the pair whose loss is watched;
+    # None: of tasks whose examples are no pairs
     truncated_bptt: TruncatedBPTT | None = None  # the same loss, chunk by chunk in time
     calibrate: Callable[[M, C, Sequence[EvaluationExample]], None] | None = None  # thresholds, by the validation part
 
@@ -222,9 +235,11 @@ class Answering(Generic[C, M, S]):
     # the answers. A language model is judged by the probability of a text, not by its continuation
     look: Callable[[M, C, S, DecodeRecipe], Alignment]
     trace: Callable[[M, C, S, DecodeRecipe], list[TraceMatrix]]  # one forward pass, matrix by matrix
+    forward_pass: Callable[[M, C, S, DecodeRecipe], ForwardPass] | None = None  # for attention maps and attributions
     views: tuple[str, ...] = ()  # what `atento look --what` shows of this task and few others, the most telling first
     tabulate: Callable[[UnlabelledFile, Sequence[Answer]], dict[str, list[object]]] | None = None  # what `predict`
     # writes; None: the file's own columns with an answer beside each row
+    source_notes: Callable[[C, Sequence[S]], list[str]] | None = None  # on sources unlike those of training
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,6 +263,7 @@ class Judging(Generic[C, M, S, R]):
     ) = None  # what the scores hide, e.g. a confusion matrix, from questions, predictions and, where known, answers
     unseen: Callable[[C, Sequence[EvaluationExample[S, R]]], list[str]] | None = None  # labels of references that
     # training never met
+    rollouts: RolloutMetric[C, S, R] | None = None
     baselines: tuple[Callable[[], Baseline], ...]  # always in the comparison
     extra_baselines: tuple[ExtraBaseline[C], ...] = ()
     baseline_answers: Callable[[C, Baseline, Sequence[S], DecodeRecipe], list[Answer]] | None = None  # of a fitted
@@ -282,19 +298,6 @@ def baselines_of(task: Task[C, X, B, M], codec: C) -> tuple[Callable[[], Baselin
     """The simple models of a comparison."""
     extra = tuple(one.make for one in task.judging.extra_baselines if one.suits(codec))
     return (*task.judging.baselines, *extra)
-
-
-def bands_of(task: Task[C, X, B, M], codec: C, data: DataRecipe) -> BandFunction:
-    """The function that groups test examples for the report: the task's own, by the size that a built-in set has, or
-    by length.
-    """
-    if task.judging.bands is not None:
-        return partial(task.judging.bands, codec)
-    builtin = BUILTIN.get(data.train)
-    size = builtin.size if builtin is not None else None
-    if builtin is None or size is None:
-        return length_bands
-    return partial(size_bands, lambda source: size(source, data), builtin.unit)
 
 
 def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) -> C:

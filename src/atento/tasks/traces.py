@@ -2,13 +2,14 @@
 pass, each with a title, a formula and labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple, NotRequired, TypedDict
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from atento.reprs import short_repr
+from atento.models.diagnostics.attention_maps import MapPlace
+from atento.reprs import repr_html, short_repr
 
 SHOWN = 8  # numbers of each vector
 
@@ -56,6 +57,10 @@ class Alignment(NamedTuple):
             written["explanation"] = self.explanation
         return written
 
+    def _repr_html_(self) -> str:
+        """The weights as a heat map, for notebooks."""
+        return repr_html(self)
+
     def __repr__(self) -> str:
         return short_repr(self._replace(weights=list(self.weights.shape)))  # type: ignore[arg-type]
 
@@ -70,6 +75,7 @@ class TraceMatrix:
     rows: list[str]
     columns: list[str]
     matrix: list[list[float]]
+    made_of: Sequence[str] = ()  # titles of the earlier matrices that it is computed from
 
     def to_json(self) -> dict[str, object]:
         """Its fields by name."""
@@ -80,7 +86,13 @@ class TraceMatrix:
 
 
 def trace_matrix(
-    title: str, formula: str, rows: Sequence[str], matrix: Tensor, *, columns: Sequence[str] = ()
+    title: str,
+    formula: str,
+    rows: Sequence[str],
+    matrix: Tensor,
+    *,
+    columns: Sequence[str] = (),
+    made_of: Sequence[str] = (),
 ) -> TraceMatrix:
     """A matrix with a label for each row. Without names of columns, only the first numbers of each row are kept."""
     shown = matrix if columns else matrix[:, :SHOWN]
@@ -91,4 +103,53 @@ def trace_matrix(
         rows=list(rows),
         columns=list(columns) or [str(number + 1) for number in range(shown.size(1))],
         matrix=[[round(number, 4) for number in line] for line in shown.tolist()],
+        made_of=list(made_of),
     )
+
+
+class TokenAlternative(NamedTuple):
+    """A token that might have been written, and its probability."""
+
+    token: str
+    probability: float
+
+
+class PartialOutput(NamedTuple):
+    """A text of beam search, whole or in part, and the sum of its log-probabilities."""
+
+    text: str
+    score: float
+
+
+class GeneratedToken(NamedTuple):
+    """A token of an output, the most probable tokens in its place, and the texts that a beam held after it."""
+
+    token: str
+    alternatives: list[TokenAlternative]
+    beam: Sequence[PartialOutput] = ()
+
+
+class Generation(NamedTuple):
+    """How a text was written: its tokens, and the texts that beam search ended with, best first."""
+
+    tokens: Sequence[GeneratedToken] = ()
+    finished: Sequence[PartialOutput] = ()
+
+
+class ForwardPass(NamedTuple):
+    """One source with the answer of a model, ready to be passed through it again to look inside.
+
+    `score` takes the numbers that are read (None: tokens are), and gives the scalar that attributions explain.
+    """
+
+    score: Callable[[Tensor | None], Tensor]
+    target: str  # what the score is, in words
+    places: Sequence[MapPlace]  # the labels of every attention
+    tokens: Sequence[str]  # what attributions are given for: each embedded token, then each item of the numbers
+    text: str  # the answer as a person reads it
+    log_probability: float | None = None
+    values: Tensor | None = None  # (1, …) numbers or pixels
+    by_item: Callable[[Tensor], Tensor] | None = None  # attributions of `values` -> one for each item (N,)
+    image: str = ""  # of an image that was read: its pixels as a data URI
+    reader: nn.Module | None = None  # the part that reads the source; None: the whole model
+    generation: Callable[[], Generation] | None = None  # of a text that was written

@@ -7,11 +7,14 @@ optimizers       optimizers by name
 schedules        learning-rate warm-ups and decays
 teacher_forcing  scheduled sampling
 checkpoints      saving and restoring a learner
-events           the event log, callbacks and interrupts
+events           the event log, and what asks a run to stop
+callbacks        code of the user's own that is called during training and may stop it
+trackers         TensorBoard, MLflow and Weights & Biases as mirrors of the events
 recorder         histograms of gradients and updates
 threads          the number of CPU threads
 """
 
+from atento.training.callbacks import Callback, EarlyStopping, Training
 from atento.training.checkpoints import load_checkpoint, save_checkpoint
 from atento.training.events import EventCallback, EventLog, read_events
 from atento.training.learner import Learner, Progress, WeightEMA, new_learner
@@ -24,12 +27,15 @@ __all__ = [
     "DECAYS",
     "OPTIMIZERS",
     "WARM_UPS",
+    "Callback",
+    "EarlyStopping",
     "EventCallback",
     "EventLog",
     "Learner",
     "Plan",
     "Progress",
     "Recorder",
+    "Training",
     "WeightEMA",
     "learning_rate",
     "load_checkpoint",

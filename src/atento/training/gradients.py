@@ -6,6 +6,7 @@ sequence: each continues from the state of the one before, whose gradient is not
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from atento.errors import InputError
 from atento.layers.losses import l2_penalty
@@ -13,26 +14,53 @@ from atento.models.protocols import Decoder
 from atento.recurrent.unroll import map_state
 from atento.spec import TrainRecipe
 from atento.tasks.task import Task, TruncatedBPTT
+from atento.training.distributed.strategies import Together, full
 from atento.training.learner import Learner
 
 Batch = tuple[Tensor, ...]
+ONE_PROCESS = Together()
 
 
-def backpropagate(task: Task, module: nn.Module, batch: Batch, recipe: TrainRecipe, device: torch.device) -> Tensor:
-    """Compute the gradient of the mean loss with the penalties; return the mean loss without them."""
+def backpropagate(
+    task: Task,
+    module: nn.Module,
+    batch: Batch,
+    recipe: TrainRecipe,
+    device: torch.device,
+    *,
+    together: Together = ONE_PROCESS,
+    idle: bool = False,
+) -> Tensor:
+    """Compute the gradient of the mean loss with the penalties; return the mean loss without them.
+
+    Where processes share the batch, it is the mean over the items of all of them; one that is `idle` has no example of
+    it, and its batch counts for nothing.
+    """
     precision = mixed_precision(recipe.precision, device)
     if recipe.bptt_steps and task.learning.truncated_bptt is not None:
-        return backpropagate_truncated(task.learning.truncated_bptt, module, batch, recipe, precision)
-    with precision:
-        losses = task.learning.loss(module, batch, recipe.label_smoothing)
-        loss = losses.averaged_over(loss_items(batch, losses.items, recipe)).mean
-        cost = add_penalties(loss, module, l2=recipe.l2)
-    cost.backward()  # type: ignore[no-untyped-call]
-    return loss.detach()
+        bptt = task.learning.truncated_bptt
+        return backpropagate_truncated(bptt, module, batch, recipe, precision, together=together, idle=idle)
+
+    def compute() -> tuple[Tensor, Tensor]:
+        with precision:
+            losses = task.learning.loss(module, batch, recipe.label_smoothing)
+            share, loss = together.mean(losses.total, loss_items(batch, losses.items, recipe), idle=idle)
+            return add_penalties(share, module, l2=recipe.l2), loss
+
+    cost, loss = together.run(compute)
+    cost.backward()
+    return loss
 
 
 def backpropagate_truncated(
-    bptt: TruncatedBPTT, module: nn.Module, batch: Batch, recipe: TrainRecipe, precision: torch.autocast
+    bptt: TruncatedBPTT,
+    module: nn.Module,
+    batch: Batch,
+    recipe: TrainRecipe,
+    precision: torch.autocast,
+    *,
+    together: Together = ONE_PROCESS,
+    idle: bool = False,
 ) -> Tensor:
     """Truncated back-propagation through time (Williams & Peng, 1990): one chunk after the other.
 
@@ -40,22 +68,28 @@ def backpropagate_truncated(
     attention) serves every chunk; its gradient is accumulated and back-propagated once, at the end. With one chunk it
     is plain back-propagation.
     """
-    items = max(loss_items(batch, bptt.items(batch), recipe), 1)
-    with precision:
-        start = bptt.start(module, batch)
-    first = map_state(detached_leaf, start)
-    state, total = first, torch.zeros((), device=next(module.parameters()).device)
-    for chunk in bptt.cut(batch, recipe.bptt_steps):
+    items = loss_items(batch, bptt.items(batch), recipe)
+
+    def compute() -> tuple[Tensor, Tensor]:
         with precision:
-            loss, state = bptt.loss(module, chunk, state, recipe.label_smoothing)
-            share = loss.total / items
-        share.backward()  # type: ignore[no-untyped-call]
-        state, total = map_state(detached, state, first), total + share.detach()
-    backward_from_leaves(start, first)
-    penalty = add_penalties(torch.zeros_like(total), module, l2=recipe.l2)
-    if penalty.requires_grad:
-        penalty.backward()  # type: ignore[no-untyped-call]
-    return total
+            start = bptt.start(module, batch)
+        first = map_state(detached_leaf, start)
+        state, total = first, torch.zeros((), device=next(module.parameters()).device)
+        over = together.divisor(items, total, idle=idle)
+        for chunk in bptt.cut(batch, recipe.bptt_steps):
+            with precision:
+                loss, state = bptt.loss(module, chunk, state, recipe.label_smoothing)
+                share = loss.total / over
+            share.backward()  # type: ignore[no-untyped-call]
+            state, total = map_state(detached, state, first), total + share.detach()
+        backward_from_leaves(start, first)
+        mean = together.ranks.sum(total.clone()) / together.ranks.size
+        return add_penalties(torch.zeros_like(total), module, l2=recipe.l2) + together.touched(module), mean
+
+    cost, loss = together.run(compute)
+    if cost.requires_grad:
+        cost.backward()
+    return loss
 
 
 def detached_leaf(part: Tensor) -> Tensor:
@@ -127,20 +161,31 @@ def validate_truncation(task: Task, module: nn.Module, recipe: TrainRecipe) -> N
 
 
 def backpropagate_stateful(
-    bptt: TruncatedBPTT, learner: Learner, batch: Batch, recipe: TrainRecipe, device: torch.device
+    bptt: TruncatedBPTT,
+    learner: Learner,
+    batch: Batch,
+    recipe: TrainRecipe,
+    device: torch.device,
+    *,
+    together: Together = ONE_PROCESS,
+    idle: bool = False,
 ) -> Tensor:
     """Compute the gradient of a batch that continues from the state of the last one; each epoch starts from zero."""
     module = learner.module
     if learner.progress.position == 0:
         learner.state = []
-    with mixed_precision(recipe.precision, device):
-        state = restored_state(bptt.start(module, batch), learner.state, device)
-        losses, state = bptt.loss(module, batch, state, recipe.label_smoothing)
-        loss = losses.mean
-        cost = add_penalties(loss, module, l2=recipe.l2)
-    cost.backward()  # type: ignore[no-untyped-call]
-    learner.state = state_tensors(state)
-    return loss.detach()
+
+    def compute() -> tuple[Tensor, Tensor]:
+        with mixed_precision(recipe.precision, device):
+            state = restored_state(bptt.start(module, batch), learner.state, device)
+            losses, state = bptt.loss(module, batch, state, recipe.label_smoothing)
+            share, loss = together.mean(losses.total, losses.items, idle=idle)
+            learner.state = state_tensors(state)
+            return add_penalties(share, module, l2=recipe.l2), loss
+
+    cost, loss = together.run(compute)
+    cost.backward()
+    return loss
 
 
 def state_tensors(state: object) -> list[Tensor]:
@@ -168,3 +213,12 @@ def validate_stateful(task: Task, module: nn.Module, recipe: TrainRecipe) -> Non
             found=f"train.stateful=true, task {task.name}, {type(decoder or module).__name__}",
             fix="leave it out, or take a recurrent model of plain text, e.g. --model lstm",
         )
+
+
+def clip_gradients(module: nn.Module, recipe: TrainRecipe) -> Tensor | None:
+    """Clip the gradient by value, which may change its direction, then by norm (Pascanu et al., 2013); its norm before
+    the latter, None where the recipe does not clip by norm.
+    """
+    if recipe.clip_value:
+        clip_grad_value_(module.parameters(), recipe.clip_value)
+    return full(clip_grad_norm_(module.parameters(), recipe.clip)) if recipe.clip else None

@@ -1,16 +1,24 @@
 """The learner: all that changes while a model is trained, which is what a checkpoint holds."""
 
 import math
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import torch
 from torch import Tensor, nn
 
+from atento.errors import RunError
 from atento.spec import Recipe
+from atento.training.events import Event
 from atento.training.optimizers import OPTIMIZERS
 
+SECONDS_BETWEEN_EVENTS = 1.0
+FAR_ABOVE = 10  # times the loss of the first step, or 1 where that is less: by how much more a diverged loss exceeds it
+STEPS_TO_DIVERGE = 10  # fewer may be outliers
+
+MOST_STEPS = 2**53  # the largest count that a float holds exactly
 SPAN = 10  # early in a run the EMA covers about its last tenth, without the random first weights
 
 
@@ -76,6 +84,24 @@ class Progress:
     stop_reason: str = ""  # why training ended; empty: it continues
 
 
+def impossible_value(progress: Progress) -> str:
+    """The first value of a progress that no run can have reached, as `step = -5`; empty where all are possible."""
+    for place in fields(progress):
+        value = getattr(progress, place.name)
+        if place.type is int:
+            most = progress.step if place.name in ("epoch", "position", "best_step") else MOST_STEPS
+            possible = type(value) is int and 0 <= value <= most
+        elif place.type is float:
+            least = 0.0 if place.name in ("elapsed", "validating") else -math.inf
+            below = value < math.inf or place.name == "lowest_loss"
+            possible = type(value) in (int, float) and least <= value and below  # NaN is neither
+        else:
+            possible = isinstance(value, place.type)  # type: ignore[arg-type]  # no annotation here is a string
+        if not possible:
+            return f"{place.name} = {value!r}"
+    return ""
+
+
 @dataclass
 class Learner:
     """A model, its optimizer and their progress."""
@@ -87,6 +113,7 @@ class Learner:
     ema: WeightEMA | None = None  # of the weights; None: the weights themselves are validated and kept
     closed_form_statistics: Tensor | None = None  # (N, S) of the validation before the first step
     state: list[Tensor] = field(default_factory=list)  # recurrent state for the next of stateful batches
+    gradient_norm: Tensor | None = None  # of the last step, before it was clipped by norm; in no checkpoint
 
     def evaluation_weights(self) -> AbstractContextManager[None]:
         """Within it the module has the weights that are validated and kept: their EMA where there is one."""
@@ -122,3 +149,61 @@ def progress_share(progress: Progress, recipe: Recipe, *, batches: int) -> float
     if train.budget:
         shares.append(progress.elapsed / train.budget)
     return max(shares)
+
+
+def diverged(progress: Progress) -> bool:
+    """Whether the mean loss since the last validation is not finite, or far above the loss of the first step."""
+    loss, first = progress.loss_sum / progress.loss_steps, progress.first_loss or 0.0
+    far = loss > first + FAR_ABOVE * max(1.0, abs(first)) and progress.loss_steps >= STEPS_TO_DIVERGE
+    return far or not math.isfinite(loss)
+
+
+class RecentLosses:
+    """The mean loss since the last event, copied from the device only for an event or a checkpoint."""
+
+    def __init__(self, *, closed_form: bool = False) -> None:
+        self.closed_form = closed_form  # whether a model that is worse in the end stays as it began
+        self.losses: list[Tensor] = []  # on the device
+        self.sum, self.steps = 0.0, 0  # of those since the last event that were copied
+        self.last = time.perf_counter()
+
+    def add(self, loss: Tensor) -> None:
+        """Add the loss of a step."""
+        self.losses.append(loss)
+
+    def copy(self, progress: Progress, *, lr: float) -> None:
+        """Copy the losses from the device into the progress, where a checkpoint keeps them; losses that are not finite,
+        or far above that of the first step, end the run.
+        """
+        if not self.losses:
+            return
+        losses = torch.stack(self.losses).double()
+        progress.first_loss = losses[0].item() if progress.first_loss is None else progress.first_loss
+        total, count = losses.sum().item(), len(losses)
+        progress.loss_sum, progress.loss_steps = progress.loss_sum + total, progress.loss_steps + count
+        self.losses, self.sum, self.steps = [], self.sum + total, self.steps + count
+        loss = self.sum / self.steps
+        if diverged(progress) and not (self.closed_form and math.isfinite(loss)):
+            raise RunError(
+                f"training diverged at step {progress.step}.",
+                found=f"loss {loss:.4g}; {progress.first_loss:.4g} at the first step",
+                fix=f"--set train.lr={lr / 10:.1g}",
+            )
+
+    def due(self) -> bool:
+        """Whether it is time for an event."""
+        return time.perf_counter() - self.last >= SECONDS_BETWEEN_EVENTS
+
+    def facts(self, progress: Progress, share: float, *, lr: float) -> Event:
+        """The facts of a step event."""
+        self.copy(progress, lr=lr)
+        loss = self.sum / self.steps
+        self.sum, self.steps, self.last = 0.0, 0, time.perf_counter()
+        return {
+            "step": progress.step,
+            "epoch": progress.epoch,
+            "loss": float(f"{loss:.6g}"),
+            "progress": round(min(share, 1.0), 4),
+            "elapsed": round(progress.elapsed, 3),
+            "examples_per_second": round(progress.examples / max(progress.elapsed, 1e-9), 1),
+        }

@@ -3,41 +3,48 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
-from atento.data.examples.batches import Order, Sampler
+from atento.data.examples.batches import Order
 from atento.data.records import counted
-from atento.errors import InputError, Interrupted, RunError
+from atento.errors import InputError, Interrupted
 from atento.metrics.bootstrap import bootstrap_values
 from atento.metrics.metric import Metric
 from atento.recurrent.unroll import map_state
 from atento.spec import Recipe, TrainRecipe
-from atento.tasks.encoding import lengths_of
+from atento.tasks.encoding import order_by_length
 from atento.tasks.task import Codec, EvaluationExample, Indices, Task, judged
-from atento.training.checkpoints import save_checkpoint
-from atento.training.events import Event, EventLog, InterruptHandler
+from atento.training.callbacks import Callback, Hooks
+from atento.training.checkpoints import CheckpointClock, save_checkpoint
+from atento.training.distributed.ranks import Ranks, Signs
+from atento.training.distributed.strategies import Together
+from atento.training.events import Event, EventLog, InterruptHandler, samples_of
 from atento.training.gradients import (
+    ONE_PROCESS,
     Batch,
     backpropagate,
     backpropagate_stateful,
+    clip_gradients,
     validate_stateful,
     validate_truncation,
 )
-from atento.training.learner import Learner, Progress, progress_share
+from atento.training.learner import Learner, Progress, RecentLosses, progress_share
+from atento.training.recorder import HistogramRecorder, gradient_norms
 from atento.training.schedules import learning_rate
 from atento.training.teacher_forcing import teacher_forcing_rate, validate_teacher_forcing
+from atento.training.validation_loss import validation_loss
 
-SECONDS_BETWEEN_EVENTS = 1.0
 VALIDATION_TIME = 0.1  # share of the time that validations may take, where time is the limit
 PATIENCE_FROM = 0.25  # share of a run before which validations do not count against the patience
-FAR_ABOVE = 10  # times the loss of the first step, or 1 where that is less: by how much more a diverged loss exceeds it
-STEPS_TO_DIVERGE = 10  # fewer may be outliers
 OUT_OF_TIME = "time budget"
+ON_REQUEST = "stopped on request"
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,13 @@ class Plan:
     stateful: bool = False  # whether each batch continues from the recurrent state of the one before
     gather: Callable[[Indices], Batch] | None = None  # indices of examples -> their batch; None: by the task
     closed_form: bool = False  # whether the first weights are a closed-form solution, which training must beat
+    callbacks: Sequence[Callback] = ()  # of the user; only where one process trains
+    together: Together = ONE_PROCESS  # the processes that share each batch
+
+    @property
+    def ranks(self) -> Ranks:
+        """This process among them."""
+        return self.together.ranks
 
     def batch(self, indices: Indices) -> Batch:
         """The examples of these indices as tensors on the device."""
@@ -83,51 +97,78 @@ def validate_training(task: Task, module: nn.Module, recipe: TrainRecipe) -> Non
 def train(plan: Plan, learner: Learner, log: EventLog) -> None:
     """Train until a limit is reached or the patience ends; then restore the best weights."""
     recipe, progress = plan.recipe, learner.progress
-    order = plan.order or length_sampler(plan)
+    seed, tokens = recipe.train.seed, recipe.train.batch_tokens
+    order = plan.order or order_by_length(plan.task, plan.codec, plan.examples, batch_tokens=tokens, seed=seed)
     began = time.perf_counter() - progress.elapsed
-    recent = RecentLosses(closed_form=plan.closed_form)
-    with InterruptHandler() as interrupt:
+    recent, clock = RecentLosses(closed_form=plan.closed_form), CheckpointClock()
+    histograms = HistogramRecorder(learner.module, every=recipe.train.histograms)
+    hooks = Hooks(plan.callbacks, recipe, learner, log, plan.task.judging.metrics(plan.codec))
+    with InterruptHandler(plan.folder if plan.ranks.first else None) as interrupt:
+        hooks.train_begin()
         if plan.closed_form and plan.validation and not progress.step:
-            validate(plan, learner, log, share=0.0)
+            hooks.validation_end(validate(plan, learner, log, share=0.0))
         while not progress.stop_reason:
             batches = order.epoch(progress.epoch)
             for indices in batches[progress.position :]:
-                recent.add(take_step(plan, learner, indices, batches=len(batches)))
+                loss = take_step(plan, learner, indices, batches=len(batches), histograms=histograms)
+                recent.add(loss)
                 progress.elapsed = time.perf_counter() - began
+                interrupt.look()
+                signs = plan.ranks.agree(
+                    Signs(progress.elapsed, recent.due(), clock.due(), interrupt.finish, interrupt.signal)
+                )
+                progress.elapsed = signs.elapsed
                 share = progress_share(progress, recipe, batches=len(batches))
                 due = int(min(share, 1.0) * recipe.train.validations)
-                validating = due > progress.validations and (share >= 1.0 or validation_affordable(plan, learner))
-                if recent.due() or validating:  # a diverged model is neither validated nor kept
-                    log.add("step", **recent.facts(progress, share, lr=recipe.train.lr))
+                hooks.step_end(loss, share, epoch_ends=progress.position == len(batches))
+                finish = signs.finish or bool(hooks.stop_reason)
+                validating = finish or (
+                    due > progress.validations and (share >= 1.0 or validation_affordable(plan, learner))
+                )
+                if signs.event or validating or histograms.found:  # a diverged model is neither validated nor kept
+                    facts = recent.facts(progress, share, lr=recipe.train.lr)
+                    log.add("step", **with_last_step(facts, learner, histograms))
                 if validating and plan.validation:
                     progress.validations = due
                     with learner.evaluation_weights():
-                        validate(plan, learner, log, share=share)
-                    progress.elapsed = time.perf_counter() - began
-                if share >= 1.0 and not progress.stop_reason:
-                    progress.stop_reason = limit_reached(progress, recipe.train)
-                if progress.stop_reason or progress.step % recipe.train.checkpoint_every == 0 or interrupt.signal:
-                    recent.copy(progress)
-                    save_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint)
+                        event = validate(plan, learner, log, share=share)
+                    progress.elapsed = plan.ranks.from_first(time.perf_counter() - began)
+                    hooks.validation_end(event)
+                    finish = finish or bool(hooks.stop_reason)
+                if finish or (share >= 1.0 and not progress.stop_reason):
+                    on_request = hooks.stop_reason or ON_REQUEST
+                    progress.stop_reason = on_request if finish else limit_reached(progress, recipe.train)
+                # alone, a signal that came while validating is obeyed at once; several processes agree at the next step
+                signal = signs.signal if plan.ranks.size > 1 else interrupt.signal
+                ending = progress.stop_reason or signal or hooks.failure
+                if ending or signs.checkpoint or step_is_saved(progress, recipe.train):
+                    recent.copy(progress, lr=recipe.train.lr)
+                    with clock.saving():
+                        save_checkpoint(plan.folder, learner, fingerprint=plan.fingerprint, ranks=plan.ranks)
+                hooks.raise_failure()
                 if progress.stop_reason:
                     break
-                if interrupt.signal:
-                    raise Interrupted(interrupt.signal, f"stopped at step {progress.step}; everything is saved.")
+                if signal:
+                    raise Interrupted(signal, f"stopped at step {progress.step}; everything is saved.")
             else:
                 progress.epoch, progress.position = progress.epoch + 1, 0
     learner.restore_best()
+    hooks.train_end()
 
 
-def length_sampler(plan: Plan) -> Sampler:
-    """Batches of examples of similar length."""
-    lengths = lengths_of(plan.task, plan.codec, plan.examples)
-    return Sampler(lengths, batch_tokens=plan.recipe.train.batch_tokens, seed=plan.recipe.train.seed)
+def step_is_saved(progress: Progress, recipe: TrainRecipe) -> bool:
+    """Whether the recipe asks for a checkpoint at this step."""
+    return bool(recipe.checkpoint_every) and progress.step % recipe.checkpoint_every == 0
 
 
-def take_step(plan: Plan, learner: Learner, indices: Indices, *, batches: int) -> Tensor:
-    """Take one optimizer step on a batch; the mean loss."""
-    recipe, progress = plan.recipe.train, learner.progress
-    batch = plan.batch(indices)
+def take_step(
+    plan: Plan, learner: Learner, indices: Indices, *, batches: int, histograms: HistogramRecorder | None = None
+) -> Tensor:
+    """Take one optimizer step on a batch, of which each process takes its part; the mean loss of the whole batch."""
+    recipe, progress, together = plan.recipe.train, learner.progress, plan.together
+    own = plan.ranks.part(indices)
+    idle = not len(own)
+    batch = plan.batch(indices[:1] if idle else own)
     share = progress_share(progress, plan.recipe, batches=batches)
     for group in learner.optimizer.param_groups:
         group["lr"] = learning_rate(plan.recipe, progress.step + 1, share)
@@ -135,15 +176,19 @@ def take_step(plan: Plan, learner: Learner, indices: Indices, *, batches: int) -
     learner.optimizer.zero_grad(set_to_none=True)
     rate = teacher_forcing_rate(recipe, progress=share, epoch=progress.epoch)
     if rate < 1.0 and plan.task.learning.scheduled_sampling is not None:
-        batch = plan.task.learning.scheduled_sampling(learner.module, batch, rate, recipe.sampled_tokens)
+        sample = partial(plan.task.learning.scheduled_sampling, learner.module, batch, rate, recipe.sampled_tokens)
+        with torch.no_grad():
+            batch = together.run(sample)
     if recipe.word_dropout and plan.task.learning.word_dropout is not None:
         batch = plan.task.learning.word_dropout(batch, recipe.word_dropout)
     if plan.stateful and plan.task.learning.truncated_bptt is not None:
-        loss = backpropagate_stateful(plan.task.learning.truncated_bptt, learner, batch, recipe, plan.device)
+        bptt = plan.task.learning.truncated_bptt
+        loss = backpropagate_stateful(bptt, learner, batch, recipe, plan.device, together=together, idle=idle)
     else:
-        loss = backpropagate(plan.task, learner.module, batch, recipe, plan.device)
-    clip_gradients(learner.module, recipe)
-    learner.optimizer.step()
+        loss = backpropagate(plan.task, learner.module, batch, recipe, plan.device, together=together, idle=idle)
+    learner.gradient_norm = clip_gradients(learner.module, recipe)
+    with nullcontext() if histograms is None else histograms.record(progress.step + 1):
+        learner.optimizer.step()
     progress.step += 1
     if learner.ema is not None:
         learner.ema.add(learner.module, progress.step)
@@ -152,12 +197,15 @@ def take_step(plan: Plan, learner: Learner, indices: Indices, *, batches: int) -
     return loss
 
 
-def clip_gradients(module: nn.Module, recipe: TrainRecipe) -> None:
-    """Clip the gradient by value, which may change its direction, then by norm (Pascanu et al., 2013)."""
-    if recipe.clip_value:
-        clip_grad_value_(module.parameters(), recipe.clip_value)
-    if recipe.clip:
-        clip_grad_norm_(module.parameters(), recipe.clip)
+def with_last_step(facts: Event, learner: Learner, histograms: HistogramRecorder) -> Event:
+    """The facts of an event with the learning rate and the norms of the gradients of the last step, and its histograms
+    where they were due.
+    """
+    facts["learning_rate"] = float(f"{learner.optimizer.param_groups[0]['lr']:.6g}")
+    facts["gradient_norms"] = gradient_norms(learner.module, total=learner.gradient_norm)
+    if histograms.found:
+        facts["histograms"] = histograms.take()
+    return facts
 
 
 def validation_affordable(plan: Plan, learner: Learner) -> bool:
@@ -166,14 +214,34 @@ def validation_affordable(plan: Plan, learner: Learner) -> bool:
     return not plan.recipe.train.budget or progress.validating <= VALIDATION_TIME * progress.elapsed
 
 
-def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> None:
-    """Score the model on the validation examples, keep the best weights, and stop where the patience ends."""
+def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> Event:
+    """Score the model on the validation examples, keep the best weights, and stop where the patience ends; the event
+    that was recorded.
+
+    The first process scores, and all follow what it finds.
+    """
+    found: dict[str, Any] = {}
+    event: Event = {}
+    with plan.together.whole(learner.module) as module:
+        if module is not None:
+            better, event = score(plan, learner, module, log, share=share)
+            found = {"better": better, "progress": asdict(learner.progress)}
+    found = plan.ranks.from_first(found)
+    if not plan.ranks.first:
+        learner.progress.__dict__.update(found["progress"])  # the object that the loop holds
+    if found["better"]:
+        learner.keep_best()
+    return event
+
+
+def score(plan: Plan, learner: Learner, module: nn.Module, log: EventLog, *, share: float) -> tuple[bool, Event]:
+    """Validate a module with all its weights, and note what follows; whether they are the best so far, the event."""
     progress, started = learner.progress, time.perf_counter()
-    learner.module.eval()
+    module.eval()
     if plan.task.learning.calibrate is not None:  # weights are compared as they will be used
-        plan.task.learning.calibrate(learner.module, plan.codec, plan.validation)
+        plan.task.learning.calibrate(module, plan.codec, plan.validation)
     sources = [example.source for example in plan.validation]
-    outputs, _ = judged(plan.task, learner.module, plan.codec, sources, plan.recipe.decode)
+    outputs, answers = judged(plan.task, module, plan.codec, sources, plan.recipe.decode)
     references = [example.references for example in plan.validation]
     metrics = {
         metric.name: metric.for_sources(sources).value(outputs, references)
@@ -185,9 +253,9 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> No
         learner.closed_form_statistics = torch.from_numpy(selects.for_sources(sources).statistics(outputs, references))
     headline = plan.task.judging.metrics(plan.codec)[0]
     still_falling = loss_falls_at_the_floor(progress, headline, metrics[headline.name])
-    if chosen > progress.best and beats_closed_form(learner, selects.for_sources(sources), outputs, references):
+    better = chosen > progress.best and beats_closed_form(learner, selects.for_sources(sources), outputs, references)
+    if better:
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
-        learner.keep_best()
     elif still_falling:
         progress.stale = 0
     elif share > PATIENCE_FROM:
@@ -196,16 +264,20 @@ def validate(plan: Plan, learner: Learner, log: EventLog, *, share: float) -> No
             progress.stop_reason = (
                 f"no better than step {progress.best_step} in {counted(progress.stale, 'validation')}"
             )
+    loss = validation_loss(module, plan.task, plan.codec, plan.validation, plan.recipe.train)
     took = time.perf_counter() - started
     progress.validating += took
-    log.add(
+    event = log.add(
         "validation",
         step=progress.step,
         elapsed=round(progress.elapsed, 3),
         metrics={name: value if math.isfinite(value) else None for name, value in metrics.items()},
         best_step=progress.best_step,
         took=round(took, 3),
+        validation_loss=loss,
+        samples=samples_of(plan.task, plan.validation, answers or ()),
     )
+    return better, event
 
 
 def loss_falls_at_the_floor(progress: Progress, headline: Metric, score: float) -> bool:
@@ -242,61 +314,6 @@ def beats_closed_form(
     closed_form = learner.closed_form_statistics
     if closed_form is None or not learner.progress.step:
         return True
-    now = bootstrap_values(metric, metric.statistics(outputs, references))
-    gains = now - bootstrap_values(metric, closed_form.numpy())
+    now = bootstrap_values(metric, [metric.statistics(outputs, references)])
+    gains = now - bootstrap_values(metric, [closed_form.numpy()])
     return bool(metric.to_maximize(1.0) * gains.mean() > gains.std())
-
-
-def diverged(progress: Progress) -> bool:
-    """Whether the mean loss since the last validation is not finite, or far above the loss of the first step."""
-    loss, first = progress.loss_sum / progress.loss_steps, progress.first_loss or 0.0
-    far = loss > first + FAR_ABOVE * max(1.0, abs(first)) and progress.loss_steps >= STEPS_TO_DIVERGE
-    return far or not math.isfinite(loss)
-
-
-class RecentLosses:
-    """The mean loss since the last event, copied from the device only for an event or a checkpoint."""
-
-    def __init__(self, *, closed_form: bool = False) -> None:
-        self.closed_form = closed_form  # whether a model that is worse in the end stays as it began
-        self.losses: list[Tensor] = []  # on the device
-        self.sum, self.steps = 0.0, 0  # of those since the last event that were copied
-        self.last = time.perf_counter()
-
-    def add(self, loss: Tensor) -> None:
-        """Add the loss of a step."""
-        self.losses.append(loss)
-
-    def copy(self, progress: Progress) -> None:
-        """Copy the losses from the device into the progress, where a checkpoint keeps them."""
-        if not self.losses:
-            return
-        losses = torch.stack(self.losses).double()
-        progress.first_loss = losses[0].item() if progress.first_loss is None else progress.first_loss
-        total, count = losses.sum().item(), len(losses)
-        progress.loss_sum, progress.loss_steps = progress.loss_sum + total, progress.loss_steps + count
-        self.losses, self.sum, self.steps = [], self.sum + total, self.steps + count
-
-    def due(self) -> bool:
-        """Whether it is time for an event."""
-        return time.perf_counter() - self.last >= SECONDS_BETWEEN_EVENTS
-
-    def facts(self, progress: Progress, share: float, *, lr: float) -> Event:
-        """The facts of a step event; a loss that is not finite, or far above that of the first step, ends the run."""
-        self.copy(progress)
-        loss = self.sum / self.steps
-        if diverged(progress) and not (self.closed_form and math.isfinite(loss)):
-            raise RunError(
-                f"training diverged at step {progress.step}.",
-                found=f"loss {loss:.4g}; {progress.first_loss:.4g} at the first step",
-                fix=f"--set train.lr={lr / 10:.1g}",
-            )
-        self.sum, self.steps, self.last = 0.0, 0, time.perf_counter()
-        return {
-            "step": progress.step,
-            "epoch": progress.epoch,
-            "loss": float(f"{loss:.6g}"),
-            "progress": round(min(share, 1.0), 4),
-            "elapsed": round(progress.elapsed, 3),
-            "examples_per_second": round(progress.examples / max(progress.elapsed, 1e-9), 1),
-        }

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
+from torch.distributed.tensor import DTensor
 
 from atento.errors import InputError
 from atento.spec import TrainRecipe
@@ -11,19 +12,21 @@ from atento.spec import TrainRecipe
 
 def sgd(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
     """Stochastic gradient descent: w ← w − lr g (Robbins & Monro, 1951)."""
-    return torch.optim.SGD(module.parameters(), lr=recipe.lr, fused=True)
+    return torch.optim.SGD(module.parameters(), lr=recipe.lr, fused=not is_sharded(module))
 
 
 def momentum(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
     """SGD with momentum: v ← β₁ v + g, w ← w − lr v (Polyak, 1964)."""
-    return torch.optim.SGD(module.parameters(), lr=recipe.lr, momentum=recipe.beta1, fused=True)
+    fused = not is_sharded(module)
+    return torch.optim.SGD(module.parameters(), lr=recipe.lr, momentum=recipe.beta1, fused=fused)
 
 
 def nesterov(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
     """Nesterov momentum: w ← w − lr (g + β₁ v) (Sutskever et al., 2013)."""
     if not recipe.beta1:
         raise InputError("nesterov needs momentum.", found="train.beta1=0", fix="a larger train.beta1, or sgd")
-    return torch.optim.SGD(module.parameters(), lr=recipe.lr, momentum=recipe.beta1, nesterov=True, fused=True)
+    fused = not is_sharded(module)
+    return torch.optim.SGD(module.parameters(), lr=recipe.lr, momentum=recipe.beta1, nesterov=True, fused=fused)
 
 
 def rmsprop(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
@@ -47,6 +50,11 @@ def adamw(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
 def radam(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
     """Rectified Adam: short steps while the variance of the adaptive rate is high (Liu et al., 2020, alg. 2)."""
     return torch.optim.RAdam(module.parameters(), lr=recipe.lr, betas=(recipe.beta1, recipe.beta2), foreach=True)
+
+
+def is_sharded(module: nn.Module) -> bool:
+    """Whether the weights are shards by FSDP2, for which torch has no fused SGD."""
+    return any(isinstance(weight, DTensor) for weight in module.parameters())
 
 
 OPTIMIZERS: dict[str, Callable[[nn.Module, TrainRecipe], torch.optim.Optimizer]] = {

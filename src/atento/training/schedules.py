@@ -8,6 +8,7 @@ from atento.errors import InputError
 from atento.spec import Recipe, TrainRecipe
 
 FINAL_SHARE = 0.01  # of the peak rate, at the end of an exponential decay
+TRACTABLE = 5.0  # effective length of the average of squared gradients from which on torch rectifies; 4 in the paper
 
 
 class SchedulePoint(NamedTuple):
@@ -78,3 +79,14 @@ def noam(step: int, *, width: int, warmup: int) -> float:
             fix="give 4000, or any number of steps from 1",
         )
     return width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+
+
+def rectification(step: int, beta2: float) -> float | None:
+    """RAdam's factor r_t of an adaptive step (Liu et al., 2020, eq. 6); None while the variance has no estimate, when
+    the step is plain momentum.
+    """
+    longest = 2 / (1 - beta2) - 1  # ρ_∞
+    length = longest - 2 * step * beta2**step / (1 - beta2**step)  # ρ_t
+    if length <= TRACTABLE:
+        return None
+    return math.sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length))

@@ -1,10 +1,11 @@
 """The number of CPU threads, measured: on small models two can be slower than one."""
 
-import os
 import time
 from collections.abc import Callable
 
 import torch
+
+from atento.system import usable_cores
 
 REPETITIONS = 3
 WORTHWHILE = 0.6  # more threads must take less than this share of the time: a busy machine slows them most
@@ -12,7 +13,7 @@ WORTHWHILE = 0.6  # more threads must take less than this share of the time: a b
 
 def choose_threads(work: Callable[[], None], *, most: int | None = None) -> int:
     """Time the work with 1, 2, 4, ... threads, and set the fewest that are clearly fastest."""
-    most = most or len(os.sched_getaffinity(0))
+    most = most or usable_cores()
     best, best_time = 1, seconds_of(work, 1)
     threads = 2
     while threads <= most:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from atento.errors import MachineError
+from atento.extras import require_extra
 from atento.models.names import ModelName
 from atento.spec import Recipe
 from atento.tasks.task import Task, Values
@@ -145,14 +145,9 @@ def suggest(trial: "optuna.Trial", key: str, choice: Between | Among) -> object:
 
 def load_optuna() -> ModuleType:
     """The library, which is an extra."""
-    try:
-        import optuna
-    except ImportError:
-        raise MachineError(
-            "a search over recipes needs optuna, which is not installed.",
-            found="no module optuna",
-            fix="pip install 'atento[tune]'",
-        ) from None
+    require_extra("tune", "a search over recipes")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
     return optuna

@@ -2,6 +2,7 @@
 
     report       the report of a comparison; `report.board` is the comparison itself
     attention    attention weights: matrices, regions of an image, weight patterns of every part
+    model        the model as a graph, its positions, learning rate, gradients over training
     forecast     a forecast beside the actual values
     phase        the trajectory of a rollout beside the true one
     latents      the path of an autoencoder's latents, and reconstructions
@@ -9,6 +10,7 @@
     embeddings   word vectors: neighbours and a map (`word_map`)
     context      what context does to the vector of a word
     tokens       the tokenization of a text at every level
+    notebook     what a notebook shows of views, results and modules; the viewer as a widget; progress
     saving, figures, html, wording    what all of them share
 
 A view is a frozen dataclass with `to_json`. The names below are imported on first use, since some of them need torch.
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from atento.views.forecast_page import save_forecast
     from atento.views.gradients import GradientFlowView, save_gradient_flow
     from atento.views.latents import LatentView, save_latents
+    from atento.views.model.graph import ModelGraphView
+    from atento.views.model.histograms import HistogramsView
+    from atento.views.model.positions import PositionsView
+    from atento.views.model.schedules import SchedulesView
     from atento.views.phase import PhaseView
     from atento.views.phase_page import save_phase
     from atento.views.report.board import Comparison, Row
@@ -45,10 +51,14 @@ MODULES = {
     "EmbeddingsView": "word_map",
     "ForecastView": "forecast",
     "GradientFlowView": "gradients",
+    "HistogramsView": "model.histograms",
     "LatentView": "latents",
+    "ModelGraphView": "model.graph",
     "ModelView": "saving",
     "PhaseView": "phase",
+    "PositionsView": "model.positions",
     "Row": "report.board",
+    "SchedulesView": "model.schedules",
     "TokensView": "tokens",
     "alignment_figure": "attention.figures",
     "patterns_figure": "attention.patterns",
@@ -70,10 +80,14 @@ __all__ = [
     "EmbeddingsView",
     "ForecastView",
     "GradientFlowView",
+    "HistogramsView",
     "LatentView",
+    "ModelGraphView",
     "ModelView",
     "PhaseView",
+    "PositionsView",
     "Row",
+    "SchedulesView",
     "TokensView",
     "alignment_figure",
     "patterns_figure",

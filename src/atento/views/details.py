@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from atento.data.records import counted
-from atento.views.wording import score, shortened, whole
+from atento.views.wording import amount, score, shortened, whole
 
 MOST_CLASSES = 12  # that a table shows; of more, those with the worst F1
 MOST_CHANNELS = 20
@@ -106,14 +106,9 @@ def channel_table(found: Json) -> DetailTable | None:
     if not channels:
         return None
     rows = [
-        [shortened(str(one["channel"]), LONGEST_NAME), number(one["mae"]), number(one["rmse"]), score(one["smape"])]
+        [shortened(str(one["channel"]), LONGEST_NAME), amount(one["mae"]), amount(one["rmse"]), score(one["smape"])]
         for one in channels[:MOST_CHANNELS]
     ]
     cut = len(channels) > MOST_CHANNELS
     more = f", the first {MOST_CHANNELS} of {counted(len(channels), 'channel')}" if cut else ""
     return DetailTable(f"Errors in the units of the file{more}", ["channel", "MAE", "RMSE", "sMAPE %"], rows)
-
-
-def number(value: float) -> str:
-    """A number in the units of a file: 1,234.5 or 0.00123."""
-    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -7,14 +7,15 @@ from pathlib import Path
 from atento.data.records import counted
 from atento.data.text.vectors import write_vectors
 from atento.data.text.word_space import Neighbour, WordSpace
+from atento.reprs import repr_html
 from atento.views.attention.alignment import printable
 from atento.views.attention.terminal import bar, columns_of, fitted
 from atento.views.figures import saved_figure
-from atento.views.html import Markup, page, table, tag
+from atento.views.html import Markup, embed, page, table, tag
 from atento.views.report.charts import LETTER, drawing
 from atento.views.saving import ENDINGS as VIEW_ENDINGS
 from atento.views.saving import save_view
-from atento.views.word_map import HEIGHT, WIDTH, EmbeddingsView, embeddings_view, placed_words
+from atento.views.word_map import HEIGHT, WIDTH, EmbeddingsView, embeddings_view, placed_words, scales
 from atento.views.wording import shortened
 
 INCH = 110.0  # pixels of the page's map
@@ -27,6 +28,8 @@ ENDINGS = (*VIEW_ENDINGS, *VECTOR_FILES)
 
 class Embeddings(WordSpace):
     """The words of a model and their vectors: `.nearest("word")`, `.analogy(...)`, `.map()`, `.save(path)`."""
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return f"Embeddings({counted(len(self), 'word')} of {counted(self.vectors.shape[1], 'number')})"
@@ -42,7 +45,7 @@ class Embeddings(WordSpace):
 
 def embeddings_text(view: EmbeddingsView, *, width: int = 80) -> str:
     """The neighbours of the word asked for as bars; else the most frequent words, each with its nearest."""
-    size = f"{counted(view.words, 'word')} of {counted(view.size, 'number')} each"
+    size = f"{counted(view.words, 'token')} of {counted(view.size, 'number')} each"
     if view.asked:
         return "\n".join([f"nearest to {view.asked} (cosine; {size})", *bars(view.neighbours, width)])
     longest = max(columns_of(word) for word, _ in view.groups)
@@ -65,10 +68,28 @@ def bars(neighbours: Sequence[Neighbour], width: int) -> list[str]:
 
 def render_map(view: EmbeddingsView) -> str:
     """A single HTML file: the map, and the neighbours of the word that was asked for."""
-    kicker = f"{counted(view.words, 'word')} of {view.size} numbers each in {view.model or 'the model'}"
+    kicker = f"{counted(view.words, 'token')} of {view.size} numbers each in {view.model or 'the model'}"
     text = "The first two principal components of the directions of these words."
-    figure = tag("section", tag("p", text), tag("figure", map_chart(view)), id="map")
+    data = {
+        "words": [point.word for point in view.map],
+        "places": [[round(across, 1), round(up, 1)] for across, up in map_places(view)],
+        "near": [[[one.word, one.cosine] for one in some] for some in view.near],
+        "terms": view.terms,
+    }
+    figure = tag(
+        "section",
+        tag("p", text),
+        tag("div", tag("figure", map_chart(view), class_="static"), class_="word-map", data_words="word-map-data"),
+        embed(data, name="word-map-data"),
+        id="map",
+    )
     return page(view.title, kicker, [tag("h1", tag("bdi", view.title), class_="pair")], figure, neighbour_table(view))
+
+
+def map_places(view: EmbeddingsView) -> list[tuple[float, float]]:
+    """Where the dot of each word stands."""
+    across, up = scales(view.map)
+    return [(across.place(point.x), up.place(point.y)) for point in view.map]
 
 
 def map_chart(view: EmbeddingsView) -> Markup:
@@ -82,7 +103,7 @@ def map_chart(view: EmbeddingsView) -> Markup:
         if label is not None:
             text = tag("text", word, x=label.x, y=label.y + 4, text_anchor=label.anchor)
             parts.append(tag("g", text, class_="label s0") if accent else text)
-    description = f"A map of words: {len(words)} words, among them {', '.join(words[:8])}."
+    description = f"A map of {len(words)} tokens, among them {', '.join(words[:8])}."
     return drawing(WIDTH, HEIGHT, *parts, label=description, class_="curves")
 
 

@@ -1,5 +1,6 @@
 """Matplotlib figures saved as files: the formats, and what every figure has in common."""
 
+import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from atento.errors import InputError
+from atento.extras import require_extra
+from atento.writing import write_atomically
 
 # Each format, and the settings that make two files of the same numbers equal byte for byte.
 FORMATS: dict[str, dict[str, Any]] = {
@@ -20,13 +23,16 @@ SETTINGS: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "atento", "f
 @contextmanager
 def saved_figure(path: Path, *, size: tuple[float, float]) -> Iterator[Any]:
     """A new figure of so many inches; it is saved to the path when the block ends, in the format of its suffix."""
-    with new_figure(path, format_of(path), size=size) as figure:
+    drawn = io.BytesIO()
+    with new_figure(drawn, format_of(path), size=size) as figure:
         yield figure
+    write_atomically(path, drawn.getvalue())
 
 
 @contextmanager
-def new_figure(target: Path | BinaryIO, suffix: str, *, size: tuple[float, float]) -> Iterator[Any]:
-    """The same for a file or a buffer in memory."""
+def new_figure(target: BinaryIO, suffix: str, *, size: tuple[float, float]) -> Iterator[Any]:
+    """The same for a buffer in memory."""
+    require_extra("figures", f"a figure as {suffix[1:].upper()}", instead="save it as .html where there is a page")
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

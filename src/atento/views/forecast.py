@@ -46,6 +46,7 @@ class ForecastView(ModelView):
     kind: str = ""  # in a report: "chosen" or "worst"
     steps: int
     step: str = ""  # the distance of two rows in words
+    times: list[str] = field(default_factory=list)  # of the past and of the steps to come; empty where rows are counted
     channels: int
     levels: list[float] = field(default_factory=list)  # of the quantiles
     shown: list[ChannelForecast]
@@ -70,6 +71,7 @@ def forecast_view(
     title: str = "",
     data: str = "",
     step: str = "",
+    times: Sequence[str] = (),
 ) -> ForecastView:
     """past (L, C), actual (H, C), which may be shorter or empty; predicted: the forecast (H, C, Q) of each model by
     name, the one that is looked at first. `shares` are the weights of the quantiles in the point forecast.
@@ -96,6 +98,7 @@ def forecast_view(
         title=title,
         steps=len(own),
         step=step,
+        times=list(times)[-len(before) - len(own) :],
         channels=len(channels),
         levels=list(levels),
         shown=shown,

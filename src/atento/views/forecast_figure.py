@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from atento.views.figures import light_grid, saved_figure
 from atento.views.forecast import ChannelForecast, ForecastView
 
@@ -20,7 +22,7 @@ def forecast_figure(view: ForecastView, path: Path) -> Path:
         panels = figure.subplots(len(view.shown), 1, sharex=True, squeeze=False)[:, 0]
         for axes, one in zip(panels, view.shown, strict=True):
             draw_channel(axes, one, view)
-        panels[-1].set_xlabel("steps from where the forecast begins")
+        panels[-1].set_xlabel("time (UTC)" if view.times else "steps from where the forecast begins")
         panels[0].legend(
             frameon=False, fontsize=8, ncols=7, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2
         )
@@ -33,22 +35,33 @@ def title_of(view: ForecastView) -> str:
 
 
 def draw_channel(axes: Any, one: ChannelForecast, view: ForecastView) -> None:
-    """Draw one channel against time; the forecast begins at 1, the last step of the past is 0."""
-    ahead = range(1, len(one.forecast) + 1)
-    axes.plot(range(1 - len(one.past), 1), one.past, color="0.25", linewidth=1.3, label="past")
+    """Draw one channel against time: dates, or steps of which the last one of the past is 0."""
+    past = len(one.past)
+    times = places_in_time(view, past, len(one.forecast))
+    ahead = times[past:]
+    axes.plot(times[:past], one.past, color="0.25", linewidth=1.3, label="past")
     if one.actual:
-        values = [one.past[-1], *one.actual]
-        axes.plot(range(len(values)), values, color="0.55", linewidth=1.3, label="actual")
+        known = times[past - 1 : past + len(one.actual)]
+        axes.plot(known, [one.past[-1], *one.actual], color="0.55", linewidth=1.3, label="actual")
     for colour, (name, values) in zip(BASELINE_COLOURS, one.others.items(), strict=False):
         axes.plot(ahead, values, color=colour, linewidth=0.7, alpha=0.9, label=name)
     if one.low:
         label = f"{view.levels[0]:g} to {view.levels[-1]:g}"
         axes.fill_between(ahead, one.low, one.high, color="C0", alpha=SHADE, linewidth=0, label=label)
     axes.plot(ahead, one.forecast, color="C0", linewidth=1.8, label=view.model)
-    axes.axvline(0.5, color="0.5", linewidth=0.8, linestyle=(0, (5, 4)))
+    axes.axvline(
+        times[past - 1] + (times[past] - times[past - 1]) / 2, color="0.5", linewidth=0.8, linestyle=(0, (5, 4))
+    )
     axes.set_ylabel(one.channel, parse_math=False)
     axes.margins(x=0.01)
     light_grid(axes)
+
+
+def places_in_time(view: ForecastView, past: int, ahead: int) -> Any:
+    """Where each row of the past and each step to come stands: dates, or steps."""
+    if len(view.times) == past + ahead:
+        return np.array(view.times, dtype="datetime64[s]")
+    return np.arange(1 - past, ahead + 1)
 
 
 def path_figure(view: ForecastView, path: Path) -> Path:

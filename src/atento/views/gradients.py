@@ -1,7 +1,7 @@
 """Gradient flow through time for a terminal, as a page and as a figure: the norm of ∂(now)/∂(lag steps ago) by lag."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -13,14 +13,17 @@ from atento.recurrent.gradient_flow import GateSaturation, PartFlow, Spectrum, h
 from atento.views.attention.terminal import bar
 from atento.views.figures import light_grid, saved_figure
 from atento.views.html import Markup, joined, page, table, tag
-from atento.views.report.charts import COLOURS, Point, curve, drawing, end_labels, level_axis
-from atento.views.report.scales import Axis
+from atento.views.report.chart_data import ChartAxis, ChartData, ChartSeries, Column, live_chart
+from atento.views.report.charts import COLOURS, LETTER, Point, curve, drawing, end_labels, level_axis, points_of
+from atento.views.report.scales import Axis, tick_label
 from atento.views.saving import ModelView, save_view
 
 BARS = 12  # lags shown on a terminal, evenly spaced
 LOWEST = 1e-6  # smaller norms have no bar
-WIDTH, HEIGHT = 1000.0, 420.0  # of the page's chart
-MAX_LABEL = 34  # characters of a line's label
+SHAPES = {  # of the page's chart
+    "wide": {"width": 1000.0, "height": 420.0},
+    "narrow": {"width": 340.0, "height": 400.0},
+}
 LINE_WIDTH = 112  # characters of a line of text above the figure
 SHADE = 0.15
 LEAST = 1e-12  # smaller norms are left out of the figure
@@ -121,48 +124,92 @@ def render_gradient_flow(view: GradientFlowView) -> str:
     """A single HTML file: the verdict, the curves, and the numbers of every part."""
     name = view.model or "the model"
     opening = [tag("p", view.flow.words, class_="verdict"), tag("p", view.flow.remedy, class_="more")]
-    text = "Norm of ∂(now)/∂(lag steps ago), median over positions; at 1 nothing is lost."
-    chart = tag("figure", flow_chart(view.flow))
+    text = (
+        "Norm of ∂(now)/∂(lag steps ago) on a logarithmic scale: the median over positions, shaded from the lower to "
+        "the upper quartile. Dashed: norm 1, at which nothing is lost."
+    )
+    shapes = [tag("div", flow_chart(view.flow, **size), class_=shape) for shape, size in SHAPES.items()]
+    chart = live_chart(flow_data(view.flow), *shapes)
     body = tag("section", tag("p", text), chart, part_table(view.flow), id="flow")
     return page(f"{name}: gradient flow", f"gradient flow through time in {name}", opening, body)
 
 
-def flow_chart(flow: GradientFlow) -> Markup:
-    """A line for each part over the lags, on a logarithmic scale; the worst part has the accent colour."""
-    parts = sorted(flow.parts, key=lambda part: part is not flow.worst)
-    logs = [logarithms(part) for part in parts]
-    low, high = math.floor(min(map(min, logs))), max(math.ceil(max(map(max, logs))), 0)
-    across = Axis(0.0, float(max(part.curve.lags[-1] for part in parts)), 56.0, WIDTH - 270)
-    up = Axis(float(low), float(high if high > low else low + 1), HEIGHT - 44, 14.0)
-    lines, ends = [], []
-    for number, one in enumerate(logs):
-        points = [Point(across.place(lag), up.place(log)) for lag, log in enumerate(one)]
-        lines.append(curve(points, number))
-        ends.append((parts[number].part, f"s{number % COLOURS}", points[-1]))
-    labels = end_labels(ends, across, up, letters=MAX_LABEL)
-    verdicts = "; ".join(f"{title_of(part)} {verdict_of(part.curve)}" for part in flow.parts)
-    return drawing(
-        WIDTH, HEIGHT, axes(across, up), *lines, *labels, label=f"Norm against lag. {verdicts}.", class_="curves"
+def ordered(flow: GradientFlow) -> list[PartFlow]:
+    """The parts, the worst first, which has the accent colour."""
+    return sorted(flow.parts, key=lambda part: part is not flow.worst)
+
+
+def flow_data(flow: GradientFlow) -> ChartData:
+    """The curves of all parts for the script of the page, with their quartiles."""
+    series = []
+    for number, part in enumerate(ordered(flow)):
+        count = shown_lags(part)
+        found = part.curve
+        table: dict[str, Column] = {
+            "lag": found.lags[:count],
+            "norm": found.median[:count],
+            "norm low": found.low[:count],
+            "norm high": found.high[:count],
+        }
+        series.append(ChartSeries(name=part.part, colour=number, tables={"points": table}))
+    level = ChartSeries(name="norm 1", colour=0, tables={}, levels={"norm": 1.0}, style="baseline")
+    return ChartData(
+        name="flow",
+        label="Norm of the gradient against lag",
+        x=[ChartAxis(key="lag", name="lag: steps back in time")],
+        y=[ChartAxis(key="norm", name="norm of the gradient", log=True)],
+        series=[*series, level],
     )
 
 
-def logarithms(part: PartFlow) -> list[float]:
-    """Decimal logarithms of the norms at lags 0, 1, …, up to the lag where the norm is below LOWEST."""
+def flow_chart(flow: GradientFlow, *, width: float, height: float) -> Markup:
+    """A line for each part over the lags with its quartiles shaded, on a logarithmic scale."""
+    parts = ordered(flow)
+    tables = [flow_table(part) for part in parts]
+    ends = [end for rows in tables for _, *norms in rows for end in norms]
+    low, high = decade_below(min(ends) * 1.001), max(max(ends), 1.0)
+    margin = min(max(len(part.part) for part in parts) * LETTER, width * 0.3)
+    across = Axis(0.0, float(max(part.curve.lags[-1] for part in parts) or 1), 48.0, width - margin - 32)
+    up = Axis(low, high * 1.2, height - 44, 14.0, steep=True)
+    lines, names = [], []
+    for number, rows in enumerate(tables):
+        points = [Point(across.place(lag), up.place(median)) for lag, median, _, _ in rows]
+        upper = [Point(across.place(lag), up.place(top)) for lag, _, _, top in rows]
+        lower = [Point(across.place(lag), up.place(bottom)) for lag, _, bottom, _ in rows]
+        shade = tag("polygon", class_="shade", points=points_of([*upper, *reversed(lower)]))
+        lines += [tag("g", shade, class_=f"curve s{number % COLOURS}"), curve(points, number)]
+        names.append((parts[number].part, f"s{number % COLOURS}", points[-1]))
+    labels = end_labels(names, across, up, letters=int(margin / LETTER))
+    verdicts = "; ".join(f"{title_of(part)} {verdict_of(part.curve)}" for part in flow.parts)
+    axes = flow_axes(across, up)
+    return drawing(width, height, axes, *lines, *labels, label=f"Norm against lag. {verdicts}.", class_="curves")
+
+
+def shown_lags(part: PartFlow) -> int:
+    """How many lags are shown: up to where the norm is below LOWEST."""
     norms = part.curve.median
-    kept = next((lag for lag, norm in enumerate(norms) if norm < LOWEST), len(norms))
-    return [math.log10(max(norm, LOWEST)) for norm in norms[: max(kept, 2)]]
+    return max(next((lag for lag, norm in enumerate(norms) if norm < LOWEST), len(norms)), 2)
 
 
-def axes(across: Axis, up: Axis) -> Markup:
-    """Powers of ten as horizontal lines, lags below; the line of norm 1 is dashed."""
+def flow_table(part: PartFlow) -> list[tuple[int, float, float, float]]:
+    """Lag, median and both quartiles, none below LOWEST."""
+    curve = part.curve
+    rows = zip(curve.lags, curve.median, curve.low, curve.high, strict=True)
+    return [
+        (lag, max(median, LOWEST), max(low, LOWEST), max(high, LOWEST))
+        for lag, median, low, high in list(rows)[: shown_lags(part)]
+    ]
+
+
+def flow_axes(across: Axis, up: Axis) -> Markup:
+    """Round norms as horizontal lines, lags below; the line of norm 1 is dashed."""
     marks = []
-    for power in up.ticks(6):
-        level = up.place(power)
-        kind = "baseline" if power == 0 else "grid"
+    for norm in up.ticks(7):
+        level = up.place(norm)
+        kind = "baseline" if norm == 1 else "grid"
         marks.append(tag("line", class_=kind, x1=across.start, x2=across.stop, y1=level, y2=level))
-        label = f"{10.0**power:g}"
-        marks.append(tag("text", label, class_="tick", x=across.start - 8, y=level + 4, text_anchor="end"))
-    lags = {lag: f"{lag:g}" for lag in across.ticks(8)}
+        marks.append(tag("text", tick_label(norm), class_="tick", x=across.start - 8, y=level + 4, text_anchor="end"))
+    lags = {lag: tick_label(lag) for lag in across.ticks(max(2, int((across.stop - across.start) / 90)))}
     return joined(*marks, level_axis(across, up.start, lags, "lag: steps back in time"))
 
 
@@ -174,8 +221,13 @@ def part_table(flow: GradientFlow) -> Markup:
         matrices = [f"{name} {one.singular:.3g}, {one.radius:.3g}" for name, one in spectra(part).items()]
         gates = [f"{name} {saturation(gate)}" for name, gate in part.gates.items()]
         verdict = f"{verdict_of(part.curve)}: {rate(part)}"
-        rows.append((title_of(part), verdict, "; ".join(matrices) or "–", "; ".join(gates) or "–"))
-    return table(headings, rows)
+        rows.append((title_of(part), verdict, lines_of(matrices), lines_of(gates)))
+    return table(headings, rows, stacked=True)
+
+
+def lines_of(texts: Sequence[str]) -> Markup:
+    """Texts in a line each; a dash where there are none."""
+    return tag("ul", *(tag("li", text) for text in texts), class_="lines") if texts else joined("–")
 
 
 def gradient_flow_figure(view: GradientFlowView, path: Path) -> Path:

@@ -13,12 +13,63 @@ from importlib.resources import files
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 VOID = {"link", "meta"}  # elements without an end tag
-SCRIPTS = ("attention/viewer.js", "attention/regions.js", "attention/gallery.js")  # one module, in this order
-STYLES = "report.css"
+# The attention viewer, whose `showAttention` pages, notebooks and the studio use.
+VIEWER = (
+    "web/attention/elements.js",
+    "web/attention/colour_scale.js",
+    "web/attention/selection.js",
+    "web/attention/weights.js",
+    "web/attention/heat_map.js",
+    "web/attention/links.js",
+    "web/attention/head_grid.js",
+    "web/attention/regions.js",
+    "web/attention/shaded_text.js",
+    "web/attention/answer_steps.js",
+    "web/attention/tables.js",
+    "web/attention/saving.js",
+    "web/attention/viewer.js",
+    "web/attention/gallery.js",
+)
+# The scripts of a page: each group is one ES module, its files in this order, so that groups share no names.
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    "attention": (*VIEWER, "web/attention/start.js"),
+    "report": (
+        "web/charts/scales.js",
+        "web/charts/copying.js",
+        "web/charts/drawing.js",
+        "web/charts/chart.js",
+        "web/board.js",
+        "web/page.js",
+    ),
+    "steps": ("web/steps.js",),
+    "states": ("web/states.js",),
+    "graph": ("web/graph.js",),
+    "heat": ("web/heat.js",),
+    "ridges": ("web/ridges.js",),
+    "space": ("web/space.js",),
+    "words": ("web/word_map.js",),
+    "live": (
+        "web/charts/scales.js",
+        "web/charts/copying.js",
+        "web/charts/drawing.js",
+        "web/live/panels.js",
+        "web/live/live.js",
+    ),
+}
+USUAL = tuple(name for name in SCRIPTS if name != "live")  # a live picture has a page of its own
+STYLES = ("web/page.css", "web/attention/attention.css", "web/steps.css", "web/model.css")
+IMPORT = re.compile(r"^import .*\n", flags=re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", flags=re.MULTILINE)
 
 
 class Markup(str):
     """Text that is HTML already."""
+
+
+class Page(str):
+    """A whole page as text; `body` is what stands in it, without the frame and its scripts, for notebooks."""
+
+    body: Markup
 
 
 def escape(content: object) -> Markup:
@@ -63,14 +114,22 @@ def embed(data: object, *, name: str) -> Markup:
     return Markup(f'<script type="application/json" id="{escape(name)}">{text}</script>')
 
 
-def document(title: str, *body: object) -> str:
-    """A whole page. Its content security policy names the hashes of our own script and style, so nothing else runs."""
-    style = asset(STYLES)
-    script = "\n".join(asset(name) for name in SCRIPTS)
+def document(
+    title: str,
+    *body: object,
+    groups: Sequence[str] = USUAL,
+    styles: Sequence[str] = STYLES,
+    language: str = "en",
+) -> Page:
+    """A whole page with some groups of scripts. Its content security policy names the hashes of our scripts and style,
+    so nothing else runs.
+    """
+    style = "\n".join(map(asset, styles))
+    scripts = [module(SCRIPTS[name]) for name in groups]
     policy = "; ".join(
         (
             "default-src 'none'",
-            f"script-src '{fingerprint(script)}'",
+            " ".join(("script-src", *(f"'{fingerprint(script)}'" for script in scripts))),
             f"style-src '{fingerprint(style)}'",
             "img-src data:",
             "base-uri 'none'",
@@ -87,25 +146,48 @@ def document(title: str, *body: object) -> str:
         tag("link", rel="icon", href="data:,"),  # or a browser would ask a server for one
         tag("style", Markup(style)),
     )
-    inside = joined(*body, tag("script", Markup(script), type="module"))
-    return f"<!doctype html>\n{tag('html', head, tag('body', inside), lang='en')}\n"
+    inside = joined(*body, *(tag("script", Markup(script), type="module") for script in scripts))
+    whole = Page(f"<!doctype html>\n{tag('html', head, tag('body', inside), lang=language)}\n")
+    whole.body = joined(*body)
+    return whole
 
 
-def page(title: str, kicker: str, opening: Sequence[object], *main: object) -> str:
+def page(title: str, kicker: str, opening: Sequence[object], *main: object, groups: Sequence[str] = USUAL) -> Page:
     """The page of one view: what it shows in a line, its opening, and its sections."""
     header = tag("header", tag("p", f"atento · {kicker}", class_="kicker"), *opening)
-    return document(title, header, tag("main", *main))
+    return document(title, header, tag("main", *main), groups=groups)
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, class_: str | None = None) -> Markup:
-    """A table that scrolls by itself; the first cell of a row names it, the others may have a class."""
+def table(
+    headings: Sequence[str], rows: Sequence[Sequence[object]], *, class_: str | None = None, stacked: bool = False
+) -> Markup:
+    """A table that scrolls by itself; the first cell of a row names it, the others may have a class. A `stacked` one,
+    whose cells hold sentences, becomes a list of cards on a phone.
+    """
     first, *others = headings
     head = [tag("th", first, scope="col"), *(tag("th", name, scope="col", class_=class_) for name in others)]
     body = [
-        tag("tr", tag("th", name, scope="row"), *(tag("td", cell, class_=class_) for cell in cells))
+        tag(
+            "tr",
+            tag("th", name, scope="row"),
+            *(tag("td", cell, class_=class_, data_label=heading) for cell, heading in zip(cells, others, strict=True)),
+        )
         for name, *cells in rows
     ]
-    return tag("div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body)), class_="scroll")
+    kind = "stacked" if stacked else None
+    return tag("div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body), class_=kind), class_="scroll")
+
+
+def module(names: Sequence[str]) -> str:
+    """Several files as one ES module, each after those it imports from; a file that imports has a scope of its own."""
+    parts = []
+    for text in map(asset, names):
+        if IMPORT.search(text):
+            exported = ", ".join(EXPORT.findall(text))
+            body = EXPORT.sub("", IMPORT.sub("", text))
+            text = f"export const {{ {exported} }} = (() => {{\n{body}return {{ {exported} }};\n}})();"
+        parts.append(text)
+    return "\n".join(parts)
 
 
 def asset(name: str) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from atento.views.figures import format_of, light_grid, new_figure
 from atento.views.html import page, tag
 from atento.views.saving import ModelView, rounded, save_view
+from atento.writing import write_atomically
 
 # Axes: T time, Z latent, N windows shown, L rows of a window, C channels.
 
@@ -111,7 +112,9 @@ def save_latents(view: LatentView, path: str | Path) -> Path:
     """Save a page, a figure or JSON, by the name of the file."""
 
     def figure(view: LatentView, path: Path) -> None:
-        draw_latents(view, path, format_of(path))
+        drawn = BytesIO()
+        draw_latents(view, drawn, format_of(path))
+        write_atomically(path, drawn.getvalue())
 
     return save_view(view, path, page=render_latents, figure=figure)
 
@@ -133,8 +136,8 @@ def render_latents(view: LatentView) -> str:
     return page(f"{name}: latents", f"the latents of {name} on {view.data or 'its data'}", opening, body)
 
 
-def draw_latents(view: LatentView, target: Path | BinaryIO, suffix: str) -> None:
-    """Draw the path in its planes, and below it some windows with their reconstructions, into a file or a buffer."""
+def draw_latents(view: LatentView, target: BinaryIO, suffix: str) -> None:
+    """Draw the path in its planes, and below it some windows with their reconstructions, into a buffer."""
     columns = max(1, len(view.planes))
     rows = 2 if view.is_film else 1
     heights = [PANEL] * bool(view.planes) + [STRIP] * rows

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.data.dynamics.analysis import decorrelation_lag, delay_embedding
-from atento.metrics.dynamics import climate
+from atento.metrics.dynamics import THRESHOLD, climate
 from atento.reprs import short_repr
 from atento.views.saving import ModelView, rounded
 from atento.views.wording import shortened
@@ -23,6 +23,7 @@ Which = Literal["true", "generated"]
 
 SHOWN = 3  # coordinates
 TIMES = 400  # steps shown against time
+ERRORS = 1000  # steps whose error is shown
 FARTHEST = 3.0  # ranges of the truth: what lies farther out is drawn at the border
 MAX_NAME = 17  # characters of a coordinate's name in the table
 HEADINGS = {
@@ -54,8 +55,38 @@ class PhaseTimes:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PhaseSpace:
+    """Two trajectories in three coordinates, as points (x, y, z)."""
+
+    names: list[str]
+    true: list[list[float]]
+    generated: list[list[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divergence:
+    """The error of a rollout step by step: √(mean over coordinates of (ŷ − y)² / variance)."""
+
+    errors: list[float]
+    threshold: float  # from which on the forecast is no longer valid
+    valid_steps: int  # before the error first exceeds it
+    lyapunov: float  # Lyapunov times of one step; 0: not known
+
+    @property
+    def sentence(self) -> str:
+        """How long the rollout is valid, in words."""
+        beyond = max(self.errors, default=0.0) <= self.threshold
+        text = f"{self.valid_steps} steps"
+        if self.lyapunov:
+            text = f"{self.valid_steps * self.lyapunov:.2f} Lyapunov times ({text})"
+        if beyond:
+            return f"its error stays below {self.threshold:g} standard deviations for {text}"
+        return f"its error exceeds {self.threshold:g} standard deviations after {text}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class PhaseView(ModelView):
-    """A rollout beside the true trajectory: planes, coordinates against time, and its climate."""
+    """A rollout beside the true trajectory: planes, space, coordinates against time, its error, and its climate."""
 
     data: str = ""
     channels: list[str]
@@ -64,6 +95,8 @@ class PhaseView(ModelView):
     planes: list[PhasePlane]
     times: list[PhaseTimes]
     outcome: str  # whether the rollout stays on the attractor, in words
+    space: PhaseSpace | None = None  # None of two coordinates
+    divergence: Divergence | None = None  # None without actual values
     climate: dict[str, list[float | None]]  # a number for each coordinate under each key of HEADINGS; None: infinite
 
     def __repr__(self) -> str:
@@ -71,10 +104,18 @@ class PhaseView(ModelView):
 
 
 def phase_view(
-    truth: Numbers, run: Numbers, follows: Numbers, channels: Sequence[str], *, model: str = "", data: str = ""
+    truth: Numbers,
+    run: Numbers,
+    follows: Numbers,
+    channels: Sequence[str],
+    *,
+    model: str = "",
+    data: str = "",
+    lyapunov: float = 0.0,
 ) -> PhaseView:
     """truth (T, C) is observed, run (T', C) is generated, follows (T″, C) are the actual values at the time of the
-    run, which may be few or none. A single coordinate is drawn in the plane of x(t) and x(t − lag).
+    run, which may be few or none. A single coordinate is drawn in the plane of x(t) and x(t − lag). `lyapunov` are the
+    Lyapunov times of one step, 0 where they are not known.
     """
     lag = decorrelation_lag(truth[:, 0]) if len(channels) == 1 else 0
     low, high = truth.min(axis=0), truth.max(axis=0)
@@ -96,6 +137,8 @@ def phase_view(
             for at, name in enumerate(names)
         ],
         outcome=found.outcome,
+        space=space(truth, drawn, names, lag),
+        divergence=divergence(run, follows, truth.var(axis=0), lyapunov),
         climate={
             name: [round(float(one), 4) if np.isfinite(one) else None for one in getattr(found, name)]
             for name in HEADINGS
@@ -114,6 +157,36 @@ def planes(truth: Numbers, run: Numbers, names: Sequence[str], lag: int) -> list
     return [plane(names[0], name, truth[:, [0, at]], run[:, [0, at]]) for at, name in enumerate(names) if at]
 
 
+def space(truth: Numbers, run: Numbers, names: Sequence[str], lag: int) -> PhaseSpace | None:
+    """The first three coordinates, or a single one at three times; None of two coordinates."""
+    if lag:
+        paths = [
+            delay_embedding(path[:, 0], delays=3, lag=lag) if len(path) > 2 * lag else np.zeros((0, 3))
+            for path in (truth, run)
+        ]
+        labels = [f"{names[0]}(t)", *(f"{names[0]}(t − {times * lag})" for times in (1, 2))]
+    elif len(names) == SHOWN:
+        paths, labels = [truth[:, :SHOWN], run[:, :SHOWN]], list(names)
+    else:
+        return None
+    true, generated = (rounded(path) for path in paths)
+    return PhaseSpace(names=labels, true=true, generated=generated)
+
+
+def divergence(run: Numbers, follows: Numbers, variance: Numbers, lyapunov: float) -> Divergence | None:
+    """The error of a rollout (T', C) against the actual values (T″, C), up to the first that is not finite."""
+    steps = min(len(run), len(follows))
+    if not steps or not (variance > 0).all():
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.sqrt((np.square(run[:steps] - follows[:steps]) / variance).mean(axis=1))
+    lost = ~(errors <= THRESHOLD)
+    finite = errors[: int(np.isfinite(errors).argmin()) if not np.isfinite(errors).all() else steps]
+    valid = int(lost.argmax()) if lost.any() else steps
+    shown = [float(f"{error:.6g}") for error in finite[:ERRORS]]
+    return Divergence(errors=shown, threshold=THRESHOLD, valid_steps=min(valid, steps), lyapunov=lyapunov)
+
+
 def plane(across: str, up: str, truth: Numbers, run: Numbers) -> PhasePlane:
     """Two paths (T, 2) in one plane."""
     return PhasePlane(across=across, up=up, true=rounded(truth), generated=rounded(run))
@@ -129,6 +202,8 @@ def phase_text(view: PhaseView, *, width: int = 80) -> str:
     lines = [f"{view.model or 'the model'}, rollout of {view.steps} steps: {view.outcome}"]
     if view.lag:
         lines.append(f"one coordinate: the portrait is of {view.planes[0].across} and {view.planes[0].up}")
+    if view.divergence is not None:
+        lines.append(view.divergence.sentence)
     label = max(len("coordinate"), *(len(shortened(one, MAX_NAME)) for one in view.channels))
     lines.append(f"{'coordinate':<{label}}" + "".join(f"{heading:>12}" for heading in HEADINGS.values()))
     for at, channel in enumerate(view.channels):

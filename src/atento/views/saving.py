@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.bundle import Json, write_atomically, write_json
+from atento.bundle import Json, write_json
 from atento.errors import InputError
+from atento.reprs import repr_html
 from atento.views.figures import FORMATS
+from atento.writing import write_atomically
 
 ENDINGS = (".html", *FORMATS, ".json")
 
@@ -24,6 +26,8 @@ class ModelView:
     def to_json(self) -> Json:
         """The view in dicts and lists."""
         return asdict(self)
+
+    _repr_html_ = repr_html
 
 
 V = TypeVar("V", bound=ModelView)

@@ -1,7 +1,7 @@
 """The word vectors of a model as plain data: neighbours by cosine, and a map in two dimensions with its labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from atento.data.text.word_space import Neighbour, WordSpace, parse_terms
@@ -9,9 +9,10 @@ from atento.views.attention.terminal import columns_of
 from atento.views.report.scales import Axis
 from atento.views.saving import ModelView
 
-ON_MAP = 120  # words of a map
+ON_MAP = 240  # words of a map
 AROUND = 40  # of them neighbours of the word asked for
 NEIGHBOURS = 10
+HOVERED = 6  # neighbours of a word that is pointed at
 FREQUENT = 12  # words whose neighbours are shown when none is asked for
 WIDTH, HEIGHT, MARGIN = 1000.0, 620.0, 24.0  # of the map
 GAP = 8.0  # between a dot and its label
@@ -36,6 +37,7 @@ class EmbeddingsView(ModelView):
     neighbours: list[Neighbour]
     groups: list[tuple[str, list[Neighbour]]]  # the most frequent words with their nearest, when no word is asked for
     map: list[MapPoint]
+    near: list[list[Neighbour]] = field(default_factory=list)  # of each word on the map
 
     @property
     def title(self) -> str:
@@ -60,6 +62,7 @@ def embeddings_view(space: WordSpace, asked: str = "", *, model: str = "") -> Em
         if terms
         else [(word, rounded(space.nearest_to(parse_terms(word, space), 3))) for word in words[:FREQUENT]],
         map=[MapPoint(word, round(x, 4), round(y, 4)) for word, (x, y) in zip(words, places, strict=True)],
+        near=[rounded(space.nearest_to(parse_terms(word, space), HOVERED)) for word in words],
     )
 
 

@@ -21,6 +21,11 @@ def score(value: float | None) -> str:
     return (f"{value:.2g}" if 0 < abs(value) < 0.01 else plain).replace("-", "−")
 
 
+def amount(value: float) -> str:
+    """A number in the units of a file: 12,346 or 0.00123."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def interval(low: float | None, high: float | None, *, digits: int | None = None) -> str:
     """An interval: 0.981–0.992, or – where there is none; with so many digits after the point, where they are given."""
     if not is_number(low) or not is_number(high):

@@ -152,6 +152,11 @@ def test_several_labels_in_a_cell(tmp_path, mark):
 def test_lists_and_columns_of_yes_and_no(tmp_path):
     make = rows(lambda m, at: json.dumps({"text": m.text(), "labels": ["joy", "anger"][: at % 3]}))
     assert roles(tmp_path, "l.jsonl", make)[0]["labels"] == "labels"
+    make = rows(
+        lambda m, at: json.dumps({"body": m.text(), "tags": ["vip", "new"][: at % 3], "queue": m.one_of("in", "out")})
+    )
+    found, _ = roles(tmp_path, "t.jsonl", make)
+    assert (found["text"], found["labels"], found["label"]) == ("body", "tags", "queue")  # a list is no single label
     make = rows(lambda m, at: f"{at},{m.text()},{m.one_of(0, 1)},{m.one_of(0, 1)},{m.one_of(0, 1)}")
     found, _ = roles(tmp_path, "o.csv", ["id,comment,toxic,rude,threat", *make])
     assert (found["text"], found["indicators"]) == ("comment", ["toxic", "rude", "threat"])

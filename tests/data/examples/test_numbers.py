@@ -27,12 +27,13 @@ def test_rows_that_are_numbers_stay(tmp_path):
 
 
 def test_a_bad_number_is_named_by_its_column(tmp_path):
-    text = "source\ttarget\n0.5 1\t3\n0.5 x\t3\n1 2\tmuch\n1,2 3,4\t5\n7 8\t9\n"
+    text = "source\ttarget\n0.5 1\t3\n0.5 x\t3\n1 2\tmuch\n1,2 3,4\t5\n7 8\t9\n1 2\t1e31\n"
     found, refused = refusals(tmp_path / "a.tsv", text)
     assert refused == [
         "a.tsv:3:5: step 2 is not a number.",
         "a.tsv:4:5: this is not a number.",
         "a.tsv:5:1: step 1 has 2 channels where 1 are read.",
+        "a.tsv:7:5: this number is too large to compute with.",
     ]
     assert found.lines == (2, 6)
 

@@ -4,7 +4,7 @@ import lzma
 import pytest
 
 from atento.data.files.opening import read_exact, read_text
-from atento.errors import InputError
+from atento.errors import InputError, MachineError, failure_of
 
 
 def write(folder, name, data):
@@ -159,12 +159,14 @@ def test_file_that_may_not_be_read(tmp_path, monkeypatch):
     path = write(tmp_path, "pairs.tsv", "a\tb")
 
     def denied(self):
-        raise PermissionError(13, "Permission denied")
+        raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr("pathlib.Path.read_bytes", denied)
-    error = refusal(path)
-    assert error.found == "Permission denied"
-    assert "may read" in error.fix
+    with pytest.raises(PermissionError) as caught:
+        read_text(path)
+    error = failure_of(caught.value)
+    assert (type(error), error.found) == (MachineError, "Permission denied")
+    assert error.fix == f"give yourself the permission: chmod u+rwX {path}"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from atento.data.numbers.cells import split_number
 from atento.data.numbers.dialects import is_number
 from atento.data.numbers.reading import Around, read_numbers, suggest_fix, tell_decided
 
@@ -161,3 +162,8 @@ def test_what_a_column_is():
 )
 def test_a_number_in_any_dialect(cell, expected):
     assert is_number(cell) is expected
+
+
+def test_a_cell_of_hundreds_of_blanks_is_no_number():
+    assert split_number("1" + " " * 5 + "kg") is not None
+    assert split_number("1" + " " * 300 + "kg") is None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from atento.data.series import read_series
+from atento.data.tables.headers import looks_like_header
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -39,6 +40,7 @@ def test_a_header_whose_names_begin_with_a_sign(name, tmp_path):
     (tmp_path / "air.csv").write_text(f"Month,{name}\n" + "\n".join(rows) + "\n", encoding="utf-8")
     found = read_series(DataRecipe(), str(tmp_path / "air.csv"))
     assert found.channels == (name,) and len(found.series[0]) == 40 and found.season_length == 12
+    assert looks_like_header(["Month", name], [row.split(",") for row in rows[:3]])  # too few rows to tell otherwise
 
 
 def test_a_file_of_a_header_alone_has_no_rows(tmp_path):

@@ -50,6 +50,7 @@ def test_the_step_of_a_range_is_found_and_walked(frequency):
     assert fits.all()
     np.testing.assert_array_equal(at, np.arange(COUNT))
     np.testing.assert_array_equal(date_range(times[49], step, COUNT - 49), times[49:])
+    np.testing.assert_array_equal(date_range(times[49], step, 30, begin=-20), times[29:59])
     kept = np.delete(np.arange(COUNT), [3, 4, 5, 17, 40])  # gaps change neither the step nor the places
     whole = times[kept].astype(np.int64)
     assert infer_frequency(whole, np.zeros(len(kept), np.int64)) == step

@@ -28,7 +28,7 @@ FILES = {
     "UTF-16, big end first": (
         "a.csv",
         codecs.BOM_UTF16_BE + "text;n\nhay que ver;1\n;2\n".encode("utf-16-be"),
-        codecs.BOM_UTF16_BE + "text;n;prediction;probability\nhay que ver;1;sí;0.25\n;2;;\n".encode("utf-16-be"),
+        codecs.BOM_UTF16_BE + "text;n;prediction;probability\nhay que ver;1;sí;0,25\n;2;;\n".encode("utf-16-be"),
     ),
     "everything quoted, a line break inside": (
         "a.csv",
@@ -62,6 +62,21 @@ FILES = {
         b'[\n  {\n    "text": "a b",\n    "n": 1\n  },\n  {\n    "text": "",\n    "n": 2\n  }\n]\n',
         '[\n  {\n    "text": "a b",\n    "n": 1,\n    "prediction": "sí",\n    "probability": 0.25\n  },\n'
         '  {\n    "text": "",\n    "n": 2,\n    "prediction": null,\n    "probability": null\n  }\n]\n'.encode(),
+    ),
+    "semicolons, money with decimal commas": (
+        "a.csv",
+        "text;n\r\none;12\u00a0159,37 €\r\ntwo;8\u00a0444,00 €\r\n".encode("cp1252"),
+        "text;n;prediction;probability\r\none;12\u00a0159,37 €;sí;0,25\r\ntwo;8\u00a0444,00 €;;\r\n".encode("cp1252"),
+    ),
+    "semicolons, texts alone": (
+        "a.csv",
+        b"text;n\none;x\ntwo;y\n",
+        "text;n;prediction;probability\none;x;sí;0,25\ntwo;y;;\n".encode(),
+    ),
+    "semicolons, decimal points": (
+        "a.csv",
+        b"text;n\none;1.5\ntwo;2.25\n",
+        "text;n;prediction;probability\none;1.5;sí;0.25\ntwo;2.25;;\n".encode(),
     ),
     "lines of text": ("a.txt", b"one two\nthree\n", "one two\tsí\t0.25\nthree\t\t\n".encode()),
 }

@@ -42,6 +42,7 @@ def test_numbers_are_read(text, steps):
         ("1 nan", 2, "step 2 is not a number."),
         ("1 inf", 2, "step 2 is not a number."),
         ("1 1e999", 2, "step 2 is not a number."),
+        ("1 -2e30", 2, "this number is too large to compute with."),
         ("0x10", 0, "step 1 is not a number."),
         ("1_000", 0, "step 1 is not a number."),
         ("٣", 0, "step 1 is not a number."),

@@ -75,3 +75,8 @@ def test_a_missing_name(tmp_path):
 def test_a_missing_file(tmp_path):
     with pytest.raises(InputError, match="there is no file"):
         read_parallel([write(tmp_path, "a.de", "a"), str(tmp_path / "a.en")])
+
+
+def test_the_place_inside_of_the_last_cell(tmp_path):
+    table = read_parallel([write(tmp_path, "a.de", "eins\nzwei\n"), write(tmp_path, "a.en", "one\ntwo\n")])
+    assert [tuple(table.place_inside(1, column, 2)) for column in (0, 1)] == [("a.de", 2, 3), ("a.en", 2, 3)]

@@ -10,6 +10,7 @@ import pytest
 from atento.data import read_table
 from atento.data.files.opening import read_exact
 from atento.data.tables import table as tables
+from atento.data.tables.annotating import annotate
 from atento.errors import InputError
 
 
@@ -49,6 +50,17 @@ def test_csv_delimiters_are_found_and_said(tmp_path, delimiter, name):
     read = table(tmp_path, "p.csv", "\n".join(delimiter.join(row) for row in rows))
     assert read.rows == tuple(rows)
     assert f"the delimiter is a {name}, not a comma" in read.notes
+
+
+def test_commas_below_a_header_of_one_name_belong_to_the_texts(tmp_path):
+    texts = "review\nThe soup was superb, señor\nOur waiter was rude\n"
+    read = table(tmp_path, "new.csv", texts)
+    assert (read.columns, read.rows) == (("review",), (("The soup was superb, señor",), ("Our waiter was rude",)))
+    assert "there is one column, and the commas belong to its texts" in read.notes
+    written = annotate(str(tmp_path / "new.csv"), read, {"prediction": ["yes", "no"], "probability": [0.9, 0.8]})
+    assert written[0].split("\n")[1] == "The soup was superb, señor;yes;0.9"  # no decimal comma: no semicolon told so
+    quoted = table(tmp_path, "quoted.csv", 'review\n"superb, señor"\nrude, they said\n', bad_rows="skip")
+    assert quoted.rows == (("superb, señor",),) and len(quoted.refused) == 1  # where quotes are used, they are missed
 
 
 def test_decimal_commas_do_not_part_fields(tmp_path):

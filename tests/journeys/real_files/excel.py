@@ -263,3 +263,21 @@ def excel_errors(folder: Path) -> Expected:
         key="data.gaps=previous",
         because="#DIV/0!",
     )
+
+
+@real("Excel es-ES, texts with semicolons and a price")
+def semicolons_in_texts(folder: Path) -> Expected:
+    """Each row has one comma, that of its price, and a semicolon with a space behind it inside a text."""
+    rows = [
+        [str(at), f"{text}; {text}", label, f"{10 + at % 80},{at % 100:02}"]
+        for at, (text, label) in enumerate(reviews(120, "es", ("Buena", "Mala")), start=1)
+    ]
+    return Expected(
+        write(
+            folder, "opiniones.csv", lines([["Nº", "Opinión", "Valoración", "Precio"], *rows], ";"), "cp1252", "\r\n"
+        ),
+        "classify",
+        {"text": "Opinión", "label": "Valoración"},
+        rows=120,
+        labels=("Buena", "Mala"),
+    )

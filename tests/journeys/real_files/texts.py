@@ -4,7 +4,7 @@ import json
 import random
 from pathlib import Path
 
-from tests.journeys.real_files.contents import WORDS, Expected, real, reviews, sentence, write
+from tests.journeys.real_files.contents import WORDS, Expected, lines, real, reviews, sentence, write
 
 
 def parallel(count: int) -> list[tuple[str, str]]:
@@ -117,6 +117,25 @@ def squad(folder: Path) -> Expected:
     )
 
 
+@real("questions that repeat beside candidate answers")
+def candidate_answers(folder: Path) -> Expected:
+    """93 questions, each on several rows with an answer that a label accepts or not, as WikiQA has them."""
+    draw = random.Random(93)
+    asked = [f"how {sentence(draw, low=5, high=8)} ?" for _ in range(93)]
+    rows = [
+        [question, str(int(each == at % 5)), sentence(draw, low=8, high=20)]
+        for at, question in enumerate(asked)
+        for each in range(5)
+    ]
+    return Expected(
+        write(folder, "qa.tsv", lines([["question", "label", "answer"], *rows], "\t")),
+        "match",
+        {"first": "question", "second": "answer", "label": "label"},
+        rows=465,
+        labels=("0", "1"),
+    )
+
+
 @real("Hugging Face to_json")
 def hugging_face(folder: Path) -> Expected:
     r"""ASCII escapes, and labels as numbers."""
@@ -159,4 +178,116 @@ def sorted_labels(folder: Path) -> Expected:
         {"text": "text", "label": "label"},
         rows=1100,
         labels=("0", "1"),
+    )
+
+
+@real("labels between slashes")
+def slashes(folder: Path) -> Expected:
+    draw = random.Random(5)
+    feelings = ("anger", "fear", "joy", "love")
+    rows = [[sentence(draw), "/".join(sorted(draw.sample(feelings, draw.randint(1, 3))))] for _ in range(150)]
+    path = write(folder, "feelings.csv", lines([["text", "emotions"], *rows], ","))
+    return Expected(path, "label", {"text": "text", "labels": "emotions"}, rows=150, labels=feelings)
+
+
+@real("choices with a comma")
+def choices_with_commas(folder: Path) -> Expected:
+    topics = ("Food, drinks", "Room, view", "Staff")
+    path = write(folder, "survey.csv", lines([["text", "topic"], *reviews(150, labels=topics)], ","))
+    return Expected(path, "classify", {"text": "text", "label": "topic"}, rows=150, labels=topics)
+
+
+@real("single quotes about cells")
+def single_quotes(folder: Path) -> Expected:
+    rows = [(f"{text}, isn''t it", label) for text, label in reviews(80)]
+    body = "".join(f"'{text}','{label}'\n" for text, label in rows)
+    return Expected(
+        write(folder, "dump.csv", f"text,label\n{body}"),
+        "classify",
+        {"text": "text", "label": "label"},
+        rows=80,
+        labels=("neg", "pos"),
+        example=("text", rows[0][0].replace("''", "'")),
+    )
+
+
+@real("UTF-16 without a mark")
+def unmarked(folder: Path) -> Expected:
+    path = write(folder, "export.csv", lines([["text", "label"], *reviews(80)], ","), "utf-16-le")
+    return Expected(path, "classify", {"text": "text", "label": "label"}, rows=80, labels=("neg", "pos"))
+
+
+@real("chat messages, role and content")
+def chat(folder: Path) -> Expected:
+    """The last answer is learned; what was said before it is the prompt, without the system's part."""
+    draw = random.Random(6)
+    said = [[sentence(draw) for _ in range(4)] for _ in range(60)]
+    roles = ("user", "assistant", "user", "assistant")
+    rows = [
+        [{"role": "system", "content": "be brief"}]
+        + [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+        for texts in said
+    ]
+    return Expected(
+        write(folder, "chat.jsonl", "".join(json.dumps({"messages": row}) + "\n" for row in rows)),
+        "translate",
+        {"source": "prompt", "target": "response"},
+        rows=60,
+        example=("prompt", "\n".join(said[0][:3])),
+    )
+
+
+@real("chat messages, from and value")
+def shared_chat(folder: Path) -> Expected:
+    draw = random.Random(7)
+    said = [(sentence(draw), sentence(draw)) for _ in range(60)]
+    rows = [
+        {"id": str(at), "conversations": [{"from": "human", "value": one}, {"from": "gpt", "value": other}]}
+        for at, (one, other) in enumerate(said)
+    ]
+    return Expected(
+        write(folder, "sharegpt.json", json.dumps(rows)),
+        "translate",
+        {"source": "prompt", "target": "response"},
+        rows=60,
+        example=("response", said[0][1]),
+    )
+
+
+@real("spaCy cats")
+def spacy_cats(folder: Path) -> Expected:
+    draw = random.Random(8)
+    body = "".join(
+        json.dumps({"text": sentence(draw), "cats": {"ROOM": draw.randint(0, 1), "STAFF": draw.randint(0, 1)}}) + "\n"
+        for _ in range(120)
+    )
+    return Expected(
+        write(folder, "cats.jsonl", body), "label", {"text": "text"}, rows=120, labels=("cats.ROOM", "cats.STAFF")
+    )
+
+
+@real("nested tickets with a tag in a few rows")
+def tickets(folder: Path) -> Expected:
+    """`tags` is named as labels are, but one row in seven has any; the queue says what each ticket is about."""
+    draw = random.Random(9)
+    queues = ("billing", "login", "shipping")
+    body = "".join(
+        json.dumps(
+            {
+                "id": at,
+                "ticket": {"subject": sentence(draw, low=3, high=5), "body": sentence(draw)},
+                "routing": {"queue": queues[draw.randrange(3)]},
+                "priority": draw.randint(1, 4),
+                "tags": ["vip"] * (at % 7 == 0),
+            }
+        )
+        + "\n"
+        for at in range(200)
+    )
+    return Expected(
+        write(folder, "tickets.jsonl", body),
+        "classify",
+        {"text": "ticket.body", "label": "routing.queue"},
+        rows=200,
+        labels=queues,
     )

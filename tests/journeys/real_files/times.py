@@ -82,3 +82,36 @@ def two_columns(folder: Path) -> Expected:
         frequency="1h",
         means={"kWh": mean(values)},
     )
+
+
+@real("seasons that end in the next year")
+def seasons(folder: Path) -> Expected:
+    """2003/04 would be a month, but the whole column says otherwise."""
+    stamps = [f"{1960 + at}/{(1961 + at) % 100:02}" for at in range(60)]
+    return timed(folder, "league.csv", stamps, "1y", header="season")
+
+
+@real("weeks without separators")
+def bare_weeks(folder: Path) -> Expected:
+    weeks = [(date(2019, 1, 7) + timedelta(7 * at)).isocalendar() for at in range(120)]
+    stamps = [f"{week.year}{week.week:02}" for week in weeks]
+    return timed(folder, "sales.csv", stamps, "7d", header="period_id", says=("yyyyww",))
+
+
+@real("an id and the weekday beside a series")
+def calendar_facts(folder: Path) -> Expected:
+    """Neither is forecast: the one counts rows in steps of seven, the other is known in advance."""
+    values = seasonal(120, base=30, swing=10, period=7)
+    body = [
+        [str(day), str(3 + 7 * at), str(day.weekday()), str(value)]
+        for at, (day, value) in enumerate(zip(days(120), values, strict=True))
+    ]
+    return Expected(
+        write(folder, "visits.csv", lines([["date", "id", "weekday", "visits"], *body], ",")),
+        "forecast",
+        {"time": "date", "target": "visits"},
+        rows=120,
+        frequency="1d",
+        means={"": mean(values)},
+        says=("'id' only counts rows", "'weekday' is not used"),
+    )

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from tests.journeys.real_files.contents import NAMES, PLACES, Expected, real, sentence, write
+from tests.journeys.real_files.contents import NAMES, PLACES, Expected, Make, real, sentence, write
 
 
 def entities(count: int, seed: int = 0) -> list[list[tuple[str, str]]]:
@@ -75,3 +75,29 @@ def germeval(folder: Path) -> Expected:
             text + "".join(f"{number}\t{word}\t{tag}\tO\n" for number, (word, tag) in enumerate(words, start=1))
         )
     return Expected(write(folder, "NER-de-train.tsv", "\n".join(blocks) + "\n"), "tag", rows=60, labels=TAGS)
+
+
+TAG_FORMS = {
+    "words and tags with a slash": ("brown.txt", " ", "{0}/{1}", "\n"),
+    "words and tags with an underscore": ("tagged.txt", " ", "{0}_{1}", "\n"),
+    "words and tags in CSV with blank lines": ("words.csv", "\n", "{0},{1}", "\n\n"),
+    "tags before words": ("first.conll", "\n", "{1}\t{0}", "\n\n"),
+}
+
+
+def written(name: str) -> Make:
+    """A file of words and parts of speech in one of these forms."""
+
+    def make(folder: Path) -> Expected:
+        file, space, form, end = TAG_FORMS[name]
+        parts = {"O": "NN", "B-PER": "NNP", "I-PER": "NNP", "B-LOC": "LOC"}
+        sentences = [[(word, parts[tag]) for word, tag in words[:-1]] for words in entities(60)]
+        text = end.join(space.join(form.format(*word) for word in words) for words in sentences)
+        head = "word,tag\n" if file.endswith(".csv") else ""
+        return Expected(write(folder, file, f"{head}{text}\n"), "tag", rows=60, labels=("LOC", "NN", "NNP"))
+
+    return make
+
+
+for each in TAG_FORMS:
+    real(each)(written(each))

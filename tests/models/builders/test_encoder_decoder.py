@@ -129,11 +129,25 @@ def test_the_feed_forward_part_is_four_times_as_wide_unless_told():
 @pytest.mark.parametrize("name", CELLS)
 def test_every_cell_takes_every_activation(name):
     for activation in ACTIVATIONS:
-        model = build(name, activation=activation, init="orthogonal")
+        matrices = CELLS[name].has_recurrent_weights
+        model = build(name, activation=activation, init="orthogonal" if matrices else "uniform")
         for cell in (*model.encoder.stack.cells, *model.decoder.stack.cells):
             assert cell.activation == ACTIVATIONS[activation]
-            for block in cell.recur.weight.detach().split(cell.hidden_size):
+            for block in () if not matrices else cell.recur.weight.detach().split(cell.hidden_size):
                 torch.testing.assert_close(block @ block.mT, torch.eye(len(block)), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_has_the_activation_of_its_paper_unless_told(name):
+    expected = ACTIVATIONS["identity" if name in ("mingru", "minlstm") else "tanh"]
+    assert {cell.activation for cell in build(name).encoder.stack.cells} == {expected}
+
+
+def test_a_way_to_start_is_refused_where_no_part_has_matrices_for_it():
+    with pytest.raises(InputError, match=r"model\.init has no meaning here; mingru has no recurrent matrices"):
+        build("mingru/minlstm+dot", init="orthogonal")
+    for name in ("mingru/gru", "transformer/minlstm+dot"):
+        build(name, init="xavier")
 
 
 @pytest.mark.parametrize("key, named", [("activation", "activation 'tanhh'"), ("init", "init 'tanhh'")])

@@ -5,7 +5,11 @@ import pytest
 
 from atento.data.examples.pairs import UnlabelledFile
 from atento.data.series import Frequency
-from atento.tasks.forecast.reading import ForecastOrigin, tabulate
+from atento.spec import DataRecipe
+from atento.tasks.autoencode.autoencode import tabulate as tabulate_latents
+from atento.tasks.autoencode.reading import open_windows
+from atento.tasks.forecast.reading import ForecastOrigin, open_series, tabulate
+from atento.tasks.reading.windows import LABELLED_WINDOWS
 from atento.tasks.task import Answer
 
 
@@ -66,3 +70,28 @@ def test_many_series_channels_and_quantiles_in_one_long_table():
 
 def test_nothing_asked_is_an_empty_table():
     assert tabulate(UnlabelledFile({}, [], ()), []) == {"ds": []}
+
+
+@pytest.mark.parametrize(
+    "header, rows, expected",
+    [
+        ("Mes;Ventas", [f"01/{at % 12 + 1:02}/{2010 + at // 12};{at * 7 % 5 + 0.5}" for at in range(40)], ["Mes"]),
+        (
+            "sensor_id,timestamp,value",
+            [f"{name},2021-03-{at:02},{at * 7 % 5}" for name in ("s1", "s2") for at in range(1, 29)],
+            ["sensor_id", "timestamp"],
+        ),
+    ],
+)
+def test_time_and_series_are_called_as_the_file_calls_them(header, rows, expected, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    recipe = DataRecipe(train="other.csv", look_back=3, horizon=2)
+    opened = open_series(recipe, str(path), 0)
+    answers = [Answer("", None, value=np.zeros((2, 1, 1))) for _ in opened.sources]
+    assert list(tabulate(opened, answers))[:-1] == expected
+    recipe = recipe.model_copy(update={"horizon": 0})
+    windows = open_windows(recipe, str(path), 0)
+    latents = [Answer("", None, value=np.zeros(4)) for _ in windows.sources]
+    assert list(tabulate_latents(windows, latents)) == [*expected, "z1"]
+    assert list(LABELLED_WINDOWS.read_unlabelled(recipe, str(path), 0).columns) == expected

@@ -107,7 +107,7 @@ def test_what_is_missing_is_named():
     with pytest.raises(InputError, match="s until noon: this model reads 5 rows of 1 channels"):
         list(forecasts(model, codec, [short], 3))
     unknown = Past("s", "noon", np.zeros((5, 1)), np.zeros((7, 2)))
-    with pytest.raises(InputError, match="needs k, l of these steps") as caught:
+    with pytest.raises(InputError, match="needs the future covariates k, l of these steps") as caught:
         list(forecasts(model, codec, [unknown], 3))
     assert "2 rows" in caught.value.found and "decode.horizon" in caught.value.fix
     assert len(list(forecasts(model, codec, [unknown], 2))) == 1

@@ -140,7 +140,7 @@ def test_scales_are_saved_and_read_again(numbers):
     assert again.channels == numbers.channels
     assert torch.equal(again.encode("2,1 4,3"), numbers.encode("2,1 4,3"))
     assert numbers.encode("2,1 4,3").shape == (2, 2)
-    assert numbers.notes == ("2 channels, 2 steps a sequence",)
+    assert numbers.notes == ("2 channels, 2 steps per sequence",)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import json
 import pytest
 import torch
 
+from atento.data.text.encoding import ALIKE, ONLY_HERE, SAME, overlaps, two_texts
 from atento.errors import InputError
 from atento.spec import TokensRecipe
-from atento.tasks.inputs.two_texts import ALIKE, ONLY_HERE, SAME, TwoTexts, overlaps, sentence_spans, two_texts
+from atento.tasks.inputs.two_texts import TwoTexts, sentence_spans
 
 PAIRS = [
     ("A man walks.\tThe man is walking", "yes"),

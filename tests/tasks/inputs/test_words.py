@@ -5,11 +5,11 @@ import json
 import pytest
 import torch
 
+from atento.data.text.encoding import MOST_LETTERS
 from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError
 from atento.spec import TokensRecipe
 from atento.tasks.catalogue import TAG
-from atento.tasks.inputs.words import MOST_LETTERS
 
 PAIRS = [("The\tcat\tsat", "DET\tNOUN\tVERB"), ("the\tdog", "DET\tNOUN"), ("a\tcat", "DET\tNOUN")]
 SPANS = [("Ann\tLee\tsat", "B-per\tI-per\tO"), ("sat", "O")]

@@ -2,12 +2,14 @@
 
 import json
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import atento
-from atento.data.examples.batches import StoredPairs
+from atento.data.examples.stored import SharedReading, StoredPairs, shared_reading
 from atento.data.sources import reading as sources
 from atento.data.tables import chunks
 from atento.errors import InputError
@@ -54,6 +56,31 @@ def test_every_row_once_and_equal_sources_together(small, tmp_path, name):
     held = [{one.source for one in part} for part in (reading.valid, reading.test)]
     assert not train & (held[0] | held[1])
     assert not held[0] & held[1]
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.tsv"])
+def test_processes_that_read_together_have_what_one_reads(small, tmp_path, name):
+    """Three of them, here as threads; each parses its own chunks, and all see every row."""
+    path, barrier, given = write(tmp_path / name, rows_of()), threading.Barrier(3), [b""] * 3
+
+    def together(index):
+        def gather(content):
+            given[index] = content
+            barrier.wait()
+            found = list(given)
+            barrier.wait()
+            return found
+
+        with shared_reading(SharedReading(index, 3, tmp_path, gather)):
+            return LABELLED.read(DataRecipe(train=path), 0)
+
+    alone = LABELLED.read(DataRecipe(train=path), 0)
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(together, range(3)):
+            assert list(found.train) == list(alone.train)
+            assert found.train.sample(7) == alone.train.sample(7)
+            assert [len(shard.row(0)) for shard in found.train.shards] == [2, 2, 2]  # each has rows of its own
+            assert (found.valid, found.test, found.fingerprint) == (alone.valid, alone.test, alone.fingerprint)
 
 
 def test_the_same_split_again_and_another_by_another_seed(small, tmp_path):

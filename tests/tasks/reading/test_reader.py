@@ -40,8 +40,8 @@ def test_near_ones_are_left_out_when_asked():
     kept, notes = sifted(near_duplicates="drop")
     assert kept == [2, 3, 4, 5]
     assert (
-        notes[1]
-        == "1 training rows left out: their source is in validation or test but for case, spaces and punctuation"
+        notes[1] == "1 training rows left out: they are near-duplicates of validation or test rows and differ in case, "
+        "spaces and punctuation alone"
     )
 
 

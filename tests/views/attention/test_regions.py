@@ -86,44 +86,61 @@ def test_a_terminal_shows_a_block_a_word(alignment):
     assert max(map(len, lines)) <= 30
 
 
-def test_a_page_shows_the_image_as_each_word_looked_at_it(alignment, pixels, open_page):
-    """The brightness of a region's middle, read back from the browser's canvas."""
+@pytest.mark.spec("V02")
+def test_a_page_shows_the_image_in_grey_under_the_colours_of_the_weights(alignment, pixels, open_page):
+    """The colour of a region's middle: the last colour of the scale covers 85 % of the grey at the largest weight, the
+    first colour 15 % where there is none.
+    """
+    weights = np.asarray(alignment.weights)
+    weights[..., 3] = 0.0
+    alignment = replace(alignment, weights=weights.tolist())
     page = open_page(render_alignment(alignment))
-    page.wait_for_function("document.querySelectorAll('.region-panel canvas')[3]?.getAttribute('aria-label')")
-    said = [f"{word} {map_.max():.2f}" for word, map_ in zip(WORDS, maps_of(alignment), strict=True)]
-    assert page.locator(".region-panel figcaption").all_inner_texts() == said
-    assert page.locator("h1").inner_text() == "an image → a red circle"
-    assert page.locator("img.read-image").count() == 1
+    page.locator(".region-large[aria-label]").wait_for()
     maps = maps_of(alignment)
-    for word, region in ((1, 4), (2, 0)):
-        row, column = divmod(region, COLUMNS)
-        y, x = (2 * row + 1) * SIDE // (2 * ROWS), (2 * column + 1) * SIDE // (2 * COLUMNS)
-        shown = page.evaluate(
-            """([word, x, y]) => {
-                const canvas = document.querySelectorAll('.region-panel canvas')[word];
-                const at = (place) => Math.round((place + 0.5) * canvas.width / 12);
-                const copy = new OffscreenCanvas(canvas.width, canvas.height);
-                const context = copy.getContext('2d', { willReadFrequently: true });
-                context.drawImage(canvas, 0, 0);
-                return [...context.getImageData(at(x), at(y), 1, 1).data].slice(0, 3);
-            }""",
-            [word, x, y],
-        )
-        hidden = VEIL * (1 - maps[word, row, column] / maps[word].max())
-        expected = pixels[y, x] * (1 - hidden) + (255 * hidden if pixels.mean() < 127.5 else 0)
-        np.testing.assert_allclose(shown, expected, atol=3)
-    page.locator(".region-panel canvas").nth(1).hover(position={"x": 3, "y": 3})
-    assert page.locator(".attention-readout").inner_text() == f"{maps[1, 0, 0]:.3f} for “red” on row 1, column 1"
+    labels = [text.split() for text in page.locator("button.region-panel").all_inner_texts()]
+    assert labels == [[word, f"{map_.max():.3f}"] for word, map_ in zip(WORDS, maps, strict=True)]
+    assert page.inner_text("h1") == "Attention of conv/lstm+additive"
+    assert page.locator("img.read-image").count() == 1
+    assert page.inner_text(".attention-outcome") == "wrong predicted a red circle, should be a red star"
+    for word in (1, 2):
+        page.locator("button.region-panel").nth(word).click()
+        page.wait_for_timeout(50)
+        for region, colour, cover in ((int(maps[word].argmax()), (251, 244, 160), 0.85), (3, (42, 22, 80), 0.15)):
+            row, column = divmod(region, COLUMNS)
+            y, x = (2 * row + 1) * SIDE // (2 * ROWS), (2 * column + 1) * SIDE // (2 * COLUMNS)
+            shown = page.locator(".region-large").evaluate(
+                """(canvas, [x, y]) => {
+                    const at = (place) => Math.round((place + 0.5) * canvas.width / 12);
+                    const copy = new OffscreenCanvas(canvas.width, canvas.height);
+                    const context = copy.getContext('2d', { willReadFrequently: true });
+                    context.drawImage(canvas, 0, 0);
+                    return [...context.getImageData(at(x), at(y), 1, 1).data].slice(0, 3);
+                }""",
+                [x, y],
+            )
+            grey = pixels[y, x] @ [0.299, 0.587, 0.114]
+            np.testing.assert_allclose(shown, grey * (1 - cover) + np.array(colour) * cover, atol=3)
 
 
-def test_heads_can_be_chosen(alignment, open_page):
+def test_regions_are_read_out_word_by_word_and_by_head(alignment, open_page):
     page = open_page(render_alignment(alignment))
-    page.wait_for_function("document.querySelector('.region-panel canvas')?.getAttribute('aria-label')")
+    page.locator(".region-large[aria-label]").wait_for()
     page.select_option("select[name=head]", "2")
     page.select_option("select[name=layer]", "0")
-    page.locator(".region-panel canvas").nth(2).hover(position={"x": 130, "y": 130})
-    expected = alignment.weights[0][2][2][5]
-    assert page.locator(".attention-readout strong").inner_text() == f"{expected:.3f}"
+    page.get_by_role("button", name="next word").click()
+    page.get_by_role("button", name="next word").click()
+    large = page.locator(".region-large")
+    large.hover(position={"x": 300, "y": 300})
+    page.wait_for_timeout(50)
+    expected = alignment.weights[0][2][2]
+    readout = page.locator(".attention-readout")
+    assert readout.inner_text().endswith(" for “circle” (token 3) on row 2, column 3")
+    assert float(readout.get_attribute("data-weight")) == pytest.approx(expected[5], abs=1e-6)
+    large.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(50)
+    assert float(readout.get_attribute("data-weight")) == pytest.approx(expected[1], abs=1e-6)
 
 
 def test_what_does_not_fit(alignment):

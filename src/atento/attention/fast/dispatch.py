@@ -1,17 +1,19 @@
 """Dispatch: the fastest path to the context of a composition, with the same result as its formula.
 
-The paths are torch's scaled_dot_product_attention, linear attention of kernel scores, and sparse extents by groups."""
+The paths are torch's scaled_dot_product_attention, linear attention of kernel scores, one Triton template on a GPU, and
+sparse extents by groups."""
 
 from contextlib import AbstractContextManager, nullcontext
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from atento.attention.distributions.distributions import Distribution, Proportional, Softmax, divide_safely
-from atento.attention.extents.extents import Causal, Everything, Extent, PreparedKeys, View, view_of
+from atento.attention.extents.extents import Causal, Everything, Extent, GroupPair, PreparedKeys, View, view_of
 from atento.attention.extents.groups import Blocks
+from atento.attention.fast.gpu.plan import decline_reason, template_context
 from atento.attention.fast.sparse import Grouped, sparse_context, sparse_cover
 from atento.attention.scores.kernel import Kernel
 from atento.attention.scores.product import Dot, ScaledDot, Score, require_same_width
@@ -20,7 +22,53 @@ from atento.layers.masking import clean, is_known
 # Axes: L leading axes, Q queries, K keys, F features, V value_size; causal: C chunks of c positions.
 
 CHUNK = 128  # positions of causal linear attention whose matrix is computed; longer ones cost more products
+EVERY_KERNEL = nullcontext()
+Path = Literal["sdpa", "sdpa with a mask", "linear", "template", "groups", "formula"]
 CUDNN_KEYS = 512  # keys from which the plans of cuDNN are worth their time
+
+
+class ContextPlan(NamedTuple):
+    """Which path computes the context of a call, and why."""
+
+    path: Path
+    why: str
+    cover: tuple[GroupPair, ...] = ()  # of the path `groups`
+    view: View | None = None  # of the path `sdpa with a mask`
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
+
+
+def plan_context(
+    score: Score,
+    distribution: Distribution,
+    extent: Extent,
+    query: Tensor,
+    prepared: PreparedKeys,
+    *,
+    query_at: Tensor | None,
+) -> ContextPlan:
+    """The fastest path that gives the result of the formula."""
+    causal, product = type(extent) is Causal, type(score) in (Dot, ScaledDot) and type(distribution) is Softmax
+    plain = type(extent) is Everything or (causal and query_at is None and are_equally_many(query, prepared.value))
+    if plain and type(distribution) is Proportional and isinstance(score, Kernel):
+        if linear_is_cheaper(query, prepared, causal=causal):
+            return ContextPlan("linear", "φ(q) (φ(k)ᵀ v) is less work than (φ(q) φ(k)ᵀ) v")
+        return ContextPlan("formula", "there are too few queries and keys for linear attention to be less work")
+    if plain and product and prepared.valid is None:
+        return ContextPlan("sdpa", "torch has kernels for a softmax of products over all keys or all earlier ones")
+    reason: str | None = f"the template runs on a GPU, and the query is on the {query.device.type}"
+    if query.is_cuda:
+        reason = decline_reason(score, distribution, extent, query, prepared, query_at)
+    if reason is None:
+        return ContextPlan("template", "one Triton kernel computes scores, weights and context without storing weights")
+    cover = () if plain or query_at is not None else sparse_cover(score, extent, query, prepared)
+    if cover:
+        return ContextPlan("groups", f"most keys are hidden, and groups of near ones are cut out; {reason}", cover)
+    view = view_of(extent, query, prepared, query_at=query_at) if product else None
+    if view is not None and view.factor is None:
+        return ContextPlan("sdpa with a mask", f"torch has kernels for a softmax of products; {reason}", view=view)
+    return ContextPlan("formula", f"weights are computed, then multiplied with the values; {reason}")
 
 
 def fused_context(
@@ -32,27 +80,38 @@ def fused_context(
     *,
     query_at: Tensor | None,
 ) -> Tensor | None:
-    """The context by linear attention, by torch's kernels or by groups; None: it must be computed by the formula."""
-    causal, product = type(extent) is Causal, type(score) in (Dot, ScaledDot) and type(distribution) is Softmax
-    plain = type(extent) is Everything or (causal and query_at is None and are_equally_many(query, prepared.value))
-    if (
-        plain
-        and type(distribution) is Proportional
-        and isinstance(score, Kernel)
-        and linear_is_cheaper(query, prepared, causal=causal)
-    ):
-        return linear_context(score, query, prepared, causal=causal)
-    if plain and product and prepared.valid is None:
-        return product_attention(score, query, prepared, is_causal=causal)
-    cover = () if plain or query_at is not None else sparse_cover(score, extent, query, prepared)
-    if len(cover) == 1 and product:
-        grouped = Grouped(cover[0], query, prepared)
-        if grouped.view.factor is None:
-            return grouped.merge(masked_product(score, grouped.query, grouped.prepared, grouped.view))
-    if cover:
-        return sparse_context(score, distribution, cover, query, prepared)
-    view = view_of(extent, query, prepared, query_at=query_at) if product else None
-    return None if view is None or view.factor is not None else masked_product(score, query, prepared, view)
+    """The context by the planned path; None: it must be computed by the formula."""
+    plan = plan_context(score, distribution, extent, query, prepared, query_at=query_at)
+    if plan.path == "linear" and isinstance(score, Kernel):
+        return linear_context(score, query, prepared, causal=type(extent) is Causal)
+    if plan.path == "sdpa":
+        return product_attention(score, query, prepared, is_causal=type(extent) is Causal)
+    if plan.path == "template":
+        return template_context(score, distribution, extent, query, prepared, query_at)
+    if plan.path == "groups":
+        if len(plan.cover) == 1 and type(score) in (Dot, ScaledDot) and type(distribution) is Softmax:
+            grouped = Grouped(plan.cover[0], query, prepared)
+            if grouped.view.factor is None:
+                return grouped.merge(masked_product(score, grouped.query, grouped.prepared, grouped.view))
+        return sparse_context(score, distribution, plan.cover, query, prepared)
+    return None if plan.view is None else masked_product(score, query, prepared, plan.view)
+
+
+def direct_context(plain: tuple[float | None, bool], query: Tensor, key: Tensor, value: Tensor) -> Tensor | None:
+    """The context of a plain product with a batch and a head axis; None: its inputs need a closer look.
+
+    It is a short way to torch's kernel, as every microsecond counts for a short sequence on a GPU.
+    """
+    scale, causal = plain
+    if not type(query) is type(key) is type(value) is Tensor or torch.compiler.is_compiling():
+        return None
+    shape = query.shape
+    if len(shape) != 4 or key.shape != value.shape or shape[3] != key.shape[3] or shape[:2] != key.shape[:2]:
+        return None
+    if (causal and shape[2] != key.shape[2]) or not key.shape[2]:
+        return None
+    with kernels_for(key):
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=None, is_causal=causal, scale=scale)
 
 
 def are_equally_many(query: Tensor, value: Tensor) -> bool:
@@ -100,11 +159,22 @@ def masked_product(score: Score, query: Tensor, prepared: PreparedKeys, view: Vi
     return product_attention(score, query, prepared, mask=mask).masked_fill(~seen, 0.0)
 
 
-def kernels_for(key: Tensor) -> AbstractContextManager[object]:
-    """The kernels to choose from: not cuDNN for short keys on a GPU, as it plans anew for every shape."""
-    if key.device.type != "cuda" or torch.compiler.is_exporting() or key.size(-2) >= CUDNN_KEYS:
-        return nullcontext()
-    return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
+class WithoutCudnn:
+    """A block in which torch takes no kernel of cuDNN, which plans anew for every shape."""
+
+    def __enter__(self) -> None:
+        self.was_enabled: bool = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+    def __exit__(self, *error: object) -> None:
+        torch.backends.cuda.enable_cudnn_sdp(self.was_enabled)
+
+
+def kernels_for(key: Tensor) -> AbstractContextManager[None]:
+    """The kernels to choose from: not cuDNN for short keys on a GPU."""
+    if not key.is_cuda or torch.compiler.is_compiling() or key.size(-2) >= CUDNN_KEYS:
+        return EVERY_KERNEL
+    return WithoutCudnn()
 
 
 def product_attention(

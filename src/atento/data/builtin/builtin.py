@@ -63,6 +63,7 @@ class Builtin(NamedTuple):
     series: Callable[[DataRecipe, int], SeriesSet] | None = None  # of a set of series, of which `make` gives some rows
     size: Callable[[str, DataRecipe], int] | None = None  # of a source, by which the report shows quality; None: length
     unit: str = ""  # of that size
+    settings: str = ""  # the keys of a recipe that change it
 
 
 def series_builtin(
@@ -73,9 +74,11 @@ def series_builtin(
     model: str = "",
     models: tuple[str, ...] = (),
     passes: tuple[str, float] = ("", 0.0),
+    settings: str = "",
 ) -> Builtin:
     """A built-in set of series, which its task splits by time."""
-    return Builtin(task, summary, partial(shown_rows, series), model, models, passes, series)
+    rows = partial(shown_rows, series)
+    return Builtin(task, summary, rows, model, models, passes, series, settings=settings)
 
 
 def shown_rows(series: Callable[[DataRecipe, int], SeriesSet], recipe: DataRecipe, seed: int) -> BuiltinParts:

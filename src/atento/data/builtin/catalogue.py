@@ -14,11 +14,12 @@ from atento.data.builtin.texts import dna, opinions, stories
 BUILTIN: dict[str, Builtin] = {
     "numbers": Builtin(
         "translate",
-        "German number words to English, 0 to 999 999; --set data.source=, data.target= de, en, es, eu",
+        "German number words to English, 0 to 999 999",
         numbers,
         passes=("exact", 0.95),
         size=count_digits,
         unit="digits",
+        settings="data.source=, data.target= de, en, es, eu",
     ),
     "cook": Builtin(
         "translate",
@@ -30,19 +31,21 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "copy": Builtin(
         "translate",
-        "copy 1 to 30 letters; --set data.length=",
+        "copy 1 to 30 letters",
         copy,
         model="lstm+dot+local",
         models=("rnn", "gru", "lstm", "lstm+dot", "lstm+additive", "lstm+dot+local", "transformer"),
         passes=("exact", 0.95),
+        settings="data.length=",
     ),
     "recall": Builtin(
         "translate",
-        "the value of a key among 1 to 8 pairs; --set data.length=, at most 64",
+        "the value of a key among 1 to 8 pairs",
         recall,
         model="gru+dot",
         models=("rnn", "gru", "lstm", "gru+dot", "lstm+dot", "transformer"),
         passes=("exact", 0.95),
+        settings="data.length=, at most 64",
     ),
     "alignment": Builtin(
         "translate",
@@ -61,7 +64,7 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "evidence": Builtin(
         "match",
-        "a passage of facts and a question: yes, no or not told; which sentence decides is known; --set data.length=",
+        "a passage of facts and a question: yes, no or not told; which sentence decides is known",
         evidence,
         model="lstm+dot+sparsemax+co",
         models=(
@@ -74,6 +77,7 @@ BUILTIN: dict[str, Builtin] = {
             "transformer+co",
         ),
         passes=("accuracy", 0.97),
+        settings="data.length=",
     ),
     "meaning": Builtin(
         "embed",
@@ -83,17 +87,19 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "opinions": Builtin(
         "classify",
-        "opinions for or against a film, decided by the order of the words alone; --set data.source= es, en",
+        "opinions for or against a film, decided by the order of the words alone",
         opinions,
         model="gru",
         passes=("accuracy", 0.97),
+        settings="data.source= es, en",
     ),
     "dna": Builtin(
         "classify",
-        "strings of A, C, G, T: does the motif occur, on either strand? --set data.length=",
+        "strings of A, C, G, T: does the motif occur, on either strand?",
         dna,
         model="gru",
         passes=("accuracy", 0.95),
+        settings="data.length=",
     ),
     "stories": Builtin(
         "generate",
@@ -104,43 +110,49 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "scenes": Builtin(
         "caption",
-        "drawn scenes of 1 to 3 shapes with captions that follow from the image; --set data.length=",
+        "drawn scenes of 1 to 3 shapes with captions that follow from the image",
         scenes,
         passes=("exact", 0.95),
+        settings="data.length=",
     ),
     "scenes-kinds": Builtin(
         "classify-images",
-        "drawn scenes and the kind of their largest shape; which shape decides is known; --set data.length=",
+        "drawn scenes and the kind of their largest shape; which shape decides is known",
         scene_kinds,
         passes=("accuracy", 0.95),
+        settings="data.length=",
     ),
     "scenes-questions": Builtin(
         "match-images",
-        "drawn scenes with a question each, yes or no; the question alone does not give the answer; --set data.length=",
+        "drawn scenes with a question each, yes or no; the question alone does not give the answer",
         scene_questions,
         passes=("accuracy", 0.8),
+        settings="data.length=",
     ),
     "rossler": series_builtin(
         "forecast",
-        "Rössler's attractor, 50 000 steps of 0.1; --set data.target=x for one coordinate, data.length= for the steps",
+        "Rössler's attractor, 50 000 steps of 0.1",
         rossler_series,
         model="rnn",
         passes=("mse", 0.05),
+        settings="data.target=x for one coordinate, data.length= for the steps",
     ),
     "lorenz": series_builtin(
         "forecast",
-        "Lorenz's attractor, 10 000 steps of 0.02; --set data.target=x for one coordinate, data.length= for the steps",
+        "Lorenz's attractor, 10 000 steps of 0.02",
         lorenz_series,
         model="rnn",
         passes=("mse", 0.05),
+        settings="data.target=x for one coordinate, data.length= for the steps",
     ),
     "paths": series_builtin(
         "forecast",
-        "40 boats seen from above, which sail straight on, turn or wait: where will each be? --set data.length=",
+        "40 boats seen from above, which sail straight on, turn or wait: where will each be?",
         paths,
         model="gru",
         models=("linear", "gru", "gru+additive", "transformer"),
         passes=("displacement", 1.25),
+        settings="data.length=",
     ),
     "film": series_builtin(
         "autoencode",
@@ -152,22 +164,30 @@ BUILTIN: dict[str, Builtin] = {
     ),
     "heartbeats": Builtin(
         "classify-series",
-        "electrocardiograms, steady or with an abnormal beat; --set data.length=, data.source= how many leads, 1 to 3",
+        "electrocardiograms, steady or with an abnormal beat",
         heartbeats,
         passes=("accuracy", 0.9),
+        settings="data.length=, data.source= how many leads, 1 to 3",
     ),
     "tones": Builtin(
         "transcribe",
-        "a tune as frames of band energies, and its notes; the alignment is monotonic; --set data.length=",
+        "a tune as frames of band energies, and its notes; the alignment is monotonic",
         tones,
         passes=("exact", 0.9),
+        settings="data.length=",
     ),
     "adding": Builtin(
-        "estimate", "the sum of the two marked numbers among 45 to 50; --set data.length=", adding, passes=("mse", 0.01)
+        "estimate",
+        "the sum of the two marked numbers among 45 to 50",
+        adding,
+        passes=("mse", 0.01),
+        settings="data.length=",
     ),
 }
 
+OF_RUNS = ("recipe.toml", "recipes")  # what the folder of a run or a comparison holds, as --out lorenz makes one
+
 
 def is_builtin(name: str) -> bool:
-    """Whether a name is that of a built-in set; a file of that name takes precedence."""
-    return name in BUILTIN and not Path(name).exists()
+    """Whether a name is that of a built-in set; a file of that name takes precedence, the folder of a run does not."""
+    return name in BUILTIN and (not Path(name).exists() or any((Path(name) / inside).exists() for inside in OF_RUNS))

@@ -33,9 +33,10 @@ def refuse_doubt(table: Table, at: int, numbers: NumberCells) -> None:
     """Refuse a column whose numbers can be read in two ways, at the first of its cells."""
     if numbers.doubt is None:
         return
-    problem, found, fix = numbers.doubt
+    problem, found, fix, choices = numbers.doubt
     file, line, column = table.place(int(np.argmax(~numbers.empty)), at)
-    raise InputError(f"{file}:{line}:{column}: {problem.format(repr(table.columns[at]))}", found=found, fix=fix)
+    where = f"{file}:{line}:{column}: {problem.format(repr(table.columns[at]))}"
+    raise InputError(where, found=found, fix=fix, choices=choices)
 
 
 def with_plain_numbers(table: Table, columns: Sequence[int], decimal: str) -> Table:

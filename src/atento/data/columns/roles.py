@@ -22,6 +22,7 @@ from atento.data.tables.headers import are_numbers
 from atento.data.tables.table import Table
 
 SAMPLE_ROWS = 2000
+MOST_COLUMNS = 2000  # the first and the last, half each
 ALIGNED_ROWS = 300  # whose words and tags are compared
 MOST_ALIGNED = 60  # columns that are compared with each other
 FEW_TAGS = 6  # of a file with few words
@@ -91,11 +92,14 @@ def find_roles(table: Table) -> Roles:
 
 
 def sample_columns(table: Table) -> list[ColumnSample]:
-    """A sample of every column, from rows spaced evenly over the table."""
+    """A sample of every column, from rows spaced evenly over the table; of very many columns those in the middle are
+    not looked at, and have no cells.
+    """
     rows = table.rows[:: max(1, -(-len(table.rows) // SAMPLE_ROWS))]
-    samples = []
+    samples, last = [], len(table.columns) - MOST_COLUMNS // 2
     for at, name in enumerate(table.columns):
-        filled = [cell for row in rows if (cell := row[at].strip())]
+        looked_at = at < MOST_COLUMNS // 2 or at >= last
+        filled = [cell for row in rows if (cell := row[at].strip())] if looked_at else []
         count = max(1, len(filled))
         characters, words = sum(map(len, filled)) / count, sum(len(cell.split()) for cell in filled) / count
         samples.append(ColumnSample(at, name.lower(), len(rows), filled, len(set(filled)), characters, words))
@@ -118,14 +122,20 @@ def label_column(samples: Iterable[ColumnSample], taken: Iterable[int] = ()) -> 
     """A column of few repeated values: one with a usual name for labels, else the first or last column."""
     samples = list(samples)
     free = [sample for sample in samples if sample.index not in set(taken) and sample.cells and not sample.holds_links]
+    single = [one for one in free if not any(LIST_SEPARATOR in cell for cell in one.cells)]
+    if any(is_label(one) and not is_named(one.name, METADATA) for one in single):
+        free = single  # a list is taken for one label only where nothing else can be
     named = [one for one in free if is_named(one.name, LABEL) and not one.is_decimal and may_be_label(one)]
     likely = [sample for sample in free if is_label(sample) and not is_named(sample.name, METADATA)]
-    if named:
-        varied = [sample for sample in named if sample.distinct > 1] or named  # a single value is no label
+    varied = [one for one in named if one.distinct > 1 and 2 * len(one.cells) > one.rows]  # a single value is no label
+    if varied or (named and not [one for one in likely if one not in named]):
+        varied = varied or [one for one in named if one.distinct > 1] or named
         best = min(varied, key=lambda one: (not is_named(one.name, CERTAIN_LABEL), one.is_numeric, one.distinct))
         return next((one.index for one in likely if best.is_numeric and says_in_words(one, best)), best.index)
     ends = (0, len(samples) - 1)
-    return min(likely, key=lambda sample: (sample.index not in ends, -sample.index)).index if likely else -1
+    likely = [one for one in likely if 2 * len(one.cells) > one.rows] or likely
+    best_of = min(likely, key=lambda one: (one.index not in ends, one.is_numeric, -one.index), default=None)
+    return best_of.index if best_of is not None else -1
 
 
 def says_in_words(sample: ColumnSample, codes: ColumnSample) -> bool:
@@ -203,6 +213,11 @@ def is_asked_again(sample: ColumnSample) -> bool:
 
 def words_and_tags(samples: Iterable[ColumnSample], words: int = -1, tags: int = -1) -> tuple[int, int]:
     """Two columns with equally many items in each cell and few distinct tags; columns that are given stay."""
+    return aligned_columns(samples, words, tags) or (words, tags)
+
+
+def aligned_columns(samples: Iterable[ColumnSample], words: int = -1, tags: int = -1) -> tuple[int, int] | None:
+    """The same, among the columns that are given; None where there are no such columns."""
     samples = [sample for sample in samples if sample.words > 1]  # a wide table has thousands with one item a cell
     samples = [one for at, one in enumerate(samples) if at < MOST_ALIGNED or one.index in (words, tags)]
     lists = {sample.index: [split_cell(cell) for cell in sample.cells[:ALIGNED_ROWS]] for sample in samples}
@@ -219,7 +234,7 @@ def words_and_tags(samples: Iterable[ColumnSample], words: int = -1, tags: int =
                     is_named(one.name, WORDS | TEXT),
                 )
                 found.append((*(not name for name in names), other.index, one.index))
-    return (min(found)[-1], min(found)[-2]) if found else (words, tags)
+    return (min(found)[-1], min(found)[-2]) if found else None
 
 
 def are_aligned(words: Sequence[list[str]], tags: Sequence[list[str]], *, known: bool = False) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from atento.data.columns.column import Column, describe_column
-from atento.data.columns.roles import Roles, find_roles, sample_columns, text_column, two_texts, words_and_tags
+from atento.data.columns.roles import Roles, aligned_columns, find_roles, sample_columns, text_column, two_texts
 from atento.data.evidence.series import SeriesEvidence, evidence_in_rows, series_evidence
 from atento.data.examples.pairs import find_column
 from atento.data.examples.translations import Inflection, find_inflection, guess_columns
@@ -140,7 +140,7 @@ def with_named_columns(table: Table, roles: Roles, source: tuple[int, ...], labe
     samples = sample_columns(table)
     one = label[0] if len(label) == 1 else -1
     first, second = two_texts(samples, taken=label)
-    words, tags = words_and_tags(samples, source[0] if source else -1, one)
+    words, tags = aligned_columns(samples, source[0] if source else -1, one) or (-1, -1)
     several = one >= 0 and label_format(samples[one].cells) is not None
     return Roles(
         text=source[0] if source else text_column(samples, taken=label),

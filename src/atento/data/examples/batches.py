@@ -1,23 +1,13 @@
-"""Batches of examples of similar length, in an order that depends on a seed and an epoch alone.
+"""Batches of examples of similar length, in an order that depends on a seed and an epoch alone."""
 
-Pairs that do not fit in memory are kept in a temporary file, which is gone when the process ends.
-"""
-
-import os
 import random
-import tempfile
-import weakref
-from array import array
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from atento.data.text.vocabulary import SPECIAL_TOKENS, UNKNOWN
-from atento.errors import MachineError
 
 POOL = 32  # batches whose examples are sorted by length together: little padding, yet a random mixture
 
@@ -67,16 +57,14 @@ class Order(Protocol):
 class Sampler:
     """The batches of each epoch. Its whole state is (epoch, position), so a resumed run sees the same order."""
 
-    def __init__(self, lengths: Sequence[int] | NDArray[np.int32], *, batch_tokens: int, seed: int) -> None:
+    def __init__(self, lengths: Sequence[int], *, batch_tokens: int, seed: int) -> None:
         self.lengths, self.batch_tokens, self.seed = lengths, batch_tokens, seed
 
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def epoch(self, number: int) -> Sequence[Any]:
-        """All batches of an epoch, in order: lists of example numbers, or arrays of them."""
-        if isinstance(self.lengths, np.ndarray):
-            return self.large_epoch(number, self.lengths)
+    def epoch(self, number: int) -> Sequence[list[int]]:
+        """All batches of an epoch, in order: lists of example numbers."""
         chance = random.Random(f"{self.seed} {number}")
         indices = list(range(len(self.lengths)))
         chance.shuffle(indices)
@@ -89,91 +77,18 @@ class Sampler:
         chance.shuffle(batches)
         return batches
 
-    def large_epoch(self, number: int, lengths: NDArray[np.int32]) -> list[NDArray[np.int32]]:
-        """The same of millions: their numbers stay in arrays, an eighth of the memory of lists."""
-        chance = np.random.default_rng([self.seed, number])
-        order = chance.permutation(len(lengths)).astype(np.int32)
-        pool = max(1, int(POOL * self.batch_tokens / max(1.0, float(lengths.mean()))))
-        batches: list[NDArray[np.int32]] = []
-        for first in range(0, len(order), pool):
-            near = order[first : first + pool]
-            near = near[np.argsort(lengths[near], kind="stable")]
-            start, longest = 0, lengths[near]
-            while start < len(near):
-                padded = longest[start:] * np.arange(1, len(near) - start + 1)  # tokens of ever more of them, rising
-                fits = max(1, int(np.searchsorted(padded, self.batch_tokens, side="right")))
-                batches.append(near[start : start + fits])
-                start += fits
-        return [batches[place] for place in chance.permutation(len(batches))]
-
 
 Pair = tuple[str, str]
-BETWEEN = b"\x1f"
-BUFFER = 2**20
-SAMPLE = 100_000  # pairs that vocabularies and simple baselines are learned from
-DISTINCT = 10_000  # so few different targets are labels: the sample holds each of them
 
 
-class StoredPairs(Sequence[Pair]):
-    """A sequence like any other; only where each pair begins is in memory."""
+@runtime_checkable
+class OnDisk(Protocol):
+    """Pairs that are not in memory."""
 
-    def __init__(self) -> None:
-        self.file = tempfile.TemporaryFile(buffering=BUFFER)  # noqa: SIM115  it lives as long as the sequence
-        self.closing = weakref.finalize(self, self.file.close)
-        self.ends = array("q", [0])
-        self.first_of: dict[str, int] = {}  # target -> where it is first seen
-
-    def append(self, pair: Pair) -> None:
-        """One more."""
-        if len(self.first_of) <= DISTINCT:
-            self.first_of.setdefault(pair[1], len(self))
-        data = BETWEEN.join(part.encode("utf-8", "surrogatepass") for part in pair)
-        try:
-            self.file.write(data)
-        except OSError as error:
-            raise MachineError(
-                "the data could not be kept on disk.",
-                found=str(error),
-                fix=f"free some space in {tempfile.gettempdir()}, or set TMPDIR to another folder",
-            ) from None
-        self.ends.append(self.ends[-1] + len(data))
-
-    def close_writing(self) -> "StoredPairs":
-        """All of it on disk, for reading."""
-        self.file.flush()
-        return self
-
-    def __len__(self) -> int:
-        return len(self.ends) - 1
-
-    @overload
-    def __getitem__(self, at: int) -> Pair: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[Pair]: ...
-
-    def __getitem__(self, at: int | slice) -> Pair | list[Pair]:
-        if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(len(self)))]
-        if not -len(self) <= at < len(self):
-            raise IndexError(at)
-        at %= len(self)
-        data = os.pread(self.file.fileno(), self.bytes_of(at), self.ends[at])  # a map would stay resident
-        source, _, target = data.decode("utf-8", "surrogatepass").partition("\x1f")
-        return source, target
-
-    def bytes_of(self, at: int) -> int:
-        """How long a pair is on disk."""
-        return self.ends[at + 1] - self.ends[at]
-
-    def sample(self, count: int = SAMPLE) -> list[Pair]:
-        """So many pairs, spread evenly; where targets are labels, each of them."""
-        chosen = set(range(0, len(self), max(1, -(-len(self) // count))))
-        if len(self.first_of) <= DISTINCT:
-            chosen.update(self.first_of.values())
-        return [self[at] for at in sorted(chosen)]
+    def sample(self) -> Sequence[Pair]:
+        """So many of them that vocabularies and simple baselines can be learned."""
 
 
 def sample_of(pairs: Sequence[Pair]) -> Sequence[Pair]:
     """All pairs, or a sample of those on disk."""
-    return pairs.sample() if isinstance(pairs, StoredPairs) else pairs
+    return pairs.sample() if isinstance(pairs, OnDisk) else pairs

@@ -22,7 +22,7 @@ def plain_label(label: str) -> str:
 
 
 def spellings(labels: Iterable[str]) -> list[list[str]]:
-    """The labels that are one but for case, white space and invisible characters, the commonest spelling first."""
+    """The labels that differ in case, white space and invisible characters alone, the commonest spelling first."""
     groups: dict[str, list[str]] = defaultdict(list)
     for label, _ in Counter(labels).most_common():
         groups[plain_label(label)].append(label)

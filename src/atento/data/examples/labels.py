@@ -1,6 +1,6 @@
 """Labels as targets: one for each source, or any number of them.
 
-Labels that a table gives as numbers get their names from a file beside it, such as `labels.txt` with one name a line.
+Labels that a table gives as numbers get their names from a file beside it, such as `labels.txt` with one name per line.
 """
 
 from collections.abc import Iterable

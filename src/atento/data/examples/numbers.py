@@ -7,9 +7,10 @@ from atento.data.columns.numbers import column_numbers
 from atento.data.columns.roles import sample_columns
 from atento.data.examples.pairs import ExampleSource, ExampleTarget, Half, empty_cell, no_column, one_column, text_cell
 from atento.data.examples.translations import TranslationTarget, source_columns
+from atento.data.numbers.cells import LARGEST_NUMBER
 from atento.data.numbers.reading import suggest_fix, tell_decided, write_plain
 from atento.data.records import Refusal, excerpt
-from atento.data.tables.number_lists import ParseProblem, read_steps
+from atento.data.tables.number_lists import ParseProblem, read_steps, too_large
 from atento.data.tables.table import Table
 from atento.spec import DataRecipe
 
@@ -73,6 +74,8 @@ def with_numbers(half: Half, recipe: DataRecipe) -> Half:
             return empty_cell(table, row, at)
         if numbers.invalid[row] or not isfinite(numbers.values[row]):
             return refusal(table, row, at, ParseProblem(0, "this is not a number.", excerpt(text), suggest_fix(text)))
+        if abs(numbers.values[row]) > LARGEST_NUMBER:
+            return refusal(table, row, at, too_large(0, text))
         return text if numbers.is_plain else written[row]
 
     notes = (*half.notes, *tell_decided([(table.columns[at], numbers)]))

@@ -1,6 +1,8 @@
 """Sentences with a tag for each word, from CoNLL files or any table with a column of words and one of tags."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from atento.data.columns.roles import sample_columns, split_cell, text_column, words_and_tags
 from atento.data.examples.pairs import (
@@ -17,9 +19,15 @@ from atento.data.tables.table import Table
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
+FEWEST_WORDS = 3  # on lines of their own that are taken for sentences
+
 
 class WordSource(ExampleSource):
     """The words of a sentence, with tabs between; a text is cut at its spaces."""
+
+    def open(self, recipe: DataRecipe, file: str, names: Sequence[str]) -> Table:
+        """The table of a file; of plain text with a word on each line, its sentences."""
+        return fold_lines(super().open(recipe, file, names))
 
     def find(self, table: Table, recipe: DataRecipe, file: str, taken: Sequence[int]) -> Half:
         """By name, else the column that has as many items in each cell as one of tags, else the longest text."""
@@ -35,6 +43,24 @@ class WordSource(ExampleSource):
             return join_items(split_cell(table.rows[row][column])) or empty_cell(table, row, column)
 
         return one_column(table, words, recipe, key="source", role="words", cell=value)
+
+
+def fold_lines(table: Table) -> Table:
+    """Plain text with one word on each line as one row per sentence, which end at blank lines; any other table as it
+    is.
+    """
+    words = [row[0].strip() for row in table.rows]
+    several = any(len(word.split()) > 1 for word in words)
+    if table.kind != "text" or several or sum(map(bool, words)) < FEWEST_WORDS:
+        return table
+    rows, lines = list[tuple[str, ...]](), list[int]()
+    for filled, block in groupby(zip(words, table.lines, strict=True), key=lambda one: bool(one[0])):
+        if filled:
+            sentence = list(block)
+            rows.append((join_items(word for word, _ in sentence),))
+            lines.append(sentence[0][1])
+    note = f"each line of {table.file} is a word, and a blank line ends a sentence: {counted(len(rows), 'sentence')}"
+    return replace(table, rows=tuple(rows), lines=tuple(lines), kind="conll", notes=(*table.notes, note))
 
 
 class TagTarget(ExampleTarget):

@@ -7,6 +7,7 @@ In a table of inflection a row holds a word, one of its forms and the features o
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from atento.data.examples.pairs import COMMA, ExampleSource, ExampleTarget, Half, find_column, one_column, text_cell
@@ -18,6 +19,7 @@ from atento.spec import DataRecipe
 
 SAMPLE_ROWS = 1000
 INFLECTION_ROWS = 500
+MOST_COLUMNS = 50  # of a table of inflection
 PARTS = re.compile(r"[;,|:=+/. ]+")
 LEAST_KINSHIP = 0.3  # pairs of letters that a word and its form share
 LEAST_LEMMAS = 0.02  # of the rows are different words: each may have many forms ...
@@ -106,8 +108,10 @@ def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
     free = [at for at in range(len(names)) if at not in (source, target)]
     free.sort(key=lambda at: not filled[at])  # columns without anything last
     likely = [at for at in free if names[at] in LANGUAGES]
-    if len(likely) < (source, target).count(-1):
-        likely = sorted(free, key=lambda at: are_numbers([row[at] for row in rows]))  # columns of text first
+    wanted = (source, target).count(-1)
+    if len(likely) < wanted:
+        texts = list(islice((at for at in free if not are_numbers([row[at] for row in rows])), wanted))
+        likely = [*texts, *(at for at in free if at not in texts)]
     order = iter(likely)
     return source if source >= 0 else next(order), target if target >= 0 else next(order)
 
@@ -142,7 +146,7 @@ class Inflection(NamedTuple):
 
 def find_inflection(table: Table) -> Inflection | None:
     """The three columns where a table has them: two of kindred words, and one of parts that come again and again."""
-    if len(table.columns) < 3:
+    if not 3 <= len(table.columns) <= MOST_COLUMNS:
         return None
     rows = table.rows[:: 1 + len(table.rows) // INFLECTION_ROWS]
     columns = [[row[at].strip() for row in rows] for at in range(len(table.columns))]

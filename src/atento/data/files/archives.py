@@ -19,10 +19,10 @@ from unicodedata import normalize
 
 from atento.data.files.foreign import refuse_special
 from atento.data.records import Refusal, counted
-from atento.errors import InputError, nearest
+from atento.errors import InputError, is_machine_fault, nearest
 
 ARCHIVE_MARK = "!"  # between the path of an archive and the path inside it
-ARCHIVE_PATH = re.compile(r"\.zip!/", re.IGNORECASE)
+ARCHIVE_PATH = re.compile(r"\.zip![/\\]", re.IGNORECASE)  # a path of Windows has \ there
 UNSUPPORTED = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tar.zst", ".7z", ".rar")
 MAX_FILES = 200_000
 MAX_DEPTH = 4  # of sub-folders that are searched
@@ -57,6 +57,8 @@ def open_zip(source: str | io.BytesIO, file: str, *, together: int) -> tuple[zip
         archive = zipfile.ZipFile(source)
         infos = sorted((info for info in archive.infolist() if is_user_file(info)), key=lambda info: info.filename)
     except UNPACK_ERRORS as error:
+        if is_machine_fault(error):
+            raise
         fix = "copy or download the file again"
         raise InputError(f"{file} cannot be unpacked.", found=str(error), fix=fix) from None
     require_limits(infos, file, together=together)
@@ -107,6 +109,8 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: str) -> b
         with archive.open(info) as opened:
             data = opened.read(info.file_size + 1)
     except UNPACK_ERRORS as error:
+        if is_machine_fault(error):
+            raise
         fix = "copy or pack the archive again"
         return Refusal(where, 1, 1, "the file cannot be unpacked.", found=str(error), fix=fix)
     if len(data) > info.file_size:
@@ -120,7 +124,7 @@ def split_archive_path(path: str) -> tuple[str, str] | None:
     found = ARCHIVE_PATH.search(path)
     if found is None or Path(path).exists():
         return None
-    return path[: found.end() - 2], path[found.end() :]
+    return path[: found.end() - 2], path[found.end() :].replace(os.sep, "/")
 
 
 def is_zip(path: str | Path) -> bool:
@@ -138,7 +142,7 @@ def files_below(folder: Path) -> list[str]:
     if is_zip(folder):
         return [name for name in contents_of(str(folder)).infos if len(PurePosixPath(name).parts) <= MAX_DEPTH + 1]
     found: list[str] = []
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in os.walk(folder, onerror=give_up):
         inside = Path(place).relative_to(folder)
         deep = len(inside.parts) >= MAX_DEPTH
         folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name != "__MACOSX")
@@ -153,6 +157,12 @@ def files_below(folder: Path) -> list[str]:
                 fix="give a table of them in a folder of its own",
             )
     return found
+
+
+def give_up(error: OSError) -> None:
+    """A folder that may not be read is no empty one; one that is not there holds nothing."""
+    if is_machine_fault(error):
+        raise error
 
 
 def refuse_unsupported(path: Path) -> None:

@@ -4,11 +4,13 @@ The name says that nothing is on disk, and it changes with the content: memory:1
 """
 
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from weakref import WeakValueDictionary
 
 from atento.errors import InputError
+from atento.writing import write_atomically
 
 SCHEME = "memory:"
 
@@ -38,7 +40,7 @@ def is_in_memory(path: str | Path) -> bool:
 
 def find_held(path: str | Path) -> MemoryFile | None:
     """The file of that name; None where nobody holds it."""
-    return HELD.get(str(path))
+    return HELD.get(str(path).replace(os.sep, "/"))  # a path of Windows has \ in it
 
 
 def bytes_in_memory(path: str | Path) -> bytes:
@@ -58,7 +60,7 @@ def lend(names: Iterable[str], folder: Path) -> list[Path]:
     paths = []
     for name in filter(is_in_memory, names):
         paths.append(lent_path(name, folder))
-        paths[-1].write_bytes(bytes_in_memory(name))
+        write_atomically(paths[-1], bytes_in_memory(name))
     return paths
 
 

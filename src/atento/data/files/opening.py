@@ -14,7 +14,7 @@ from atento.data.files.encodings import DecodedText, NotText, decode
 from atento.data.files.foreign import refuse_special
 from atento.data.files.memory import bytes_in_memory, is_in_memory
 from atento.data.records import excerpt
-from atento.errors import InputError, nearest
+from atento.errors import InputError, is_machine_fault, nearest
 
 ABOUT_THE_DATA = ("readme", "license", "licence", "copying", "changelog", "manifest", "notice")
 RECIPE = "recipe.toml"
@@ -113,10 +113,12 @@ def read_bytes(path: str, most: int = WHOLE) -> bytes:
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
         raise cannot_unpack(path, error) from None
     except (OSError, ValueError) as error:
+        if is_machine_fault(error):
+            raise
         raise InputError(
             f"{excerpt(path)} cannot be read.",
             found=error.strerror or str(error) if isinstance(error, OSError) else str(error),
-            fix="check the name, and that you may read the file",
+            fix="check the name",
         ) from None
     if len(unpacked) > limit:
         raise too_large(path, len(data), limit)

@@ -7,17 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
 
 from atento.data.files.archives import split_archive_path
 from atento.data.files.image_names import IMAGE_FORMATS, is_drawn
 from atento.data.files.opening import missing_file, read_bytes
 from atento.data.images.drawing import draw, parse_scene
 from atento.errors import NO_SETTINGS, InputError
+from atento.extras import require_extra
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
 
 # Axes: S side, rows from the top and columns from the left; 3 channels: red, green, blue.
 
@@ -68,6 +71,8 @@ def load_image(source: str, *, side: int, upright: bool = True, largest: float =
 def decode_image(data: bytes, name: str, *, side: int, upright: bool = True, largest: float = MAX_MEGAPIXELS) -> Pixels:
     """The pixels (S, S, 3) of the bytes of an image file; the first of several frames."""
     read_image_info(data, name, largest=largest)
+    from PIL import Image, ImageOps
+
     try:
         with quiet_pillow(), Image.open(io.BytesIO(data), formats=KINDS) as opened:
             opened.draft(None, (2 * side, 2 * side))  # a large JPEG is decoded at a fraction of its size
@@ -82,6 +87,9 @@ def read_image_info(data: bytes, name: str, *, largest: float = MAX_MEGAPIXELS) 
     """The properties of an image by the first bytes of its file; one that cannot be used is raised."""
     if not data:
         raise UnusableImage("the file is empty.", found="0 bytes", fix="copy or download it again")
+    require_extra("images", "reading an image file")
+    from PIL import Image, UnidentifiedImageError
+
     try:
         with quiet_pillow(), Image.open(io.BytesIO(data), formats=KINDS) as opened:
             width, height = opened.size
@@ -129,6 +137,8 @@ def damaged(data: bytes, error: BaseException) -> UnusableImage:
 @contextmanager
 def quiet_pillow() -> Iterator[None]:
     """Pillow without its warnings and its own limit of pixels; ours is checked before."""
+    from PIL import Image
+
     limit = Image.MAX_IMAGE_PIXELS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -139,8 +149,10 @@ def quiet_pillow() -> Iterator[None]:
             Image.MAX_IMAGE_PIXELS = limit
 
 
-def to_rgb(image: Image.Image) -> Image.Image:
+def to_rgb(image: "PillowImage") -> "PillowImage":
     """The image in RGB of eight bits, on a grey background where it is transparent."""
+    from PIL import Image
+
     if image.mode.startswith("I") or image.mode == "F":
         return from_greyscale(np.asarray(image, dtype=np.float64))
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
@@ -150,16 +162,20 @@ def to_rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def from_greyscale(numbers: NDArray[np.float64]) -> Image.Image:
+def from_greyscale(numbers: NDArray[np.float64]) -> "PillowImage":
     """An image of greyscale values: the highest eight of sixteen bits; values up to 1 are multiplied by 255."""
+    from PIL import Image
+
     top = float(numbers.max(initial=0.0))
     scaled = numbers * 255.0 if top <= 1.0 else numbers if top <= 255.0 else numbers / 257.0
     grey = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
     return Image.fromarray(grey).convert("RGB")
 
 
-def fit_square(image: Image.Image, side: int) -> Pixels:
+def fit_square(image: "PillowImage", side: int) -> Pixels:
     """The whole image in the centre of a square (S, S, 3), with grey padding."""
+    from PIL import Image
+
     scale = side / max(image.size)
     width, height = (max(1, round(length * scale)) for length in image.size)
     small = image.resize((width, height), Image.Resampling.BICUBIC)

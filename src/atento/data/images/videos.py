@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from atento.data.files.image_names import IMAGE_FORMATS
 from atento.data.images.loading import load_image
 from atento.data.series.series import Frequency, Series, SeriesSet
-from atento.errors import InputError
+from atento.errors import InputError, is_machine_fault
 from atento.spec import DataRecipe
 
 # Axes: T time, H height, W width.
@@ -76,6 +76,8 @@ def open_array(path: Path) -> NDArray[np.float64]:
     try:
         found = np.load(path, mmap_mode="r" if path.suffix.lower() == ".npy" else None, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
+        if is_machine_fault(error):
+            raise
         raise InputError(
             f"{path}: this is not an array of numbers.",
             found=str(error).partition("\n")[0][:80],

@@ -28,15 +28,19 @@ CURRENCIES = r"""
 AFTER = r"kr\.?|zł|Kč|Ft|lei|лв\.?|руб\.?|р\.|元|円|원|pts?|%|‰"
 WORD = r"[^\W\d_]{1,8}(?:[²³/][^\W\d_]{0,4})?|°\s?[CFK]?|µ\w{1,3}"
 BODY = r"\d[\d.,' \u00a0]*|[.,]\d+"
-SHAPE = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{CURRENCIES}|kr\.?)?\s*(?P<inner>[+-])?\s*"
+SHAPE = re.compile(  # blanks are never given back, or a long run of them would take minutes
+    rf"(?P<open>\()?\s*+(?P<sign>[+-])?\s*+(?P<before>{CURRENCIES}|kr\.?)?\s*+(?P<inner>[+-])?\s*+"
     rf"(?P<body>{BODY})(?P<exponent>[eE][+-]?\d+)?"
-    rf"(?P<blank>\s*)(?P<minus>-)?\s*(?P<after>{CURRENCIES}|{AFTER}|{WORD})?\s*(?P<end>-)?\s*(?P<close>\))?"
+    rf"(?P<blank>\s*+)(?P<minus>-)?\s*+(?P<after>{CURRENCIES}|{AFTER}|{WORD})?\s*+(?P<end>-)?\s*+(?P<close>\))?"
 )
 MARKED = re.compile(r"=\"(.*)\"|'(?=[\d+-])(.*)")  # a number that a spreadsheet was told to keep as text
 MONEY_OR_SHARE = re.compile(rf"{CURRENCIES}|{AFTER}|°\s?[CFK]?")
 MULTIPLES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}  # directly behind a number
 FLAGS = re.compile(r"[bcdefnprsuz]{1,3}")  # behind a number and a blank: estimated, provisional (Eurostat)
+
+
+LONGEST_NUMBER = 200  # characters; more are no number that anyone wrote
+LARGEST_NUMBER = 1e30  # of a larger one the square overflows where a model computes with it
 
 
 class NumberText(NamedTuple):
@@ -63,6 +67,8 @@ def is_missing_mark(cell: str) -> bool:
 
 def split_number(cell: str) -> NumberText | None:
     """The parts of a cell that is written as a number; None for any other."""
+    if len(cell) > LONGEST_NUMBER:
+        return None
     text = cell.translate(ALIKE).strip()
     marked = MARKED.fullmatch(text)
     if marked is not None:

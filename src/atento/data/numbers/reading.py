@@ -21,6 +21,7 @@ MIN_SHARE = 0.8  # of the cells that are not missing
 MOST_MARKS, LONGEST_MARK = 2, 20  # texts, and their characters, that may stand for missing numbers in a column
 MISSING = "nan"  # as Python writes a missing number
 DECIMALS: dict[str, Decimal] = {"": "", "point": ".", "comma": ","}  # words of the key data.decimal
+CHOICES = ("data.decimal=comma", "data.decimal=point")
 
 
 class Around(NamedTuple):
@@ -37,6 +38,7 @@ class Doubt(NamedTuple):
     problem: str
     found: str
     fix: str
+    choices: tuple[str, ...] = ()  # settings, one of which the user must choose
 
 
 class NumberCells(NamedTuple):
@@ -177,7 +179,7 @@ def doubt_of(dialect: Dialect, unit: Unit) -> Doubt | None:
     if dialect.mixed is not None:
         one, other = dialect.mixed
         fix = "write all with one sign, or pass --set data.decimal=point or comma and leave the others out"
-        return Doubt("decimals are written in two ways in {}.", f"{one} and {other}", fix)
+        return Doubt("decimals are written in two ways in {}.", f"{one} and {other}", fix, CHOICES)
     if not dialect.unclear:
         return None
     sign, other = ("point", "comma") if "." in dialect.unclear else ("comma", "point")
@@ -186,6 +188,7 @@ def doubt_of(dialect: Dialect, unit: Unit) -> Doubt | None:
         "the numbers of {} can be read in two ways.",
         f"{dialect.unclear} is {thousands:.15g} if {sign}s separate thousands, {decimal:.15g} if they are decimals",
         f"pass --set data.decimal={other} for {thousands:.15g}, or --set data.decimal={sign} for {decimal:.15g}",
+        CHOICES,
     )
 
 

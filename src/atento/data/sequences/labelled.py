@@ -1,4 +1,4 @@
-"""Sequences of numbers as sources, from any table: lists in cells, a column a step, a row a step."""
+"""Sequences of numbers as sources, from any table: lists in cells, a column per step, a row per step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from atento.data.examples.pairs import COMMA, ExampleSource, Half, empty_cell, f
 from atento.data.files.opening import read_bytes
 from atento.data.records import LIST_SEPARATOR, Refusal, counted, in_words
 from atento.data.sequences.long import LongColumns, SequenceProblem, fill_missing, find_cases, fold_cases
-from atento.data.tables.arrays import read_case_arrays
+from atento.data.tables.formats.arrays import read_case_arrays
 from atento.data.tables.number_lists import is_sequence
 from atento.data.tables.sniffing import kind_by_name
 from atento.data.tables.table import Table, table_of
@@ -83,7 +83,7 @@ class Sequences:
 
 
 class SequenceSource(ExampleSource):
-    """A sequence of numbers of each row: lists in cells, a column a step, or a row a step."""
+    """A sequence of numbers of each row: lists in cells, a column per step, or a row per step."""
 
     def open(self, recipe: DataRecipe, file: str, names: Sequence[str]) -> Table:
         """The table of a file; of arrays, with time on the axis that the recipe names."""
@@ -135,7 +135,7 @@ def of_cases(table: Table, long: LongColumns, recipe: DataRecipe) -> Half:
 
 
 def of_lists(table: Table, columns: list[int], recipe: DataRecipe) -> Half:
-    """Sequences in cells: one column, or a column a channel."""
+    """Sequences in cells: one column, or a column per channel."""
     names = [table.columns[at] for at in columns]
     notes: tuple[str, ...] = ()
     if not recipe.source and len(table.columns) > len(columns) + 1:

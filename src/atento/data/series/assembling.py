@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from atento.data.numbers.cells import LARGEST_NUMBER
 from atento.data.records import Refusal, counted
 from atento.data.series.cleaning import series_ends
 from atento.data.series.covariates import pivot_variables
@@ -13,8 +14,6 @@ from atento.data.series.grid import Grid
 from atento.data.series.seasons import find_season
 from atento.data.series.series import Frequency, Integers, Series, SeriesSet, Times
 from atento.errors import InputError
-
-LARGEST = 1e30  # number of a series
 
 
 class Layout(NamedTuple):
@@ -92,11 +91,11 @@ def require_size(series: Sequence[Series], channels: Sequence[str], file: str) -
     for one in series:
         for name, values in zip(channels, one.values.T, strict=True):
             most = np.abs(values).max(initial=0.0)
-            if most > LARGEST:
+            if most > LARGEST_NUMBER:
                 raise InputError(
                     f"{file}: the numbers of {name!r} are too large to compute with.",
-                    found=f"up to {most:.3g}, where at most {LARGEST:g} is possible",
-                    fix="write them in a larger unit, e.g. divided by 1e30",
+                    found=f"up to {most:.3g}, where at most {LARGEST_NUMBER:g} is possible",
+                    fix=f"write them in a larger unit, e.g. divided by {10.0 ** np.floor(np.log10(most)):g}",
                 )
 
 
@@ -136,5 +135,6 @@ def summary(series: Sequence[Series], channels: Sequence[str], frequency: Freque
     lengths = [len(one) for one in series]
     rows = counted(lengths[0], "row")
     if len(series) > 1:
-        rows = f"{len(series):,} series of {min(lengths):,} to {max(lengths):,} rows"
+        least, most = min(lengths), max(lengths)
+        rows = f"{len(series):,} series of {f'{least:,} to ' if least < most else ''}{most:,} rows"
     return f"{rows}, {counted(len(channels), 'channel')}, {frequency_text(frequency)} apart"

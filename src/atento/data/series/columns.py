@@ -15,6 +15,7 @@ from atento.data.records import in_words
 from atento.data.series.covariates import VARIABLE_SEPARATOR
 from atento.data.series.series import Integers
 from atento.data.series.time_columns import (
+    CALENDAR_FACTS,
     ID_WORDS,
     ROW_WORDS,
     SERIES_WORDS,
@@ -30,6 +31,7 @@ COLUMN_KEYS = ("time", "series", "target", "future_covariates")  # keys of the r
 FEW_REPEATED = 0.1  # share of rows with a repeated timestamp above which a column that identifies series is sought
 STILL_REPEATED = 0.05  # share that may remain then: errors of the file
 MOST_IDENTIFIERS = 8  # columns that are tried
+MOST_CALENDAR = 366  # different values of a fact of the calendar
 TEXTS, NUMBERS = 2, 20  # rows for each distinct cell, of texts and of numbers whose column has no telling name
 
 
@@ -68,7 +70,9 @@ def find_columns(typed: TypedTable, recipe: DataRecipe) -> SeriesColumns:
     counters = tuple(at for at in free(time, identifiers, channels, covariates) if is_row_counter(typed, at))
     if not channels:
         numeric = tuple(at for at in free(time, identifiers, covariates, counters) if typed.is_numeric(at))
-        channels = tuple(at for at in numeric if not series or not is_static(typed, at, series)) or numeric
+        moving = tuple(at for at in numeric if not series or not is_static(typed, at, series)) or numeric
+        dated = any(typed.is_dates(at) for at in time)
+        channels = tuple(at for at in moving if not (dated and is_calendar_fact(typed, at))) or moving
     unused = tuple(free(time, identifiers, channels, covariates, counters))
     return SeriesColumns(time, series, variable, channels, covariates, counters, unused)
 
@@ -195,7 +199,18 @@ def is_row_counter(typed: TypedTable, at: int) -> bool:
     if not (unnamed or has_word(typed.name(at), ROW_WORDS)) or not typed.is_numeric(at):
         return False
     values = typed.numbers(at).values
-    return len(values) > 1 and bool(np.isfinite(values).all() and (np.diff(values) == 1).all())
+    if len(values) < 2 or not typed.numbers(at).is_whole or not np.isfinite(values).all():
+        return False
+    steps = np.diff(values)
+    return bool((steps == steps[0]).all() and steps[0] > 0) or (
+        typed.name(at).lower() == "id" and bool((steps > 0).all())
+    )
+
+
+def is_calendar_fact(typed: TypedTable, at: int) -> bool:
+    """Whether a column says the weekday, the month and the like, which the time says too: known in advance."""
+    name = "".join(letter for letter in typed.name(at).lower() if letter.isalnum())
+    return name in CALENDAR_FACTS and typed.numbers(at).is_whole and typed.distinct(at) <= MOST_CALENDAR
 
 
 def describe_guesses(

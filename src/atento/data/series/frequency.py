@@ -135,9 +135,9 @@ def round_down(times: Integers, frequency: Frequency) -> Integers:
     return (times - monday) // size * size + monday
 
 
-def date_range(first: np.datetime64, frequency: Frequency, count: int) -> Times:
-    """`count` timestamps at a frequency, from the first one on."""
-    steps = np.arange(count) * frequency.count
+def date_range(first: np.datetime64, frequency: Frequency, count: int, *, begin: int = 0) -> Times:
+    """`count` timestamps at a frequency, from the first one on, or from `begin` steps after it."""
+    steps = np.arange(begin, begin + count) * frequency.count
     start = np.array([first.astype("datetime64[us]").astype(np.int64)])
     if frequency.unit in ("mo", "y"):
         months = months_of(start) + steps * (12 if frequency.unit == "y" else 1)

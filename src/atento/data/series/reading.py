@@ -42,7 +42,7 @@ from atento.data.series.series_in_rows import SeriesInRows, find_series_in_rows,
 from atento.data.series.time_columns import Timestamps, in_repeated_hour, read_timestamps
 from atento.data.series.typed_table import TypedTable
 from atento.data.sources.reading import read_source
-from atento.data.tables.arrays import load_arrays, series_in
+from atento.data.tables.formats.arrays import load_arrays, series_in
 from atento.data.tables.table import Table
 from atento.errors import InputError, nearest
 from atento.spec import DataRecipe

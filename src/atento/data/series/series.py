@@ -70,6 +70,11 @@ class SeriesSet:
     notes: tuple[str, ...]
     keys: tuple[tuple[str, str], ...] = ()  # values of data.* with which another file is read in the same way
 
+    @property
+    def own_names(self) -> tuple[tuple[str, str], ...]:
+        """What the file calls its columns of time and series, where each of them is one column."""
+        return tuple((key, name) for key, name in self.keys if key in ("time", "series") and "," not in name)
+
 
 @dataclass(frozen=True, eq=False)
 class Past:

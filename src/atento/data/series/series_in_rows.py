@@ -21,7 +21,7 @@ from atento.data.series.time_columns import TIME_WORDS, has_word
 from atento.data.series.timestamps import are_timestamps, parse_timestamps
 from atento.data.tables.number_lists import is_missing, is_sequence
 from atento.data.tables.table import Table
-from atento.data.tables.wide import NUMBERED_NAME, numeric_columns
+from atento.data.tables.wide import NUMBERED_NAME, are_all_numbers
 from atento.errors import InputError
 from atento.spec import DataRecipe
 
@@ -58,9 +58,11 @@ def find_series_in_rows(table: Table) -> SeriesInRows | None:
     if table.kind not in ("csv", "tsv", "xlsx", "spaced") or len(table.columns) <= MIN_STEPS:
         return None
     steps = step_columns(table)
+    if len(steps) < MIN_STEPS:
+        return None
     others = list(range(len(table.columns) - len(steps)))  # the steps come last
     texts = [at for at in others if not is_number(table.rows[0][at])]
-    if len(steps) < MIN_STEPS or not texts or any(are_times(table, at) for at in others):
+    if not texts or any(are_times(table, at) for at in others):
         return None
     names = naming_columns(table, texts)
     return SeriesInRows(names, tuple(steps), times_named([table.columns[at] for at in steps])) if names else None
@@ -69,9 +71,8 @@ def find_series_in_rows(table: Table) -> SeriesInRows | None:
 def step_columns(table: Table) -> list[int]:
     """The columns of numbers, one after the other to the last, whose names count or are times in a row."""
     rows = table.rows[:: 1 + len(table.rows) // SAMPLE_ROWS]
-    numeric = numeric_columns(rows)
     first = len(table.columns)
-    while first and first - 1 in numeric:
+    while first and are_all_numbers([row[first - 1] for row in rows]):
         first -= 1
     steps = list(range(first, len(table.columns)))
     names = [table.columns[at] for at in steps]

@@ -13,7 +13,7 @@ import numpy as np
 from atento.data.numbers.reading import NumberCells
 from atento.data.series.frequency import MICROSECONDS, infer_frequency, time_steps
 from atento.data.series.series import Frequency, Integers, Mask, Numbers
-from atento.data.series.timestamps import DAY, NO_ZONE, TimestampCells, days_of, parse_timestamps
+from atento.data.series.timestamps import DAY, NO_ZONE, TimestampCells, days_of, iso_weeks, parse_timestamps
 from atento.data.series.typed_table import TypedTable
 
 
@@ -25,6 +25,7 @@ def words(text: str) -> frozenset[str]:
 # Words in the names of columns, in several languages.
 TIME_WORDS = words("""
     date dates time times datetime timestamp timestamps ds day days month months year years week quarter hour when
+    yearweek yearmonth season saison temporada stagione
     period     fecha fechas hora día dia mes año ano semana trimestre periodo momento
     datum zeit tag monat jahr woche quartal stunde uhrzeit zeitpunkt zeitstempel
     jour mois année annee semaine heure horodatage période data ora giorno mese anno settimana tempo
@@ -35,6 +36,13 @@ COUNT_WORDS = words("""
     t time times step steps tick ticks index idx ds timestamp timestamps epoch ts utc frame sample cycle tempo zeit
 """)
 YEAR_WORDS = words("year years año ano jahr année annee anno jaar rok год yıl 年 연도 ds date yr")
+WEEK_WORDS = words("week weeks wk yearweek yw semana woche kw semaine settimana")
+# Facts of the calendar, by the names of their columns without punctuation.
+CALENDAR_FACTS = words("""
+    weekday dayofweek dow wday dayofyear doy dayofmonth weekofyear isweekend isholiday holiday weekend
+    year month day week quarter hour minute wochentag wochentagnr monat stunde jahr feiertag
+    diasemana díasemana diadelasemana mes hora año festivo joursemaine mois heure jourferie
+""")
 ROW_WORDS = words("index idx no nr nº id row unnamed number num rownum zeile fila")
 SERIES_WORDS = words("""
     unique uniqueid series serie run runs case sample instance recording sequence id ids store stores shop item items
@@ -256,11 +264,14 @@ def timestamps_from_numbers(numbers: NumberCells, name: str) -> Timestamps:
     if numbers.is_whole and YEARS[0] <= least and most <= YEARS[1] and has_word(name, YEAR_WORDS):
         whole = np.where(valid, values, YEARS[0]).astype(np.int64)
         return Timestamps(days_of(whole, np.ones_like(whole), np.ones_like(whole))[0] * DAY, valid, True)
-    if numbers.is_whole and 100 * YEARS[0] < least and most < 100 * YEARS[1] + 13 and has_word(name, TIME_WORDS):
+    if numbers.is_whole and 100 * YEARS[0] < least and most < 100 * YEARS[1] + 54 and has_word(name, TIME_WORDS):
         whole = np.where(valid, values, 100 * YEARS[0] + 1).astype(np.int64)
         days, exist = days_of(whole // 100, whole % 100, np.ones_like(whole))
-        if exist.mean() > VALID_SHARE:
+        if exist.mean() > VALID_SHARE and not has_word(name, WEEK_WORDS):
             return Timestamps(days * DAY, valid & exist, True, ("times are months written as yyyymm",))
+        days, exist = iso_weeks(whole // 100, whole % 100, np.ones_like(whole))
+        if exist.mean() > VALID_SHARE:
+            return Timestamps(days * DAY, valid & exist, True, ("times are ISO weeks written as yyyyww",))
     if has_word(name, TIME_WORDS) and numbers.is_whole and ORDINALS[0] <= least and most <= ORDINALS[1]:
         whole = np.where(valid, values, ORDINALS[0]).astype(np.int64)
         days, exist = days_of_year(whole // 1000, whole % 1000)

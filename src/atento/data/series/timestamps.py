@@ -86,6 +86,7 @@ C_TIME = rf"{NAME} +(?P<d>00?) (?P<H>00):(?P<M>00):(?P<S>00) (?P<y>0000)"
 PATTERNS = tuple(re.compile(pattern) for pattern in (*(date + TIME_OF_DAY + ZONE for date in DATES), C_TIME))
 DAY = 86_400_000_000  # microseconds
 NO_ZONE = -10_000  # minutes
+SEASON = re.compile(r"(\d{4})[-/–](\d\d)")
 FEW = 20  # cells that show whether weekdays stand before the dates
 LONGEST = 48  # characters of a timestamp
 FIRST, LAST = 1900, 2100  # years of dates that could be other numbers
@@ -118,6 +119,8 @@ def parse_timestamps(cells: Sequence[str]) -> TimestampCells:
     count = len(cells)
     if any(WEEKDAY.match(cell) for cell in cells[:FEW]):
         cells = [WEEKDAY.sub("", cell.strip(), count=1) for cell in cells]
+    if are_seasons(cells):
+        cells = [f"{cell.strip()[:4]}-01" for cell in cells]
     day_first, month_first = np.zeros(count, np.int64), np.zeros(count, np.int64)
     year_first = np.zeros(count, np.int64)
     valid, month_first_valid, year_first_valid, ambiguous = (np.zeros(count, bool) for _ in range(4))
@@ -140,6 +143,16 @@ def parse_timestamps(cells: Sequence[str]) -> TimestampCells:
                 year_first[rows], year_first_valid[rows] = fields.times(year_first=True)
     others = month_first, month_first_valid, two_digit_years, year_first, year_first_valid
     return TimestampCells(day_first, valid, offset, ambiguous, *others)
+
+
+def are_seasons(cells: Sequence[str]) -> bool:
+    """Whether cells are years that end in the next one, `1999/00`, which months written so never all are."""
+    found = [SEASON.fullmatch(cell.strip()) for cell in cells[:FEW]]
+    first = [match for match in found if match is not None]
+    if len(first) < max(2, len(found)):
+        return False
+    every = (SEASON.fullmatch(cell.strip()) for cell in cells)
+    return all(match is not None and (int(match[1]) + 1) % 100 == int(match[2]) for match in every)
 
 
 def by_shape(cells: Sequence[str]) -> Iterator[tuple[str, Characters, Integers]]:

@@ -16,8 +16,9 @@ from atento.data.sources.reading import read_source
 from atento.data.tables.annotating import Added, FileDialect, annotate, dialect_of, open_raw
 from atento.data.tables.sniffing import kind_by_name
 from atento.data.tables.table import Table
-from atento.data.tables.writing import find_writer, require_folder, write_bytes
+from atento.data.tables.writing import find_writer, require_folder
 from atento.errors import InputError
+from atento.writing import write_atomically
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -54,22 +55,22 @@ def is_own(file: str) -> bool:
     return Path(file).is_file() and not is_zip(file) and kind_by_name(file) not in ("npz", "npy", "xlsx", "parquet")
 
 
-def returned(file: str, table: Table | None, columns: Columns, added: Added) -> Returned:
+def returned(file: str, table: Table | None, columns: Columns, added: Added, *, decimal: str = "") -> Returned:
     """The file with the added columns; where it has no such form, a table of all columns in CSV."""
-    own = annotate(file, table, added) if table is not None and is_own(file) else None
+    own = annotate(file, table, added, decimal=decimal) if table is not None and is_own(file) else None
     if own is not None and table is not None:
         return Returned(*own, table.kind)
     return Returned(delimited({**columns, **added}, FileDialect(quoted=True)), FileDialect(quoted=True))
 
 
-def as_table(file: str, columns: Columns) -> Returned:
+def as_table(file: str, columns: Columns, *, decimal: str = "") -> Returned:
     """A table that is no annotation of the file's rows, written as the file is where that is CSV or TSV."""
     table = None
     if is_own(file) and kind_by_name(file) in ("csv", "tsv", None):
         with suppress(InputError):
             table = read_source(file)
         if table is not None and table.kind in ("csv", "tsv", "sequences"):
-            dialect = dialect_of(file, table)
+            dialect = dialect_of(file, table, decimal=decimal)
             return Returned(delimited(columns, dialect), dialect, "csv" if table.kind == "sequences" else table.kind)
     return Returned(delimited(columns, FileDialect(quoted=True)), FileDialect(quoted=True))
 
@@ -87,10 +88,10 @@ def write_returned(
     same = written.kind and (out.suffix.lower() == suffix_of(file) or kind_by_name(out.name) == written.kind)
     if not same:
         typed = typed_columns(file, table) if out.suffix.lower() in (".jsonl", ".parquet") else None
-        write_bytes(out, find_writer(out)(with_refused(table, {**(typed or columns), **added})))
+        write_atomically(out, find_writer(out)(with_refused(table, {**(typed or columns), **added})))
         return []
     dialect = written.dialect
-    write_bytes(out, dialect.encode(written.text))
+    write_atomically(out, dialect.encode(written.text))
     if dialect.can_write(written.text):
         return []
     return [f"{out} is written in UTF-8: {dialect.encoding} has not all characters of the predictions"]
@@ -130,7 +131,7 @@ def json_rows(file: str, table: Table) -> list[dict[str, Any]] | None:
         return None
     try:
         found = [json.loads(raw.lines[line - 1]) for line in table.lines]
-    except (ValueError, IndexError):  # one document rather than a row a line
+    except (ValueError, IndexError):  # one document rather than a row per line
         document = json.loads(raw.content())
         lists = (
             [document] if isinstance(document, list) else [one for one in document.values() if isinstance(one, list)]

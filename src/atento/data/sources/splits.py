@@ -136,7 +136,7 @@ def data_names(place: Path) -> list[str]:
 
 
 def splits_in_subfolders(place: Path) -> SplitFiles | None:
-    """The splits in sub-folders such as `train` and `test`, each with one text a file."""
+    """The splits in sub-folders such as `train` and `test`, each with one text per file."""
     found: dict[Split | None, Path] = {}
     for path in sorted(place.iterdir()):
         if path.is_dir():

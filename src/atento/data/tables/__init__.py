@@ -17,14 +17,14 @@ Readers of one format each
     tmx            translation memories
     ruled          tables ruled with bars, or with columns that spaces separate
     parquet        Parquet
-    conll          CoNLL and CoNLL-U; tables with one word a row
+    conll          CoNLL and CoNLL-U; tables with one word per row
     label_lines    a label before each text: fastText, TREC
     parallel       parallel files, line by line
     folders        a folder or an archive of text files
     image_folders  a folder or an archive of images
     arrays         numpy arrays
     ts_and_arff    .ts and .arff files of the UCR and UEA archives
-    wide           tables with one column a step
+    wide           tables with one column per step
 
 What a cell may hold
     cells          lists, several labels

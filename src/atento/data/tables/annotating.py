@@ -12,12 +12,12 @@ from unicodedata import normalize
 
 from atento.data.files.encodings import decode
 from atento.data.files.opening import normalise_newlines, read_bytes
+from atento.data.numbers.dialects import decimal_of_table
 from atento.data.tables.sniffing import WORD_ID, kind_by_name
 from atento.data.tables.table import Table
 
 END = 2**31  # the number of a column after the last: its place is the end of the row
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"-?\d+,\d+"), re.compile(r"-?\d+\.\d+")
 MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -92,11 +92,13 @@ class RawFile:
         return "".join(line + end for line, end in zip(self.lines, self.ends, strict=True))
 
 
-def annotate(path: str, table: Table, added: Added) -> tuple[str, FileDialect] | None:
-    """The text of a file with the added columns, and how to encode it; None where the file has no form for them."""
+def annotate(path: str, table: Table, added: Added, *, decimal: str = "") -> tuple[str, FileDialect] | None:
+    """The text of a file with the added columns, and how to encode it; None where the file has no form for them.
+    `decimal`: the decimal sign that the user named.
+    """
     if table.kind not in ("csv", "tsv", "jsonl", "conll", "text", "lines"):
         return None
-    raw = open_raw(path, table)
+    raw = open_raw(path, table, decimal=decimal)
     if raw is None:
         return None
     if table.kind == "jsonl":
@@ -108,7 +110,7 @@ def annotate(path: str, table: Table, added: Added) -> tuple[str, FileDialect] |
     return (raw.content(), raw.dialect) if done else None
 
 
-def open_raw(path: str, table: Table) -> RawFile | None:
+def open_raw(path: str, table: Table, *, decimal: str = "") -> RawFile | None:
     """A text file as it is; None for one that has no text."""
     data = read_bytes(path)
     text, encoding, _ = decode(data, path)
@@ -118,12 +120,14 @@ def open_raw(path: str, table: Table) -> RawFile | None:
     mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
     newline = max(("\n", "\r\n", "\r"), key=ends.count)
     dialect = FileDialect(mark, MARKS.get(mark, encoding), newline, delimiter_in(lines, table))
+    delimits = any(dialect.delimiter in line for line in lines)  # not so in a file of one column
+    dialect = dialect._replace(decimal=decimal or decimal_sign(table, dialect.delimiter if delimits else ","))
     return RawFile(lines, ends, with_quotes(dialect, lines, table)) if lines else None
 
 
-def dialect_of(path: str, table: Table) -> FileDialect:
+def dialect_of(path: str, table: Table, *, decimal: str = "") -> FileDialect:
     """How a file writes text; for what is written anew beside it."""
-    raw = open_raw(path, table) if table.kind in ("csv", "tsv") else None
+    raw = open_raw(path, table, decimal=decimal) if table.kind in ("csv", "tsv") else None
     return raw.dialect if raw is not None else FileDialect(quoted=True)
 
 
@@ -138,20 +142,23 @@ def delimiter_in(lines: Sequence[str], table: Table) -> str:
 
 
 def with_quotes(dialect: FileDialect, lines: Sequence[str], table: Table) -> FileDialect:
-    """The dialect with what header and first row show of quotes, and all rows of the decimal sign."""
+    """The dialect with what header and first row show of quotes."""
     text = "".join(lines)
     quoted = table.kind == "csv" or (table.kind == "tsv" and '""' in text)
     heads = [row_text(lines, table, line) for line in (header_line(lines, table), *table.lines[:1]) if line]
     closed = [all_quoted(line, dialect.delimiter) for line in heads]
-    cells = [cell for row in table.rows[:SAMPLE] for cell in row]
-    comma = dialect.delimiter != "," and any(map(DECIMAL_COMMA.fullmatch, cells))
-    decimal = "," if comma and not any(map(DECIMAL_POINT.fullmatch, cells)) else "."
     return dialect._replace(
-        quoted=quoted,
-        quotes_texts=quoted and bool(closed) and closed[0],
-        quotes_all=quoted and all(closed),
-        decimal=decimal,
+        quoted=quoted, quotes_texts=quoted and bool(closed) and closed[0], quotes_all=quoted and all(closed)
     )
+
+
+def decimal_sign(table: Table, delimiter: str) -> str:
+    """The decimal sign of a file: that of its numbers; where none tells, a comma if semicolons delimit, as a
+    spreadsheet writes them where commas are decimals.
+    """
+    if table.kind not in ("csv", "tsv"):
+        return "."
+    return decimal_of_table(zip(*table.rows[:SAMPLE], strict=True)) or ("," if delimiter == ";" else ".")
 
 
 def row_text(lines: Sequence[str], table: Table, first: int) -> str:

@@ -23,7 +23,7 @@ QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|\s
 BARE = re.compile(r"[^\s,'\"\[\]]+(?:\s*,\s*[^\s,'\"\[\]]+)*")
 NUMBERS = re.compile(r"\d+(?:\s+\d+)*")
 SAMPLE_ROWS = 200
-SEPARATORS = {",": "commas", ";": "semicolons", "|": "bars", " ": "spaces"}
+SEPARATORS = {",": "commas", ";": "semicolons", "|": "bars", "/": "slashes", " ": "spaces"}
 MAX_LABEL_LENGTH = 40  # characters, where no separator is given
 MIN_SHARE = 0.02  # of the cells with several labels
 
@@ -144,6 +144,8 @@ def separates_labels(cells: Sequence[str], separator: str) -> bool:
     joined = {label for labels in sets if len(labels) > 1 for label in labels}
     repeated = sum(combinations[label] > 1 for label in joined)
     few = len(sets) <= 1.5 * len(combinations)
-    if separator == " " and (few or len(combinations) * 10 > len(cells)):
-        return False
+    if separator == "/" and 2 * sum((label,) in sets for label in joined) < len(joined):
+        return False  # the parts of TCP/IP and of sport/tennis are no labels
+    if separator == " " and (few or len(combinations) * 10 > len(cells) or 2 * len(sets) > len(cells)):
+        return False  # sentences of few words, of which hardly two are alike
     return 2 * repeated >= len(joined)

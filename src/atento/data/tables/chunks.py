@@ -1,14 +1,15 @@
 """A file larger than memory as a sequence of chunks: small files of the same format, one at a time."""
 
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from atento.data.files.opening import MAX_RATIO, OPENERS, inner_name, too_large
 from atento.data.tables.sniffing import kind_by_name
-from atento.errors import InputError
+from atento.errors import InputError, unwritable
+from atento.extras import require_extra
 
 CHUNK_BYTES = 4 * 2**20
 LONGEST_ROW = 2**28  # bytes
@@ -18,21 +19,31 @@ CHUNK_ROWS = 20_000  # of a Parquet file at a time
 class FileChunk(NamedTuple):
     """A chunk of a file, as a file of its own."""
 
+    number: int  # the first is 0
     path: str
     lines_before: int  # in the whole file; one less where the header is repeated
     share: float  # of the whole file that was read so far
 
 
-def chunks_of(path: str, *, header: bool) -> Generator[FileChunk, None, None]:
-    """The chunks in order; each ends where a row ends. With `header`, every chunk begins with the first line."""
+def every_chunk(number: int) -> bool:
+    """Any chunk is wanted."""
+    return True
+
+
+def chunks_of(
+    path: str, *, header: bool, wanted: Callable[[int], bool] = every_chunk
+) -> Generator[FileChunk, None, None]:
+    """The chunks whose number is wanted, in order; each ends where a row ends. With `header`, every chunk begins with
+    the first line.
+    """
     kind = kind_by_name(path)
     if kind == "parquet":
-        yield from parquet_chunks(path)
+        yield from parquet_chunks(path, wanted)
         return
     with OPENERS.get(Path(path).suffix.lower(), open)(path, "rb") as file, tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / inner_name(path)
         whole = max(1, Path(path).stat().st_size)
-        before, read, first, rest = 0, 0, b"", b""
+        number, before, read, first, rest = 0, 0, 0, b"", b""
         while True:
             block = file.read(CHUNK_BYTES)
             read += len(block)
@@ -48,10 +59,14 @@ def chunks_of(path: str, *, header: bool) -> Generator[FileChunk, None, None]:
             rest += block
             if cut or not block:
                 chunk, rest = rest[:cut], rest[cut:]
-                if chunk:
-                    place.write_bytes(first + chunk)
+                if chunk and wanted(number):
+                    try:
+                        place.write_bytes(first + chunk)
+                    except OSError as error:
+                        raise unwritable(place, error) from None
                     raw = getattr(file, "fileobj", None) or getattr(file, "_fp", None) or file
-                    yield FileChunk(str(place), before - bool(first), min(1.0, raw.tell() / whole))
+                    yield FileChunk(number, str(place), before - bool(first), min(1.0, raw.tell() / whole))
+                number += bool(chunk)
                 before += chunk.count(b"\n")
                 if header and not first:
                     first = chunk[: chunk.find(b"\n") + 1]
@@ -69,8 +84,9 @@ def end_of_rows(data: bytes, *, quoted: bool) -> int:
     return end
 
 
-def parquet_chunks(path: str) -> Generator[FileChunk, None, None]:
-    """The chunks of a Parquet file, of `CHUNK_ROWS` rows each."""
+def parquet_chunks(path: str, wanted: Callable[[int], bool]) -> Generator[FileChunk, None, None]:
+    """The wanted chunks of a Parquet file, of `CHUNK_ROWS` rows each."""
+    require_extra("parquet", f"{path}: reading a Parquet file", instead="save it as CSV")
     import pyarrow as arrow
     import pyarrow.parquet as arrow_parquet
 
@@ -78,9 +94,11 @@ def parquet_chunks(path: str) -> Generator[FileChunk, None, None]:
     before = 0
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / Path(path).name
-        for batch in file.iter_batches(batch_size=CHUNK_ROWS):
-            arrow_parquet.write_table(arrow.Table.from_batches([batch]), place)
-            yield FileChunk(str(place), before, (before + batch.num_rows) / max(1, file.metadata.num_rows))
+        for number, batch in enumerate(file.iter_batches(batch_size=CHUNK_ROWS)):
+            if wanted(number):
+                arrow_parquet.write_table(arrow.Table.from_batches([batch]), place)
+                share = (before + batch.num_rows) / max(1, file.metadata.num_rows)
+                yield FileChunk(number, str(place), before, share)
             before += batch.num_rows
 
 

@@ -34,7 +34,7 @@ METADATA_NAMES = """
 WORD_NAMES = "words word tokens token forms form palabras wörter mots parole слова text sentence"
 TAG_NAMES = "tags tag labels label pos upos xpos ner ner_tags pos_tags bio iob slots entities etiquetas chunk"
 ENTITY_NAMES = "ner entities entity slots slot bio iob iob2"
-WORD_OF_ROW_NAMES = "word token form palabra wort mot parola слово 词"  # in tables with one word a row
+WORD_OF_ROW_NAMES = "word token form palabra wort mot parola слово 词"  # in tables with one word per row
 SENTENCE_NAMES = "sentence sent satz frase oración oracion phrase zin предложение 句子"
 
 TEXT = frozenset(TEXT_NAMES.split())

@@ -1,10 +1,11 @@
 """A folder or an archive of text files: one sub-folder for each label, or documents without labels."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from atento.data.files.archives import MAX_FILES, Member, read_zip
+from atento.data.files.archives import MAX_FILES, Member, give_up, read_zip
 from atento.data.files.encodings import NotText, decode
 from atento.data.files.foreign import refuse_special
 from atento.data.files.opening import ABOUT_THE_DATA, decode_filled, normalise_newlines, not_a_file, read_bytes
@@ -42,13 +43,12 @@ def read_archive(path: str, *, header: Header = "auto", names: Sequence[str] = (
 def text_names(folder: Path) -> list[str]:
     """The files of a folder and its sub-folders where nearly all are texts by their names; else none."""
     names = []
-    for path in folder.rglob("*"):
-        inside = path.relative_to(folder)
-        if any(part.startswith(".") for part in inside.parts):
-            continue
-        refuse_special(path)
-        if path.is_file():
-            names.append(inside.as_posix())
+    for place, folders, files in os.walk(folder, onerror=give_up):
+        folders[:] = [name for name in folders if name[0] != "."]
+        for path in (Path(place) / name for name in files if name[0] != "."):
+            refuse_special(path)
+            if path.is_file():  # no link that leads nowhere
+                names.append(path.relative_to(folder).as_posix())
         if len(names) > MAX_FILES:
             raise InputError(
                 f"{folder} holds more than {MAX_FILES:,} files.", found=f"{folder}", fix="give one table of them all"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Literal
 
+from atento.data.files.image_names import is_image_name
 from atento.data.numbers.cells import is_missing_mark
 from atento.data.numbers.dialects import is_number
 from atento.data.records import Records, Refusal, Row, in_words
@@ -18,7 +19,7 @@ from atento.data.tables.around_tables import (
     without_total,
 )
 from atento.data.tables.column_names import LABEL, TAGS, TEXT, WORDS
-from atento.data.tables.delimited import keep_width
+from atento.data.tables.formats.delimited import keep_width
 from atento.data.tables.sniffing import Kind
 from atento.errors import InputError
 
@@ -155,23 +156,26 @@ def is_dated(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
 
 
 def stands_out(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
-    """Whether a text stands above numbers or dates, and no number or date is among the first cells."""
+    """Whether a text stands above numbers, dates or images, and none of those is among the first cells."""
     if any(map(is_value, cells)):
         return False
     return any(len(values) >= FEWEST_VALUES and are_typed(values) for values in columns)
 
 
 def is_value(cell: str) -> bool:
-    """Whether a cell is a number, a date or a mark of a missing number rather than a name."""
-    return is_number(cell) or DATE.fullmatch(cell) is not None or is_missing_mark(cell)
+    """Whether a cell is a number, a date, an image or a mark of a missing number rather than a name."""
+    return is_typed(cell) or is_missing_mark(cell)
 
 
 def are_typed(values: Sequence[str]) -> bool:
-    """Whether at least 95 in 100 filled cells are numbers or dates."""
+    """Whether at least 95 in 100 filled cells are numbers, dates or images."""
     some = [value for value in values if not is_missing_mark(value)]
-    return bool(some) and sum(is_number(value) or DATE.fullmatch(value) is not None for value in some) >= 0.95 * len(
-        some
-    )
+    return bool(some) and sum(map(is_typed, some)) >= 0.95 * len(some)
+
+
+def is_typed(cell: str) -> bool:
+    """Whether a cell is a number, a date or the name of an image."""
+    return is_number(cell) or DATE.fullmatch(cell) is not None or is_image_name(cell)
 
 
 def are_numbers(values: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.numbers.cells import is_missing_mark
+from atento.data.numbers.cells import LARGEST_NUMBER, is_missing_mark
 from atento.data.records import Place, Refusal, excerpt
 from atento.errors import NO_SETTINGS, InputError
 
@@ -45,6 +45,8 @@ def read_steps(text: str, *, channels: int = 0) -> Steps | ParseProblem:
             at = match.start() + sum(len(cell) + 1 for cell in cells[:bad])
             fix = "write numbers such as 0.5, steps separated by spaces, channels by commas"
             return ParseProblem(at, f"step {len(steps) + 1} is not a number.", excerpt(cells[bad] or match[0]), fix)
+        if any(number is not None and abs(number) > LARGEST_NUMBER for number in numbers):
+            return too_large(match.start(), match[0])
         channels = channels or len(numbers)
         if len(numbers) != channels:
             problem = f"step {len(steps) + 1} has {len(numbers)} channels where {channels} are read."
@@ -55,6 +57,12 @@ def read_steps(text: str, *, channels: int = 0) -> Steps | ParseProblem:
     if not steps:
         return ParseProblem(0, "there are no steps.", excerpt(text), "write numbers separated by spaces")
     return steps
+
+
+def too_large(at: int, text: str) -> ParseProblem:
+    """The problem of a number whose square overflows."""
+    fix = f"give at most {LARGEST_NUMBER:g}, in a larger unit"
+    return ParseProblem(at, "this number is too large to compute with.", excerpt(text), fix)
 
 
 def read_fast(text: str, *, channels: int = 0) -> Numbers | None:
@@ -70,7 +78,7 @@ def read_fast(text: str, *, channels: int = 0) -> Numbers | None:
         numbers = np.array(list(map(float, cells)), dtype=np.float64).reshape(-1, width)
     except ValueError:
         return None
-    return numbers if np.isfinite(numbers).all() else None
+    return numbers if (np.abs(numbers) <= LARGEST_NUMBER).all() else None
 
 
 def parse_number(text: str) -> float | None:

@@ -23,7 +23,7 @@ def read_parallel(paths: Sequence[str]) -> Table:
         rows=[row for at, row in enumerate(rows) if at not in empty],
         lines=[at + 1 for at in range(len(rows)) if at not in empty],
         refused=[blank(files[0], at + 1, fix="delete the line in every file") for at in empty],
-        locate=lambda line, number: Place(files[number], line, 1),
+        locate=lambda line, number: Place(files[min(number, len(files) - 1)], line, 1),  # also of where a cell ends
         notes=(*(note for text in texts for note in text.notes), note),
     )
     encodings = in_words(list(dict.fromkeys(text.encoding for text in texts)))

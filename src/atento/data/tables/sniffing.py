@@ -9,14 +9,15 @@ from typing import Literal, NamedTuple
 
 from atento.data.files.opening import inner_name
 from atento.data.records import excerpt
-from atento.data.tables.delimited import read_delimited
-from atento.data.tables.ruled import is_ruled, is_spaced
+from atento.data.tables.formats.delimited import read_delimited
+from atento.data.tables.formats.ruled import is_ruled, is_spaced
+from atento.data.tables.formats.word_tags import SEPARATORS, tag_separator
 from atento.errors import InputError
 
-LineFormat = Literal["conllu", "conll", "fasttext", "trec", "labelled"]
+LineFormat = Literal["conllu", "conll", "fasttext", "trec", "labelled", "tagged"]
 Kind = Literal[
     "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "tsf", "arff", "npz", "npy",
-    "sequences", "images", "xlsx", "tmx", "ruled", "spaced",
+    "sequences", "images", "xlsx", "tmx", "ruled", "spaced", "tagged",
 ]  # fmt: skip
 KIND_SUFFIXES: dict[Kind, str] = {
     "csv": ".csv",
@@ -40,6 +41,7 @@ KIND_WORDS: dict[Kind, str] = {
     "text": "text, one column and one row per line",
     "conll": "one word per line (CoNLL)",
     "lines": "lines of a label and a text",
+    "tagged": "words with a tag behind each",
     "tmx": "a translation memory (TMX)",
     "ruled": "a table ruled with bars",
     "spaced": "a table whose columns spaces separate",
@@ -51,10 +53,11 @@ SAMPLE_CHARACTERS = 200_000
 WORD_ID = re.compile(r"\d+(?:[-.]\d+)?")
 COARSE_FINE = re.compile(r"([A-Z][A-Z0-9_]*):([A-Za-z0-9_]+)[ \t]+(\S.*)")
 LABEL_WORD = re.compile(r"\w+(?:[-./:+]\w+)*:?")  # no punctuation at its end but a colon
+ENTITY = re.compile(r"O|[BIESLU]-[\w.-]+")
 FASTTEXT = "__label__"
 DOCUMENT_START = "-DOCSTART-"
 BYTE_ORDER_MARK = "\ufeff"  # may be on a line of its own
-TMX_START = re.compile(r"\s*(?:<\?xml[^>]*>)?\s*(?:<!DOCTYPE[^>]*>)?\s*<tmx\b", re.IGNORECASE)
+TMX_START = re.compile(r"\s*+(?:<\?xml[^>]*>)?\s*+(?:<!DOCTYPE[^>]*>)?\s*+<tmx\b", re.IGNORECASE)
 LIBSVM = re.compile(r"[+-]?\d+(?:\.\d+)?(?:,\d+)*(?:\s+\d+:\S+)+\s*")
 JSON_LIST_START = re.compile(r"\s*\[\s*[\[{\"]")  # over several lines
 MAX_COLUMNS = 20
@@ -83,7 +86,7 @@ def kind_by_content(text: str) -> Kind:
         )
     lines_as = line_format(lines, spread=spread_lines(text))
     if lines_as is not None:
-        return "conll" if lines_as in ("conll", "conllu") else "lines"
+        return "conll" if lines_as in ("conll", "conllu") else "tagged" if lines_as == "tagged" else "lines"
     if is_ruled(lines):
         return "ruled"
     if is_spaced(lines):
@@ -136,7 +139,7 @@ def line_format_of(text: str, kind: Kind) -> LineFormat | None:
     lines = first_lines(text).split("\n")
     if kind == "conll":
         return "conllu" if is_conllu([line for line in lines if line.strip()], least=0.5) else "conll"
-    found = line_format(lines, spread=spread_lines(text)) if kind in ("tsv", "lines") else None
+    found = line_format(lines, spread=spread_lines(text)) if kind in ("tsv", "lines", "tagged") else None
     return None if kind == "tsv" and found not in ("conll", "conllu") else found
 
 
@@ -153,6 +156,8 @@ def line_format(lines: Sequence[str], *, spread: Sequence[str] = ()) -> LineForm
         return "fasttext"
     if is_conll(lines):
         return "conll"
+    if any(separator in filled[0] for separator in SEPARATORS) and tag_separator(filled):
+        return "tagged"
     if share(COARSE_FINE.fullmatch(line) is not None for line in filled) >= 0.9:
         return "trec"
     return "labelled" if begin_with_labels([line for line in spread or lines if not is_blank(line)]) else None
@@ -176,13 +181,18 @@ def is_conllu(filled: Sequence[str], least: float = 0.9) -> bool:
 
 
 def is_conll(lines: Sequence[str]) -> bool:
-    """Whether nearly all lines have the same number of columns, words first and tags last, with blank lines between."""
+    """Whether nearly all lines have the same number of columns, words first and tags last, with blank lines between;
+    without those, the tags must be such as B-PER and O.
+    """
     if any(line.startswith(DOCUMENT_START) for line in lines):
         return True
     blocks = sentence_lines(lines)
     rows = [line.split("\t") if "\t" in line else line.split() for block in blocks for line in block]
-    if len(blocks) < 2 or not rows:
+    if not rows:
         return False
+    if len(blocks) < 2:
+        tags = [row[-1] for row in rows if len(row) > 1]
+        return len(rows) >= MIN_LINES and share(map(is_entity, tags)) >= 0.95 and 2 <= len({*tags}) < len(tags) / 3
     width, same = Counter(map(len, rows)).most_common(1)[0]
     if not 2 <= width <= MAX_COLUMNS or same < 0.9 * len(rows) or len(rows) < 2 * len(blocks):
         return False
@@ -191,6 +201,11 @@ def is_conll(lines: Sequence[str]) -> bool:
     tagged = any(2 <= count < max(distinct) and 3 * count <= len(rows) + 3 for count in distinct[1:])
     spaced = share(" " in cell.strip() for row in rows for cell in row)
     return tagged and spaced < 0.05
+
+
+def is_entity(tag: str) -> bool:
+    """Whether a tag is O, or B-PER and the like."""
+    return ENTITY.fullmatch(tag) is not None
 
 
 def sentence_lines(lines: Sequence[str]) -> list[list[str]]:
@@ -218,9 +233,15 @@ def begin_with_labels(filled: Sequence[str]) -> bool:
 
 
 def delimiter_of(text: str) -> str:
-    """The delimiter of a CSV file; a comma where none is clear."""
+    """The delimiter of a CSV file; a comma where none is clear, or below a header of one name without quotes, where
+    commas belong to the texts, a sign that stands nowhere in the file.
+    """
     fit = best_fit(text)
-    return fit.delimiter if fit.alike >= 0.5 else ","
+    if fit.alike >= 0.5:
+        return fit.delimiter
+    header = text.lstrip(f"\n{BYTE_ORDER_MARK}").partition("\n")[0]
+    is_one_name = '"' not in text and not any(sign in header for sign in DELIMITERS)
+    return next((sign for sign in (",", ";", "|", "\t") if sign not in text), ",") if is_one_name else ","
 
 
 class DelimiterFit(NamedTuple):
@@ -248,6 +269,6 @@ def fit_of(text: str, delimiter: str) -> DelimiterFit:
     if not widths:
         return DelimiterFit(delimiter, 0.0, 0.0)
     width, rows = widths.most_common(1)[0]
-    spaced = text.count(delimiter + " ") / max(1, text.count(delimiter))
+    spaced = share(cell.startswith(" ") for cells in records.rows for cell in cells[1:])
     alike = rows / (len(records.rows) + len(records.refused)) if width > 1 else 0.0
     return DelimiterFit(delimiter, alike, spaced)

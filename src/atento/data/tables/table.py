@@ -12,21 +12,29 @@ from unicodedata import normalize
 from atento.data.files.encodings import DecodedText
 from atento.data.files.opening import read_bytes, read_exact
 from atento.data.records import BadRows, Locate, LocateNumber, Place, Records, Refusal, excerpt, in_words, stop_or_skip
-from atento.data.tables.arrays import are_series, read_case_arrays, read_series_arrays
 from atento.data.tables.cells import parse_lists
-from atento.data.tables.column_names import SENTENCE, is_named
-from atento.data.tables.conll import fold_words, read_conll, read_conllu
-from atento.data.tables.delimited import DELIMITER_NAMES, read_delimited, read_lines
+from atento.data.tables.formats.arrays import are_series, read_case_arrays, read_series_arrays
+from atento.data.tables.formats.conll import fold_words, read_conll, read_conllu, with_sentences
+from atento.data.tables.formats.delimited import (
+    DELIMITER_NAMES,
+    has_single_quotes,
+    read_delimited,
+    read_lines,
+    read_single_quoted,
+    swapped,
+)
+from atento.data.tables.formats.jsonl import read_jsonl
+from atento.data.tables.formats.label_lines import read_label_lines
+from atento.data.tables.formats.ruled import read_ruled, read_spaced
+from atento.data.tables.formats.tmx import read_tmx
+from atento.data.tables.formats.ts_and_arff import read_arff, read_ts
+from atento.data.tables.formats.tsf import read_tsf
+from atento.data.tables.formats.word_tags import read_word_tags
 from atento.data.tables.headers import Header, name_columns
-from atento.data.tables.jsonl import read_jsonl
-from atento.data.tables.label_lines import read_label_lines
-from atento.data.tables.ruled import read_ruled, read_spaced
 from atento.data.tables.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name, line_format_of
-from atento.data.tables.tmx import read_tmx
-from atento.data.tables.ts_and_arff import read_arff, read_ts
-from atento.data.tables.tsf import read_tsf
 from atento.data.tables.wide import MIN_STEPS, fold_steps
 from atento.errors import InputError
+from atento.extras import require_extra
 
 PARSED_TABLES: ContextVar[dict[Hashable, "Table"] | None] = ContextVar("PARSED_TABLES", default=None)
 SEPARATOR_LINE = re.compile(r"\s*sep=(.)\n")  # Excel's first line
@@ -117,12 +125,13 @@ def read_table(
 def parse_bytes(data: bytes, file: str, header: Header, names: Sequence[str], sheet: str) -> Table:
     """The table of a binary file."""
     if kind_by_name(file) == "xlsx":
-        from atento.data.tables.excel import read_excel
+        from atento.data.tables.formats.excel import read_excel
 
         records, named = name_columns(read_excel(data, file, sheet), "csv", header=header, wanted=names, delimiter=",")
         return table_of(parse_lists(records), file, "xlsx", header=named)
     if kind_by_name(file) == "parquet":
-        from atento.data.tables.parquet import read_parquet  # pyarrow loads only when it is needed
+        require_extra("parquet", f"{file}: reading a Parquet file", instead="save it as CSV")
+        from atento.data.tables.formats.parquet import read_parquet  # pyarrow loads only when it is needed
 
         return table_of(read_parquet(data, file), file, "parquet", header=True)
     if kind_by_name(file) == "npz" and not are_series(data, file):
@@ -150,6 +159,8 @@ def parse_text(read: DecodedText, file: str, header: Header, names: Sequence[str
     if kind in NAMED_READERS:
         records, named = NAMED_READERS[kind](text, file), kind in ("tmx", "ruled")
         kind = "csv" if kind == "ruled" else kind
+    elif lines == "tagged":
+        records, kind = read_word_tags(text, file), "tagged"
     elif lines in WORD_READERS:
         records, kind = WORD_READERS[lines](text, file), "conll"
     elif lines is not None:
@@ -157,11 +168,13 @@ def parse_text(read: DecodedText, file: str, header: Header, names: Sequence[str
     else:
         records, delimiter = read_records(text, file, kind, names)
         kind = "csv" if kind == "spaced" else kind
-        if kind == "csv" and delimiter not in ", ":
+        if kind == "csv" and delimiter not in ", " and delimiter not in text:
+            notes += ("there is one column, and the commas belong to its texts",)
+        elif kind == "csv" and delimiter not in ", ":
             notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
         records, named = name_columns(records, kind, header=header, wanted=names, delimiter=delimiter)
     if kind in ("csv", "tsv"):
-        words = fold_words(records) if any(is_named(name, SENTENCE) for name in records.columns) else None
+        words = fold_words(with_sentences(records))
         wide = not words and len(records.columns) > MIN_STEPS and delimiter != " "  # which aligns facts, not steps
         steps = fold_steps(records, named=named, delimiter=delimiter) if wide else None
         if words:
@@ -184,6 +197,9 @@ def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tupl
         return read_spaced(text, file), " "
     told = SEPARATOR_LINE.match(text)
     delimiter = "\t" if kind == "tsv" else told[1] if told else delimiter_of(text)
+    if kind == "csv" and has_single_quotes(text):
+        delimiter = delimiter_of(swapped(text))
+        return read_single_quoted(text, file, delimiter), delimiter
     records = read_delimited(text, file, delimiter, quoted=kind == "csv" or has_quoted_cells(text))
     if told:  # an instruction to Excel, no row
         records = records._replace(rows=records.rows[1:], lines=records.lines[1:])

@@ -1,4 +1,4 @@
-"""Wide format: tables with one column for each time step, as in the UCR archive, folded to one cell a sequence.
+"""Wide format: tables with one column for each time step, as in the UCR archive, folded to one cell per sequence.
 
 Columns with one name and increasing numbers, `t0 t1 t2` or `x_1 … x_150, y_1 … y_150`, are the steps of one channel.
 A folded sequence is one text, `0.53,0 0.91,1`: steps separated by spaces, channels by commas.

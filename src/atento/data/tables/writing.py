@@ -11,7 +11,9 @@ from typing import Any
 from atento.data.records import LIST_SEPARATOR
 from atento.data.tables.annotating import plain_text
 from atento.data.text.words import split_words
-from atento.errors import InputError, MachineError, unknown_name
+from atento.errors import InputError, unknown_name
+from atento.extras import require_extra
+from atento.writing import write_atomically
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -42,6 +44,7 @@ def as_jsonl(columns: Columns) -> bytes:
 
 def as_parquet(columns: Columns) -> bytes:
     """The table as Parquet, with the types of its values."""
+    require_extra("parquet", "writing a Parquet file", instead="write a .csv, .tsv or .jsonl file")
     import pyarrow
     import pyarrow.parquet
 
@@ -52,7 +55,7 @@ def as_parquet(columns: Columns) -> bytes:
 
 
 def as_conll(columns: Columns) -> bytes:
-    """The table as CoNLL: one word a line with its tags, the predicted one last, a blank line after each sentence."""
+    """The table as CoNLL: one word per line with its tags, the predicted one last, a blank line after each sentence."""
     predicted = next((name for name in reversed(list(columns)) if name.startswith("prediction")), "")
     tags = [plain_text(cell).split() for cell in columns.get(predicted, ())]
     others = [[plain_text(cell) for cell in cells] for name, cells in columns.items() if name != predicted]
@@ -103,15 +106,4 @@ def require_folder(path: Path) -> None:
 
 def write_table(path: Path, columns: Columns) -> None:
     """Write a table; the file is replaced as a whole or not at all."""
-    write_bytes(path, find_writer(path)(columns))
-
-
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise MachineError(f"{path} could not be written.", found=str(error), fix="choose another --out") from None
+    write_atomically(path, find_writer(path)(columns))

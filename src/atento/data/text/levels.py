@@ -1,17 +1,20 @@
-"""The level of a vocabulary (characters, words or subwords): chosen, learned and loaded.
+"""The level of a vocabulary (characters, words or subwords): chosen, learned and loaded; texts read with it.
 
 A text may have features after a tab, as in `manducar<tab>V.PTCP;PST;MASC;SG`: each of them is one token.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from atento.data.records import LIST_SEPARATOR
 from atento.data.text.subwords import Subwords
-from atento.data.text.vocabulary import UNKNOWN, Characters, LosslessWords, TokenList, Vocabulary, Words
+from atento.data.text.vocabulary import END, UNKNOWN, Characters, LosslessWords, TokenList, Vocabulary, Words
+from atento.data.text.words import split_sentences
 from atento.errors import InputError
+from atento.extras import install_line, missing_packages
 
 LEVELS: dict[str, type[TokenList] | type[Subwords]] = {"char": Characters, "word": Words, "subword": Subwords}
 SAMPLE_TEXTS = 20_000
@@ -39,7 +42,14 @@ def choose_level(texts: Sequence[str]) -> tuple[Literal["char", "word", "subword
         return "char", f"mostly single words ({mean:.1f} per text)"
     if len(distinct) <= CLOSED_VOCABULARY and sum(counts) >= USES_OF_A_WORD * len(distinct):
         return "word", f"only {len(distinct)} distinct words"
-    return "subword", f"{len(distinct)} distinct words, {mean:.1f} per text"
+    return subword_level(f"{len(distinct)} distinct words, {mean:.1f} per text")
+
+
+def subword_level(reason: str) -> tuple[Literal["word", "subword"], str]:
+    """Subwords, and the reason for them; whole words where the package that finds subwords is not installed."""
+    if not missing_packages("subwords"):
+        return "subword", reason
+    return "word", f"{reason}; subwords would suit them better: {install_line('subwords')}"
 
 
 def learn_vocabulary(level: str, texts: Sequence[str], *, size: int, least_count: int) -> Vocabulary:
@@ -140,3 +150,20 @@ def load_text_vocabulary(saved: Any) -> Vocabulary:
     if level in known and isinstance(tokens, list) and all(isinstance(token, str) for token in tokens):
         return known[level](tokens)
     raise InputError("this is not a vocabulary.", found=str(saved)[:80], fix="train the model again")
+
+
+def prepare(text: str, *, lower: bool) -> str:
+    """Composed characters (NFC), no outer white space, small letters where asked."""
+    text = unicodedata.normalize("NFC", text).strip()
+    return text.lower() if lower else text
+
+
+def encode_text(
+    vocabulary: Vocabulary, source: str, *, lower: bool, sentences: bool, max_length: int | None
+) -> list[int]:
+    """Token numbers, with an end token between `sentences`; a text of nothing is one unknown token."""
+    text = prepare(source, lower=lower)
+    if not sentences:
+        return vocabulary.encode(text)[:max_length] or [UNKNOWN]
+    rows = [vocabulary.encode(sentence) for sentence in split_sentences(text)]
+    return [token for row in rows for token in (*row, END)][:-1][:max_length] or [UNKNOWN]

@@ -1,12 +1,16 @@
 """Subwords by byte-pair encoding (Sennrich et al., 2016), computed by the library `tokenizers`."""
 
 from collections.abc import Iterable, Sequence
-
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from typing import TYPE_CHECKING
 
 from atento.data.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from atento.errors import InputError
+from atento.extras import require_extra
 
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+WORDS_INSTEAD = "read whole words: --set tokens.source=word --set tokens.target=word"
 SPACE_SIGN = "▁"  # at the start of a subword that begins a word
 ESCAPED_SPACE_SIGN = "\ue000"  # replaces that sign where a text has it
 
@@ -16,7 +20,7 @@ class Subwords(Vocabulary):
 
     level = "subword"
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: "Tokenizer") -> None:
         self.tokenizer = tokenizer
         self.tokenizer.encode_special_tokens = True  # "<end>" in a text is text, never the special token
 
@@ -55,6 +59,9 @@ class Subwords(Vocabulary):
     @classmethod
     def from_text(cls, description: str) -> "Subwords":
         """The vocabulary that `to_json` described."""
+        require_extra("subwords", "a vocabulary of subwords")
+        from tokenizers import Tokenizer
+
         try:
             return cls(Tokenizer.from_str(description))
         except Exception as error:  # noqa: BLE001 - the library raises bare Exception
@@ -63,6 +70,9 @@ class Subwords(Vocabulary):
     @classmethod
     def learn(cls, texts: Iterable[str], *, size: int, least_count: int) -> "Subwords":
         """A vocabulary of `size` subwords, learned from training text."""
+        require_extra("subwords", "a vocabulary of subwords", instead=WORDS_INSTEAD)
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL_TOKENS[1]))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Metaspace(replacement=SPACE_SIGN), pre_tokenizers.Punctuation("isolated")]

@@ -5,6 +5,7 @@ spaces: the numbers are counted from the end of the line.
 """
 
 import gzip
+import io
 import lzma
 import zlib
 from collections import Counter
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 from atento.data.files.foreign import refuse_special
 from atento.data.files.opening import OPENERS, cannot_unpack, missing_file
 from atento.data.records import BadRows, Refusal, counted, excerpt, stop_or_skip
-from atento.errors import InputError, MachineError
+from atento.errors import InputError, is_machine_fault
+from atento.writing import write_atomically
 
 # Axes: V words, D dimensions.
 
@@ -92,6 +94,8 @@ def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
         raise cannot_unpack(path, error) from None
     except OSError as error:
+        if is_machine_fault(error):
+            raise
         raise InputError(
             f"{path} cannot be read.",
             found=error.strerror or str(error),
@@ -170,17 +174,18 @@ def require_stated_size(file: str, stated: tuple[int, int] | None, width: int, c
 
 
 def write_vectors(path: str | Path, words: Sequence[str], vectors: NDArray[Any], *, header: bool = True) -> Path:
-    """Write one word a line, with the fewest digits that restore 32-bit numbers; compressed by the name's suffix."""
+    """Write one word per line, with the fewest digits that restore 32-bit numbers; compressed by the name's suffix."""
     path, numbers = Path(path), np.asarray(vectors, dtype=np.float32)
     require_words(words, numbers)
     lines = [f"{len(words)} {numbers.shape[1]}"] if header else []
     lines += [" ".join([word, *(str(number) for number in row)]) for word, row in zip(words, numbers, strict=True)]
     text = ("\n".join(lines) + "\n").encode()
-    try:
-        with OPENERS.get(path.suffix.lower(), open)(path, "wb") as file:
+    if path.suffix.lower() in OPENERS:
+        packed = io.BytesIO()
+        with OPENERS[path.suffix.lower()](packed, "wb") as file:
             file.write(text)
-    except OSError as error:
-        raise MachineError(f"{path} could not be written.", found=str(error), fix="choose another name") from None
+        text = packed.getvalue()
+    write_atomically(path, text)
     return path
 
 

@@ -48,14 +48,22 @@ class HierarchicalEncoder(Encoder):
         return Encoded(states, real.any(dim=-1), self.dropout(summary))
 
     def sentences(self, tokens: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
-        """Words (B, S, W), padded with zeros on the right, and which are real (B, S, W)."""
+        """Words (B, S, W), padded with zeros on the right, and which are real (B, S, W).
+
+        S and W are those of the batch; a program that is recorded once for all batches has room for any text of N.
+        """
         sentence, place = split_sentences(tokens, valid, end=self.end)
-        kept = place >= 0
-        row = torch.arange(len(tokens), device=tokens.device).unsqueeze(1).expand_as(tokens)[kept]
-        sizes = [int(part.max()) + 1 if part.numel() else 1 for part in (sentence[kept], place[kept])]
-        words, real = tokens.new_zeros(len(tokens), *sizes), valid.new_zeros(len(tokens), *sizes)
-        words[row, sentence[kept], place[kept]] = tokens[kept]
-        real[row, sentence[kept], place[kept]] = True
+        kept, (rows, length) = place >= 0, tokens.shape
+        if torch.compiler.is_compiling():
+            sentences, longest = length, torch.sym_min(length, MAX_SENTENCE_WORDS)  # type: ignore[no-untyped-call]
+        else:
+            sentences, longest = (int(part[kept].max()) + 1 if kept.any() else 1 for part in (sentence, place))
+        size = sentences * longest
+        index = torch.where(kept, sentence * longest + place, size)  # what is no word goes to one more place
+        words, real = (
+            part.new_zeros(rows, size + 1).scatter(1, index, part)[:, :-1].view(rows, sentences, longest)
+            for part in (tokens, kept)
+        )
         return words, real
 
     def weights(self, tokens: Tensor, valid: Tensor) -> Tensor:
@@ -82,7 +90,17 @@ def split_sentences(
     is_end = valid & (tokens == end)
     word = valid & ~is_end
     count = word.cumsum(dim=-1)  # words so far, this one included
-    before = torch.where(is_end, count, 0).cummax(dim=-1).values  # words before this sentence
+    before = running_max(torch.where(is_end, count, 0))  # words before this sentence
     place = (count - 1 - before) % longest
     sentence = ((word & (place == 0)).cumsum(dim=-1) - 1).clamp(min=0)
     return sentence, place.masked_fill(~word, -1)
+
+
+def running_max(values: Tensor) -> Tensor:
+    """The largest of the values (B, N) so far, none of which is below 0; as a matrix where a program is recorded for
+    ONNX, which has no operator for it.
+    """
+    if not torch.compiler.is_compiling():
+        return values.cummax(dim=-1).values
+    so_far = torch.ones(values.size(1), values.size(1), dtype=torch.bool, device=values.device).tril()
+    return torch.where(so_far, values.unsqueeze(1), 0).amax(dim=-1)

@@ -68,7 +68,7 @@ class ImageEncoder(Encoder):
         if (
             not isinstance(features, Tensor)
             or features.dim() != 4
-            or features.shape[:2] != (len(pixels), self.channels)
+            or features.shape[:2] != (pixels.size(0), self.channels)
         ):
             found = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
             raise InputError(
@@ -99,7 +99,7 @@ class ImageEncoder(Encoder):
 
 def all_valid(pixels: Tensor) -> Tensor:
     """`valid` (B, 1) of images (B, 3, S, S): each is real."""
-    return torch.ones(len(pixels), 1, dtype=torch.bool, device=pixels.device)
+    return torch.ones(pixels.size(0), 1, dtype=torch.bool, device=pixels.device)
 
 
 def small_convolutions(channels: int, *, halvings: int = 3, deep: int = 1) -> nn.Sequential:

@@ -81,7 +81,7 @@ class PatchedNumberEncoder(Encoder):
         steps = clean(values, valid).take_along_dim(order.unsqueeze(-1), dim=1)
         real, missing = valid.gather(1, order), -values.size(1) % self.patch
         steps, real = functional.pad(steps, (0, 0, 0, missing)), functional.pad(real, (0, missing))
-        rows, channels = len(steps), steps.size(-1)
+        rows, _, channels = steps.shape
         return steps.reshape(rows, -1, self.patch * channels), real.reshape(rows, -1, self.patch).any(dim=2)
 
 

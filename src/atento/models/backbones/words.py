@@ -72,9 +72,9 @@ class WordEmbedding(TokenEmbedding):
 
     def encode_characters(self, encoder: CharacterEncoder, characters: Tensor) -> Tensor:
         """The encoding of each word. On a CPU each distinct word is encoded once; on a GPU encoding all of them takes
-        less time than sorting.
+        less time than sorting, and a recorded program cannot know how many are distinct.
         """
-        if characters.device.type != "cpu":
+        if characters.device.type != "cpu" or torch.compiler.is_compiling():
             return torch.as_tensor(encoder(characters))
         distinct, place = torch.unique(characters, dim=0, return_inverse=True)  # (W, L + 1), (B · N,)
         encoded: Tensor = encoder(distinct)

@@ -43,17 +43,29 @@ from atento.models.forecaster import ForecastNetwork, SeriesSizes
 from atento.models.matcher import CoAttentionMatcher, PairHead
 from atento.models.names import ModelName, ModelPart
 from atento.models.summaries import Summary, end_states
-from atento.recurrent import Cell, ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, MGUCell
+from atento.recurrent import (
+    Cell,
+    ElmanCell,
+    GRUCell,
+    GRUResetBeforeCell,
+    JordanCell,
+    LSTMCell,
+    MGUCell,
+    MinGRUCell,
+    MinLSTMCell,
+)
 from atento.recurrent.stack import CellMaker, Stack
 from atento.spec import ModelRecipe
 
-CELLS: dict[str, Callable[..., Cell[Any]]] = {
+CELLS: dict[str, type[Cell[Any]]] = {
     "rnn": ElmanCell,
     "jordan": JordanCell,
     "gru": GRUCell,
     "gru-before": GRUResetBeforeCell,
     "mgu": MGUCell,
+    "mingru": MinGRUCell,
     "lstm": LSTMCell,
+    "minlstm": MinLSTMCell,
 }
 HANDOVERS: dict[str, Callable[[int, int], Handover]] = {"state": as_state, "input": as_input, "both": as_both}
 PATCHES_OF_A_WINDOW = 14  # where model.patch is not given
@@ -65,11 +77,19 @@ ATTENTIVE: dict[str, type[LuongDecoder] | type[BahdanauDecoder]] = {
 
 def cells_of(family: str, recipe: ModelRecipe) -> CellMaker:
     """Cells of a family with the activation and the initialization of the recipe."""
-    for key, known in (("activation", ACTIVATIONS), ("init", INITIALIZERS)):
+    for key, known in (("activation", ["auto", *ACTIVATIONS]), ("init", list(INITIALIZERS))):
         if getattr(recipe, key) not in known:
             raise unknown_name(key, getattr(recipe, key), known, where=f"model.{key}")
-    activation, initializer = ACTIVATIONS[recipe.activation], INITIALIZERS[recipe.init]
-    return partial(CELLS[family], activation=activation, initializer=initializer)
+    others = ModelName.parse(recipe.name).parts
+    if not any([has_matrices(family), *(one.self_attentive or has_matrices(one.family) for one in others)]):
+        require_defaults(recipe, "init", why=f"{family} has no recurrent matrices")
+    cell = partial(CELLS[family], initializer=INITIALIZERS[recipe.init])
+    return cell if recipe.activation == "auto" else partial(cell, activation=ACTIVATIONS[recipe.activation])
+
+
+def has_matrices(family: str) -> bool:
+    """Whether a family is recurrent, and multiplies its state by matrices."""
+    return family in CELLS and CELLS[family].has_recurrent_weights
 
 
 def encoder_stack(family: str, recipe: ModelRecipe, input_size: int) -> Stack:

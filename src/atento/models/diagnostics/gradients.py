@@ -41,6 +41,7 @@ from atento.recurrent.gradient_flow import (
 from atento.recurrent.stack import Stack
 from atento.recurrent.suggestions import ATTENTION, describe_flow, suggest_fix
 from atento.recurrent.unroll import unroll
+from atento.reprs import repr_html
 
 # Axes: B batch, R rows, T time, I input, D size, L lags.
 
@@ -64,6 +65,8 @@ class GradientFlow:
     def verdict(self) -> Verdict:
         """`vanishes`, `level` or `explodes`."""
         return verdict_of(self.worst.curve)
+
+    _repr_html_ = repr_html
 
     def __repr__(self) -> str:
         return f"GradientFlow({len(self.parts)} parts, the worst {self.worst.part!r} {self.verdict}: {self.words})"
@@ -102,7 +105,8 @@ class GradientFlow:
 def gradient_flow(model: nn.Module, batch: Any) -> GradientFlow:
     """Norms of ∂s_t/∂s_k against lag, with spectra, gates and a verdict, for every cell and attention of the model.
 
-    `batch` is what the model is called with: one object, or a dict of arguments; a list holds several batches.
+    `batch` is what the model is called with: one object, or a dict of arguments, or a function that calls the model; a
+    list holds several batches.
     A bare cell or `Stack` takes inputs (B, T, I). The model is in evaluation mode meanwhile.
     """
     require_finite_weights(model)
@@ -140,7 +144,9 @@ def record_forward(model: nn.Module, batch: Any) -> RecordedActivations:
     if isinstance(model, Cell):
         return RecordedActivations(stack_inputs={"": [StackInputs(batch, None, None)]})
     with record_activations(model) as recorded:
-        if isinstance(batch, Mapping):
+        if callable(batch):
+            batch()
+        elif isinstance(batch, Mapping):
             model(**batch)
         else:
             model(batch)

@@ -16,6 +16,7 @@ from atento.data.series.series import Numbers
 from atento.models.autoencoder import Autoencoder, AutoencoderBatch, WindowEncoder
 from atento.models.backbones.numbers import TransformerNumberEncoder
 from atento.models.builders.autoencoder import build_autoencoder, require_autoencoder
+from atento.models.diagnostics.attention_maps import MapPlace
 from atento.models.forecaster import SeriesBatch
 from atento.models.names import ModelName
 from atento.spec import DecodeRecipe, Recipe, TrainRecipe
@@ -38,7 +39,7 @@ from atento.tasks.task import (
     Values,
     Windows,
 )
-from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
+from atento.tasks.traces import Alignment, ForwardPass, TraceMatrix, trace_matrix
 
 # Axes: N windows, B windows of a batch, L rows of a window, C channels, Z latent.
 
@@ -145,6 +146,27 @@ def look_at(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: 
     return Alignment(steps, output, weights.float().cpu(), answer.text, None)
 
 
+def forward_pass(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: DecodeRecipe) -> ForwardPass:
+    """One pass over a window; what is explained is the first number of its latent."""
+    (answer,) = recreate(autoencoder, codec, [source], recipe)
+    window = codec.read([source]).to(next(autoencoder.parameters()))
+    steps = step_names(codec)
+
+    def score(values: Tensor | None) -> Tensor:
+        latent = autoencoder.encode(window if values is None else values)
+        autoencoder.decode(latent)
+        return latent[0, 0]
+
+    places = [
+        MapPlace(".encoder.", "encoder self-attention", "self", steps, steps),
+        MapPlace(".decoder.", "decoder self-attention", "self", steps, steps),
+    ]
+    target = "z1, the first number of the latent"
+    return ForwardPass(
+        score, target, places, steps, answer.text, values=window, by_item=lambda values: values[0].flatten(1).sum(1)
+    )
+
+
 @torch.no_grad()
 def trace(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
     """The matrices of one forward pass; a frame as rows and columns of pixels."""
@@ -163,8 +185,17 @@ def trace(autoencoder: Autoencoder, codec: WindowCodec, source: Past, recipe: De
     reader = type(autoencoder.encoder).__name__
     return [
         trace_matrix("window", "(x − mean) / std of the training part", labels, shown, columns=columns),
-        trace_matrix("latent", f"{reader}: the whole window in a few numbers", ["latent"], latent, columns=named),
-        trace_matrix("recreated", "the window again, from the latent alone", labels, written, columns=columns),
+        trace_matrix(
+            "latent",
+            f"{reader}: the whole window in a few numbers",
+            ["latent"],
+            latent,
+            columns=named,
+            made_of=["window"],
+        ),
+        trace_matrix(
+            "recreated", "the window again, from the latent alone", labels, written, columns=columns, made_of=["latent"]
+        ),
     ]
 
 
@@ -186,11 +217,15 @@ def step_names(codec: WindowCodec) -> list[str]:
 
 
 def tabulate(opened: UnlabelledFile, answers: Sequence[Answer]) -> dict[str, list[object]]:
-    """The latent path: which series, when each window ends, and a column for each number of its latent."""
+    """The latent path: which series, when each window ends, and a column for each number of its latent.
+
+    The columns of series and time have the file's own names, else `unique_id` and `ds`.
+    """
+    names = {"series": "unique_id", "time": "ds", **dict(opened.names)}
     table: dict[str, list[object]] = {}
     if any(past.series for past in opened.sources):
-        table["unique_id"] = [past.series for past in opened.sources]
-    table["ds"] = [past.until.removeprefix("row ") for past in opened.sources]
+        table[names["series"]] = [past.series for past in opened.sources]
+    table[names["time"]] = [past.until.removeprefix("row ") for past in opened.sources]
     latents = [answer.value[past.values.size :] for past, answer in zip(opened.sources, answers, strict=True)]
     for number in range(len(latents[0]) if latents else 0):
         table[f"z{number + 1}"] = [float(latent[number]) for latent in latents]
@@ -235,7 +270,9 @@ AUTOENCODE: Task[WindowCodec, EncodedSeries, AutoencoderBatch, Autoencoder] = Ta
         build=lambda recipe, codec: build_autoencoder(recipe, codec.sizes, noise=codec.noise),
         loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth
     ),
-    answering=Answering(answer=recreate, look=look_at, trace=trace, tabulate=tabulate, views=("phase",)),
+    answering=Answering(
+        answer=recreate, look=look_at, trace=trace, forward_pass=forward_pass, tabulate=tabulate, views=("phase",)
+    ),
     judging=Judging(
         distance=distance,
         error=how_wrong,

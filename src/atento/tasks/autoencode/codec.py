@@ -69,6 +69,10 @@ class WindowCodec:
                 raise ValueError("no channels, or a standard deviation that is not above zero")
         return cls(frame, mean, std, noise)
 
+    def answer_facts(self) -> dict[str, object]:
+        """Windows as they are restored."""
+        return {"output": "window", "channels": list(self.frame.channels), "look_back": self.frame.look_back}
+
     def to_json(self) -> dict[str, object]:
         """The frame and the scale of each channel."""
         return {

@@ -98,7 +98,7 @@ def open_windows(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
     if is_builtin(file):
         return UnlabelledFile({}, [question.source for question in ask_windows(recipe, file, seed).questions], ())
     found, part = another(recipe, file, seed)
-    return UnlabelledFile({}, [question.source for question in part], found.refused)
+    return UnlabelledFile({}, [question.source for question in part], found.refused, names=found.own_names)
 
 
 def another(recipe: DataRecipe, file: str, seed: int) -> tuple[SeriesSet, Origins]:

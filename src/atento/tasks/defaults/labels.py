@@ -15,6 +15,7 @@ TEXT_COMMON: Values = {
     "tokens.lowercase": True,
     "tokens.vocab_size": 30_000,
     "tokens.min_count": 2,
+    "tokens.max_length": 2000,
     "model.hidden": 128,
     "model.dropout": 0.5,
     "model.ngrams": 2,
@@ -47,7 +48,7 @@ BUILT_IN: Values = {
 
 TEXT_BUILTIN: dict[str, Values] = {"opinions": BUILT_IN, "dna": {**BUILT_IN, "train.batch_tokens": 2048}}
 
-LONG_TEXTS: Values = {"train.batch_tokens": 8192}  # a batch of several
+LONG_TEXTS: Values = {"tokens.max_length": 5000, "train.batch_tokens": 8192}  # a batch of several
 
 SLOW: dict[str, Values] = {"rnn": {"train.lr": 2e-3}, "transformer": {"train.lr": 1e-3}}  # of the built-in sets
 

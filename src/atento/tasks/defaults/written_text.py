@@ -40,9 +40,6 @@ PROBES: dict[str, dict[str, Values]] = {
     },
 }
 
-
-KIN = {"jordan": "rnn", "gru-before": "gru", "mgu": "gru"}  # learn with the values of a family that steps as they do
-
 TRANSLATE_ANY_DATA: dict[str, Values] = {
     "rnn": {"train.lr": 1e-3, "model.hidden": 256},
     "gru": {"train.lr": 2e-3, "model.hidden": 256},
@@ -88,11 +85,10 @@ FEWEST_SUBWORDS, MOST_SUBWORDS = 500, 8000
 
 def translate_defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    family = KIN.get(model.family, model.family)
-    values = TRANSLATE_ANY_DATA.get(family, {})
+    values = TRANSLATE_ANY_DATA.get(model.family, {})
     if is_builtin(data):
-        return {**values, **TRANSLATE_BUILTIN.get(data, {}).get(family, {})}
-    return {**values, **OWN_DATA.get(family, {}), **STEADY}
+        return {**values, **TRANSLATE_BUILTIN.get(data, {}).get(model.family, {})}
+    return {**values, **OWN_DATA.get(model.family, {}), **STEADY}
 
 
 def translate_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:

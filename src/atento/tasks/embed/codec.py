@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from atento.data.text.levels import learn_vocabulary, load_vocabulary
+from atento.data.text.levels import learn_vocabulary, load_vocabulary, prepare
 from atento.data.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from atento.errors import InputError
 from atento.spec import TokensRecipe
-from atento.tasks.inputs.text import LEVEL_WORDS, prepare
+from atento.tasks.inputs.text import LEVEL_WORDS
 from atento.tasks.task import Pair, Saved
 
 
@@ -47,6 +47,10 @@ class WordCodec:
         if not isinstance(counts, list) or not whole or len(counts) != len(source) or not isinstance(lower, bool):
             raise InputError("this file does not count its words.", found=str(counts)[:80], fix="train again")
         return cls(source, tuple(counts), lower)
+
+    def answer_facts(self) -> dict[str, object]:
+        """The nearest words of a word."""
+        return {"output": "neighbours"}
 
     def to_json(self) -> dict[str, object]:
         """The vocabulary and the counts."""

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from atento.baselines.validation import require_fitted, require_pairs
 from atento.data.examples.batches import like_lengths, pad
+from atento.data.text.levels import prepare
 from atento.data.text.vocabulary import UNKNOWN, Words
 from atento.data.text.word_space import Neighbour, Term, WordSpace, parse_terms
 from atento.metrics.language_model import PREFERENCE
@@ -22,7 +23,6 @@ from atento.models.names import ModelName
 from atento.spec import DecodeRecipe
 from atento.tasks.embed.codec import WordCodec
 from atento.tasks.embed.vectors import space_of
-from atento.tasks.inputs.text import prepare
 from atento.tasks.leaks import require_training_tokens
 from atento.tasks.reading.text import DOCUMENTS, ask_passages, read_passages
 from atento.tasks.task import (

@@ -125,8 +125,6 @@ def start_words(module: nn.Module, codec: Codec, recipe: Recipe, *, started: boo
     A model that was `started` from another run has its vectors already; they stay frozen where they were.
     """
     file, frozen = recipe.tokens.vectors, recipe.model.vectors == "frozen"
-    if not file and not frozen:
-        return []
     if not file and not started:
         raise InputError(
             "model.vectors=frozen: there are no vectors to keep as they are.",

@@ -23,6 +23,7 @@ from atento.tasks.task import Saved
 # Axes: S series, N pasts, T time, L past, C channels, K covariates.
 
 MOST_SERIES, MOST_CHANNELS, MOST_STEPS = 10_000_000, 100_000, 10_000_000
+FAR = 10.0  # standard deviations from the mean of a training part
 FLAT = 1e-12  # a standard deviation this small beside the numbers themselves is none
 
 
@@ -126,6 +127,18 @@ class SeriesCodec:
             pace = tuple(numbers(saved["pace"], (len(channels),)).tolist())
         return cls(frame, names, scales, (known[0], known[1]), levels, steps, noise, pace)
 
+    def answer_facts(self) -> dict[str, object]:
+        """Forecasts of the horizon, and what is read for them."""
+        frame = self.frame
+        return {
+            "output": "forecast",
+            "channels": list(frame.channels),
+            "covariates": list(frame.covariates),
+            "look_back": frame.look_back,
+            "horizon": frame.horizon,
+            "quantiles": [f"{level:g}" for level in self.levels],
+        }
+
     def to_json(self) -> dict[str, object]:
         """The frame, and the scale of each series and channel."""
         frame = self.frame
@@ -178,7 +191,7 @@ class SeriesCodec:
         if known.shape[-1] != len(frame.covariates) or len(known) < wanted:
             names = ", ".join(frame.covariates)
             raise InputError(
-                f"{past}: a forecast of {steps} steps needs {names} of these steps, known beforehand.",
+                f"{past}: a forecast of {steps} steps needs the future covariates {names} of these steps.",
                 found=f"{len(known) - frame.look_back} rows of {known.shape[-1]} such columns after the last value",
                 fix=f"add rows with {names} and an empty value, or --set decode.horizon= fewer steps",
             )
@@ -205,6 +218,23 @@ class SeriesCodec:
             for part, numbers_ in zip(picked, own, strict=True):
                 part[strange] = numbers_
         return picked
+
+    def far_levels(self, sources: Sequence[Past]) -> list[str]:
+        """Notes on channels of known series whose level is far from that of their training."""
+        found: dict[str, str] = {}
+        for source in sources:
+            at = self.place.get(source.series, -1)
+            if at < 0:
+                continue
+            level = source.values.mean(axis=0)  # (C,)
+            mean, std = self.scales.mean[at], self.scales.std[at]
+            for channel in np.flatnonzero(np.abs(level - mean) > FAR * std).tolist():
+                name = self.frame.channels[channel]
+                had = (
+                    f"{level[channel]:.4g} on average, where the training had {mean[channel]:.4g} ± {std[channel]:.2g}"
+                )
+                found.setdefault(name, f"{name!r} is far from what the model was trained on: {had}")
+        return list(found.values())
 
 
 def mean_and_std(parts: Sequence[Numbers], *, shared: bool = False) -> tuple[Numbers, Numbers]:

@@ -1,14 +1,17 @@
 """Explanations of a forecast: the attention over past steps, and the matrices of one forward pass."""
 
 import torch
+from torch import Tensor
 from torch.nn.functional import pad
 
 from atento.data.series import Past
+from atento.models.diagnostics.attention_maps import MapPlace
+from atento.models.forecast_networks import HorizonQueries, PatchEmbedding
 from atento.models.forecaster import Forecaster
 from atento.spec import DecodeRecipe
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.rollout import forecasts
-from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
+from atento.tasks.traces import Alignment, ForwardPass, TraceMatrix, trace_matrix
 
 # Axes: L past, H horizon, C channels, K covariates, Q quantiles.
 
@@ -45,6 +48,44 @@ def lags(count: int, size: int) -> list[str]:
     return [f"−{(count - 1 - place) * size}" if place < count - 1 else "0" for place in range(count)]
 
 
+def forward_pass(module: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> ForwardPass:
+    """One pass over the past of a series; what is explained is the mean forecast of the first channel."""
+    (value,) = forecasts(module, codec, [source], recipe.horizon or codec.frame.horizon)
+    text = ", ".join(f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2])
+    past, known, _ = codec.read([source], module.horizon, next(module.parameters()))
+
+    def score(values: Tensor | None) -> Tensor:
+        outputs = module(past if values is None else values, known)
+        return module.point_forecast(outputs)[0, :, 0].mean()
+
+    channel = codec.frame.channels[0]
+    return ForwardPass(
+        score,
+        f"the mean forecast of {channel}, in standard deviations",
+        map_places(module, codec),
+        tokens=lags(codec.frame.look_back, 1),
+        text=text,
+        values=past,
+        by_item=lambda values: values[0].sum(dim=-1),
+    )
+
+
+def map_places(module: Forecaster, codec: SeriesCodec) -> list[MapPlace]:
+    """The steps or patches that a network attends between; of networks that read each channel alone, the first's."""
+    parts = {type(part): part for part in module.modules()}
+    embedding, queries = parts.get(PatchEmbedding), parts.get(HorizonQueries)
+    if not isinstance(embedding, PatchEmbedding):
+        return []
+    past, ahead = lags(embedding.patches, embedding.patch), list[str]()
+    if isinstance(queries, HorizonQueries):
+        ahead = [f"+{patch * queries.patch + 1}" for patch in range(queries.patches)]
+    together = [*past, *ahead]
+    return [
+        MapPlace(".stack.", "self-attention of steps", "self", together, together),
+        MapPlace(".attention.", "forecast to past", "cross", ahead, past),
+    ]
+
+
 @torch.no_grad()
 def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
     """The matrices of one forward pass."""
@@ -58,19 +99,29 @@ def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: Deco
     columns = [channel if len(levels) == 1 else f"{channel} {one}" for channel in channels for one in levels]
     found = [
         trace_matrix("past", "(x − mean) / std of the training part", rows, past[0, -SHOWN:], columns=channels),
-        trace_matrix("anchor", "what is taken off the window", ["anchor"], level[0], columns=channels),
         trace_matrix(
-            "window", "past − anchor: what the network reads", rows, (past - level)[0, -SHOWN:], columns=channels
+            "anchor", "what is taken off the window", ["anchor"], level[0], columns=channels, made_of=["past"]
+        ),
+        trace_matrix(
+            "window",
+            "past − anchor: what the network reads",
+            rows,
+            (past - level)[0, -SHOWN:],
+            columns=channels,
+            made_of=["past", "anchor"],
         ),
     ]
     if codec.frame.covariates:
         names = list(codec.frame.covariates)
         found.append(
-            trace_matrix("known", "known beforehand, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
+            trace_matrix("known", "future covariates, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
         )
+    read = ["window", "anchor", "known"]
     in_units = torch.as_tensor(value[:SHOWN]).flatten(1)
     return [
         *found,
-        trace_matrix("forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns),
-        trace_matrix("in units", "forecast · std + mean", steps, in_units, columns=columns),
+        trace_matrix(
+            "forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns, made_of=read
+        ),
+        trace_matrix("in units", "forecast · std + mean", steps, in_units, columns=columns, made_of=["forecast"]),
     ]

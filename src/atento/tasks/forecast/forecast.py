@@ -26,10 +26,11 @@ from atento.tasks.forecast import defaults
 from atento.tasks.forecast.baselines import BASELINES, PolynomialBaseline, last_step, reads_one_row
 from atento.tasks.forecast.closed_form import start_in_closed_form
 from atento.tasks.forecast.codec import SeriesCodec
-from atento.tasks.forecast.explain import look_at, trace
+from atento.tasks.forecast.explain import forward_pass, look_at, trace
 from atento.tasks.forecast.leaks import require_no_leak
 from atento.tasks.forecast.reading import ask_forecasts, open_series, read_forecasts, tabulate
 from atento.tasks.forecast.rollout import Forecast, forecasts, median_of
+from atento.tasks.forecast.valid_time import SUMMARY, VALID_TIME, valid_time
 from atento.tasks.forecast.windows import EncodedSeries, TrainingWindows, shuffled, stack_windows
 from atento.tasks.recognising.series import forecast_series
 from atento.tasks.task import (
@@ -43,6 +44,7 @@ from atento.tasks.task import (
     Judging,
     Learning,
     Reading,
+    RolloutMetric,
     Task,
     Windows,
 )
@@ -172,7 +174,15 @@ FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
         closed_form=start_in_closed_form,
         loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth
     ),
-    answering=Answering(answer=forecast, look=look_at, trace=trace, tabulate=tabulate, views=("forecast", "phase")),
+    answering=Answering(
+        answer=forecast,
+        look=look_at,
+        trace=trace,
+        forward_pass=forward_pass,
+        tabulate=tabulate,
+        views=("forecast", "phase"),
+        source_notes=SeriesCodec.far_levels,
+    ),
     judging=Judging(
         bands=lambda codec, *judged: horizon_bands(*judged),
         details=details,
@@ -182,6 +192,7 @@ FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
         baselines=BASELINES,
         extra_baselines=EXTRA,
         baseline_answers=baseline_answers,
+        rollouts=RolloutMetric(VALID_TIME, SUMMARY, valid_time),
     ),
     defaults=Defaults(models=defaults.MODELS, model="linear", values=defaults.defaults, data_values=defaults.sized),
 )

@@ -248,7 +248,7 @@ def open_series(recipe: DataRecipe, file: str, seed: int) -> UnlabelledFile:
                 channels=found.channels,
             )
         )
-    names = tuple((key, name) for key, name in found.keys if key in ("time", "series") and "," not in name)
+    names = found.own_names
     last = max((end.last for end in ends if end.last is not None), default=None)
     form = format_in(recipe, file, dict(names).get("time", ""), last)
     return UnlabelledFile({}, ends, found.refused, found.notes, names=names, time_format=form)

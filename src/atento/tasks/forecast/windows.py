@@ -64,7 +64,7 @@ class WindowSpec(NamedTuple):
     look_back: int  # steps that are read
     horizon: int  # steps that are forecast
     channels: tuple[str, ...]  # what is read and forecast
-    covariates: tuple[str, ...]  # what is known beforehand
+    covariates: tuple[str, ...]  # the future covariates
     step: Frequency
     season: int  # steps; 1: none is likely
     keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike

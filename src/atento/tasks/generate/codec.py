@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from atento.data.text.levels import CLOSED_VOCABULARY, USES_OF_A_WORD, learn_vocabulary, load_vocabulary
+from atento.data.text.levels import CLOSED_VOCABULARY, USES_OF_A_WORD, learn_vocabulary, load_vocabulary, subword_level
 from atento.data.text.vocabulary import END, START, UNKNOWN, LosslessWords, TokenList, Vocabulary, is_word
 from atento.errors import InputError
 from atento.spec import TokensRecipe, TrainRecipe
@@ -96,6 +96,10 @@ class TextCodec:
         vocabulary = load_vocabulary(saved.get("vocabulary"))
         return cls(vocabulary, letters, ends, longest, tuple(words), window, objective, masked)
 
+    def answer_facts(self) -> dict[str, object]:
+        """Texts that are continued."""
+        return {"output": "completion"}
+
     def to_json(self) -> dict[str, object]:
         """All but the notes."""
         keys = ("letters", "ends", "longest", "window", "objective", "masked")
@@ -137,7 +141,7 @@ def likely_level(texts: Sequence[str]) -> tuple[str, str]:
     """Words where they are few and often used; characters unless there are very many."""
     total = sum(map(len, texts))
     if total > LONG_TEXT:
-        return "subword", f"{total:,} characters, too many to read one by one"
+        return subword_level(f"{total:,} characters, too many to read one by one")
     words = Counter(word for text in texts for word in LosslessWords([]).tokenize(text))
     if len(words) <= CLOSED_VOCABULARY and sum(words.values()) >= USES_OF_A_WORD * len(words):
         return "word", f"only {len(words)} distinct words and signs"

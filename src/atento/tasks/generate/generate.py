@@ -23,6 +23,7 @@ from atento.metrics.language_model import (
 from atento.metrics.metric import Metric
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.builders.language_model import build_language_model, build_masked_model
+from atento.models.diagnostics.attention_maps import MapPlace
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.generate.codec import TextCodec, prepare_text
@@ -38,13 +39,15 @@ from atento.tasks.generate.training import (
 )
 from atento.tasks.generate.writing import go_on
 from atento.tasks.leaks import require_training_tokens
+from atento.tasks.outputs.forward_pass import generated_tokens
 from atento.tasks.outputs.written_text import PROBABLE, seeds_of
 from atento.tasks.reading.text import DOCUMENTS
 from atento.tasks.recognising.text import plain_text
 from atento.tasks.task import Answer, Answering, Baseline, Dataset, Defaults, Judging, Learning, Pair, Reading, Task
-from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
+from atento.tasks.traces import Alignment, ForwardPass, Generation, TraceMatrix, trace_matrix
 
 SHOWN = 48  # tokens of a text, the last ones
+LOOKED_INTO = 128  # tokens of a text whose attention maps and attributions are shown, the last ones
 
 
 def token_names(codec: TextCodec, tokens: Tensor) -> list[str]:
@@ -79,7 +82,7 @@ def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe
     else:
         states = module.decoder.features(tokens, module.empty_source(1))[0]
         logits, asked = module.decoder.to_logits(states), "what comes next?"
-    traces.append(trace_matrix("states", "one vector per token", labels, states))
+    traces.append(trace_matrix("states", "one vector per token", labels, states, made_of=["tokens"]))
     for layer, heads in enumerate(self_attention(module, row)):
         for head, matrix in enumerate(heads):
             title = f"weights, layer {layer + 1}, head {head + 1}"
@@ -88,7 +91,8 @@ def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe
     for place, label in enumerate(labels):
         names = token_names(codec, best.indices[place].cpu())
         title = f"step {place + 1}: at {label!r}, {asked}"
-        traces.append(trace_matrix(title, "softmax of the logits", ["p"], best.values[place][None], columns=names))
+        probable = best.values[place][None]
+        traces.append(trace_matrix(title, "softmax of the logits", ["p"], probable, columns=names, made_of=["states"]))
     return traces
 
 
@@ -152,13 +156,47 @@ def look_at(module: TextModel, codec: TextCodec, source: str, recipe: DecodeReci
     return Alignment(labels, labels, self_attention(module, row), answer.text, answer.score)
 
 
+def forward_pass(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe) -> ForwardPass:
+    """One pass over a text and its continuation; what is explained is the log-probability of the continuation, of a
+    masked model that of all tokens in their places.
+    """
+    (answer,) = complete(module, codec, [source], recipe)
+    whole = codec.row(answer.text, whole=False)
+    row = whole[-LOOKED_INTO:]
+    tokens, labels = row.unsqueeze(0).to(next(module.parameters()).device), token_names(codec, row)
+    masked = isinstance(module, MaskedLanguageModel)
+    begin = len(codec.row(source, whole=False)) - (len(whole) - len(row))
+    begin = 0 if masked else min(max(begin, 1), len(row) - 1)  # the first token that is explained
+
+    def log_probs() -> Tensor:
+        if isinstance(module, MaskedLanguageModel):
+            states = module.encoder.encode(tokens, torch.ones_like(tokens, dtype=torch.bool)).states[0]
+            return module.to_logits(states).log_softmax(dim=-1)
+        features = module.decoder.features(tokens, module.empty_source(1))[0, max(begin - 1, 0) : max(len(row) - 1, 1)]
+        return module.decoder.to_logits(features).log_softmax(dim=-1)
+
+    def score(values: Tensor | None) -> Tensor:
+        return log_probs().gather(1, tokens[0, begin:].unsqueeze(1)).sum()
+
+    @torch.no_grad()
+    def generation() -> Generation:
+        return Generation(generated_tokens(labels[begin:], log_probs().exp(), codec.vocabulary, []))
+
+    target = "log-probability of the tokens in their places" if masked else "log-probability of the continuation"
+    part = ".encoder." if masked else ".decoder."
+    places = [MapPlace(part, "self-attention", "self", labels, labels)]
+    return ForwardPass(
+        score, target, places, labels, answer.text, answer.score, generation=None if masked else generation
+    )
+
+
 def require_no_leak(codec: TextCodec, reading: Dataset) -> None:
     """Refuse words that no training text holds."""
     require_training_tokens([*codec.vocabulary.learned(), *codec.words], [(source,) for source, _ in reading.train])
 
 
 def metrics(codec: TextCodec) -> tuple[Metric, ...]:
-    """Nats a character first, so that all levels compare."""
+    """Nats per character first, so that all levels compare."""
     return (
         (MASKED_NATS_PER_CHARACTER,)
         if codec.objective == "masked"
@@ -192,7 +230,7 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
         loss=text_loss,
         truncated_bptt=TRUNCATED_BPTT,
     ),
-    answering=Answering(answer=complete, score=judge_texts, look=look_at, trace=trace),
+    answering=Answering(answer=complete, score=judge_texts, look=look_at, trace=trace, forward_pass=forward_pass),
     judging=Judging(
         error=lambda codec, output, references: 0.0,  # a text is more or less likely, never wrong
         selects=NATS_PER_CHARACTER,

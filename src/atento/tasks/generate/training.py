@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.data.examples.batches import Sampler
+from atento.data.examples.stored import PooledSampler
 from atento.data.examples.streams import StoredTokens, Stream, StreamSampler
 from atento.data.text.vocabulary import END, SPECIAL_TOKENS
 from atento.layers.losses import Loss, token_cross_entropy
@@ -60,9 +61,10 @@ def cut_windows(rows: Sequence[Tensor], recipe: TrainRecipe, codec: TextCodec) -
     """What is learned at a time, and in which order: windows of running text, or documents, the long ones in parts."""
     window = recipe.sequence_length
     if codec.ends and isinstance(rows, EncodedOnDemand):
-        lengths = np.minimum(rows.lengths(), np.int32(window + 1))
-        sampler = Sampler(lengths, batch_tokens=recipe.batch_tokens, seed=recipe.seed)
-        return Windows(Beginnings(rows, window + 1), sampler, carried=False)
+        tokens, most = recipe.batch_tokens, np.int32(window + 1)
+        pooled = PooledSampler(lambda *span: np.minimum(rows.lengths(*span), most), len(rows), batch_tokens=tokens,
+                               seed=recipe.seed)  # fmt: skip
+        return Windows(Beginnings(rows, window + 1), pooled, carried=False)
     if codec.ends:
         parts = [row[at : at + window + 1] for row in rows for at in range(0, max(1, len(row) - 1), window)]
         sampler = Sampler([len(part) for part in parts], batch_tokens=recipe.batch_tokens, seed=recipe.seed)

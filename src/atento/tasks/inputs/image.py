@@ -1,19 +1,16 @@
 """Images as an input: a path or a drawn scene a source, read as pixels of one size and attended to region by region."""
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from PIL import Image as PillowImage
 from torch import Tensor
 from torch.nn import functional
 
 from atento.blocks.pooling import AttentionPooling
 from atento.data.images.loading import MAX_MEGAPIXELS, Pixels, choose_side, load_image
+from atento.data.images.png import png_uri
 from atento.errors import InputError
 from atento.models.backbones.images import ImageEncoder, all_valid
 from atento.models.builders.choices import HeadMaker
@@ -188,7 +185,7 @@ class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[
     def view(self, encoder: Encoder, source: str) -> SourceView:
         """Its regions, row by row, with the image as the network read it."""
         grid = grid_of(encoder, self.images.side)
-        return SourceView(region_names(grid), as_png(self.images.bytes_of(source)), grid)
+        return SourceView(region_names(grid), png_uri(self.images.bytes_of(source)), grid)
 
     def trace_source(self, encoder: Encoder, source: str, view: SourceView) -> list[TraceMatrix]:
         """The mean colour of each region, and its features."""
@@ -219,13 +216,6 @@ def grid_of(encoder: Encoder, side: int) -> tuple[int, int]:
 def region_names(grid: tuple[int, int]) -> list[str]:
     """`1·1` is the upper left corner, `1·2` is right of it."""
     return [f"{row + 1}·{column + 1}" for row in range(grid[0]) for column in range(grid[1])]
-
-
-def as_png(pixels: NDArray[np.uint8]) -> str:
-    """Pixels (S, S, 3) as a data URI, which a page shows without fetching anything."""
-    file = io.BytesIO()
-    PillowImage.fromarray(pixels).save(file, format="PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 
 def region_evidence(weights: Tensor, grid: tuple[int, int]) -> str:

@@ -7,17 +7,18 @@ import torch
 from torch import Tensor
 
 from atento.data.examples.batches import pad, read_as_unknown
-from atento.data.text.levels import learn_vocabulary, load_vocabulary
+from atento.data.images.png import png_uri
+from atento.data.text.encoding import two_texts
+from atento.data.text.levels import learn_vocabulary, load_vocabulary, prepare
 from atento.data.text.vocabulary import UNKNOWN, Vocabulary
 from atento.models.builders.choices import HeadMaker
 from atento.models.builders.matcher import build_image_matcher, require_image_matcher
 from atento.models.image_matcher import ImageMatcher, ImageQuestionBatch
 from atento.models.names import ModelName
 from atento.spec import DataRecipe, ModelRecipe, TokensRecipe
-from atento.tasks.inputs.image import IMAGE_TOKENS, ImageLoader, as_png, region_evidence, region_names
-from atento.tasks.inputs.input import HasWords, ManyToOneInput, TakesDataRecipe
-from atento.tasks.inputs.text import choose_level, load_flag, prepare, vocabulary_note
-from atento.tasks.inputs.two_texts import two_texts
+from atento.tasks.inputs.image import IMAGE_TOKENS, ImageLoader, region_evidence, region_names
+from atento.tasks.inputs.input import HasWords, ManyToOneInput, SourceView, TakesDataRecipe
+from atento.tasks.inputs.text import choose_level, load_flag, vocabulary_note
 from atento.tasks.task import Answer, Saved
 from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
@@ -82,7 +83,8 @@ class ImageQuestion(
     def encode(self, source: str) -> EncodedQuestion:
         """An image and the tokens of its question, never none at all."""
         image, question = two_texts(source)
-        return EncodedQuestion(image, self.vocabulary.encode(prepare(question, lower=self.lower)) or [UNKNOWN])
+        tokens = self.vocabulary.encode(prepare(question, lower=self.lower))[: self.max_length]
+        return EncodedQuestion(image, tokens or [UNKNOWN])
 
     def length(self, encoded: EncodedQuestion) -> int:
         """All count alike, or a batch would hold questions of one length and kind."""
@@ -114,16 +116,21 @@ class ImageQuestion(
     def tokens(self, source: str) -> list[str]:
         """The tokens of the question as they are written."""
         question = prepare(two_texts(source)[1], lower=False)
-        return [question[start:end] for start, end in self.vocabulary.offsets(question)] or ["<unknown>"]
+        places = self.vocabulary.offsets(question)[: self.max_length]
+        return [question[start:end] for start, end in places] or ["<unknown>"]
 
     @torch.no_grad()
     def align(self, network: ImageMatcher, source: str, answer: Answer) -> Alignment:
         """Where each word of the question, or the question as a whole, attended in the image."""
         weights = network.weights(self.asked(network, [self.encode(source)]))[0].float().cpu()  # (L, H, N, R)
-        grid = network.image_encoder.grid(self.images.side)
         output = self.tokens(source) if weights.size(2) > 1 else [answer.text]
-        image = as_png(self.images.bytes_of(two_texts(source)[0]))
-        return Alignment(region_names(grid), output, weights, answer.text, answer.score, image, grid)
+        view = self.regions(network, source)
+        return Alignment(view.labels, output, weights, answer.text, answer.score, view.image, view.grid)
+
+    def regions(self, network: ImageMatcher, source: str) -> SourceView:
+        """The regions of the image, row by row, with the image as the network read it."""
+        grid = network.image_encoder.grid(self.images.side)
+        return SourceView(region_names(grid), png_uri(self.images.bytes_of(two_texts(source)[0])), grid)
 
     @torch.no_grad()
     def trace(self, network: ImageMatcher, source: str) -> list[TraceMatrix]:

@@ -30,6 +30,8 @@ from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, N items of a source, D size, L layers, H heads, O outputs.
 
+READ = ["tokens", "numbers", "features"]  # titles of what an encoder reads
+
 E = TypeVar("E")  # an encoded source
 Labelled = TypeVar("Labelled", bound=tuple[Tensor, ...])  # a batch of sources with what is true of each
 Network = TypeVar("Network", bound=Judge[Any])  # that reads such batches, many-to-one
@@ -61,6 +63,7 @@ class Input(ABC, Generic[E]):
     notes: tuple[str, ...]
     vocabulary: Vocabulary | None = None
     lower: bool = False
+    max_length: int | None = None  # most tokens of a text that `encode` keeps; None: all
 
     @property
     def learned_tokens(self) -> Collection[str]:
@@ -105,7 +108,10 @@ class Input(ABC, Generic[E]):
 
     def groups(self, sources: Sequence[str], *, beam: int = 1) -> Iterator[tuple[list[int], list[E]]]:
         """All sources, encoded, in groups of like length that fit into memory; with the places of each group."""
-        encoded = [self.encode(source) for source in sources]
+        return self.group_encoded([self.encode(source) for source in sources], beam=beam)
+
+    def group_encoded(self, encoded: Sequence[E], *, beam: int = 1) -> Iterator[tuple[list[int], list[E]]]:
+        """The same of sources that are already encoded."""
         lengths = [self.length(one) for one in encoded]
         for places in like_lengths(lengths, batch_tokens=max(1, self.at_once // beam)):
             yield places, [encoded[place] for place in places]
@@ -240,15 +246,22 @@ def trace_sequence(self: SequenceInput[E], network: Classifier, source: str) -> 
     rows = [f"sentence {number + 1}" for number in range(encoded.states.size(1))] if deep else view.labels
     found = [
         *self.trace_source(encoder, source, view),
-        trace_matrix("states", f"{type(encoder).__name__}: one vector each", rows, encoded.states[0].cpu()),
+        trace_matrix(
+            "states", f"{type(encoder).__name__}: one vector each", rows, encoded.states[0].cpu(), made_of=READ
+        ),
     ]
     weights = attention_weights(network, batch)
     if weights is not None and weights.size(2) == 1:
         levels = ["within its sentence", "of its sentence"] if deep else ["weight"]
         taken = weights[:, 0, 0].mT
-        found.append(trace_matrix("weights", "how much attention took of each", view.labels, taken, columns=levels))
+        found.append(
+            trace_matrix(
+                "weights", "how much attention took of each", view.labels, taken, columns=levels, made_of=["states"]
+            )
+        )
     summary = network.pool(encoded).cpu()
-    return [*found, trace_matrix("summary", "the whole source in one vector", ["summary"], summary)]
+    made_of = ["weights", "states"]
+    return [*found, trace_matrix("summary", "the whole source in one vector", ["summary"], summary, made_of=made_of)]
 
 
 def attention_weights(network: Classifier, batch: LabelledBatch) -> Tensor | None:

@@ -98,7 +98,7 @@ class Numbers(ManyToOneInput[Tensor, LabelledBatch, Classifier], EncoderDecoderI
         rows = [first, *(require_numbers(source, channels=first.shape[1]) for source in sources[1:])]
         steps = torch.from_numpy(np.concatenate(rows))  # (all steps, C)
         channels = [Standardization.of(channel) for channel in steps.mT]
-        note = f"{counted(len(channels), 'channel')}, {len(steps) / len(sources):.0f} steps a sequence"
+        note = f"{counted(len(channels), 'channel')}, {len(steps) / len(sources):.0f} steps per sequence"
         return cls(channels, notes=(note,))
 
     @classmethod

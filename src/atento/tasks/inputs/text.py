@@ -1,18 +1,17 @@
-"""Text as an input: one text a source, read as words, subwords or characters.
+"""Text as an input: one text per source, read as words, subwords or characters.
 
 For labels and numbers a text is cut into sentences, with an end token between them; for a text to be written it is one
 sequence, and features after a tab stay whole.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Self
 
 import torch
 
 from atento.data.examples.batches import pad, read_as_unknown
-from atento.data.text.levels import SAMPLE_TEXTS, learn_source, learn_vocabulary, load_vocabulary
-from atento.data.text.vocabulary import END, UNKNOWN, Vocabulary
+from atento.data.text.levels import SAMPLE_TEXTS, encode_text, learn_source, learn_vocabulary, load_vocabulary, prepare
+from atento.data.text.vocabulary import END, Vocabulary
 from atento.data.text.words import split_sentences
 from atento.errors import InputError
 from atento.models.builders.choices import HeadMaker
@@ -91,11 +90,9 @@ class Text(
 
     def encode(self, source: str) -> list[int]:
         """Token numbers; a text of nothing is one unknown token."""
-        text = prepare(source, lower=self.lower)
-        if not self.sentences:
-            return self.vocabulary.encode(text) or [UNKNOWN]
-        rows = [self.vocabulary.encode(sentence) for sentence in split_sentences(text)]
-        return [token for row in rows for token in (*row, END)][:-1] or [UNKNOWN]
+        return encode_text(
+            self.vocabulary, source, lower=self.lower, sentences=self.sentences, max_length=self.max_length
+        )
 
     def length(self, encoded: list[int]) -> int:
         """How many tokens."""
@@ -126,7 +123,7 @@ class Text(
         """Each token as it is written; where every character is a token, the characters of the source."""
         tokens = self.encode(source)
         if not self.sentences and self.vocabulary.level == "char" and prepare(source, lower=False):
-            return SourceView(list(prepare(source, lower=False)))
+            return SourceView(list(prepare(source, lower=False))[: self.max_length])
         named = zip(tokens, self.vocabulary.tokens(tokens), strict=True)
         return SourceView(["¶" if token == END else text for token, text in named])
 
@@ -134,12 +131,6 @@ class Text(
         """The number of each token."""
         numbers = torch.tensor(self.encode(source)).unsqueeze(1).float()
         return [trace_matrix("tokens", "each token is a number", view.labels, numbers, columns=["number"])]
-
-
-def prepare(text: str, *, lower: bool) -> str:
-    """Composed characters (NFC), no outer white space, small letters where asked."""
-    text = unicodedata.normalize("NFC", text).strip()
-    return text.lower() if lower else text
 
 
 def reading_of(recipe: TokensRecipe, texts: Sequence[str]) -> tuple[str, str, bool]:

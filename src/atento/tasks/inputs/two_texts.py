@@ -4,18 +4,17 @@ For labels and numbers a matcher reads them; for a text to be written they are o
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import Self
 
 import torch
 from torch import Tensor
 
 from atento.blocks.pooling import AttentionPooling
 from atento.data.examples.batches import pad, read_as_unknown
-from atento.data.records import LIST_SEPARATOR
-from atento.data.text.levels import learn_target, learn_vocabulary, load_vocabulary
-from atento.data.text.vocabulary import END, UNKNOWN, Vocabulary
+from atento.data.text.encoding import EncodedTexts, encode_two_texts, two_texts
+from atento.data.text.levels import learn_target, learn_vocabulary, load_vocabulary, prepare
+from atento.data.text.vocabulary import END, Vocabulary
 from atento.data.text.words import split_sentences
-from atento.errors import InputError
 from atento.models.builders.choices import HeadMaker
 from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.builders.matcher import build_matcher
@@ -31,25 +30,13 @@ from atento.tasks.inputs.input import (
     SourceView,
     TakesVocabulary,
 )
-from atento.tasks.inputs.text import adopted_note, load_flag, prepare, reading_of, vocabulary_note
+from atento.tasks.inputs.text import adopted_note, load_flag, reading_of, vocabulary_note
 from atento.tasks.task import Answer, Saved
 from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, T tokens of the first text, N of the second, D size, L layers, H heads.
 
-TYPED = "|||"  # between two texts where a tab cannot be typed
-ONLY_HERE, ALIKE, SAME = (OVERLAPS.index(overlap) for overlap in ("only here", "alike there", "the same there"))
-PREFIX = 4  # letters in which words that are alike agree: walk, walks, walking
 EVIDENCE_WORDS = 3  # shown where the first text is one sentence
-
-
-class EncodedTexts(NamedTuple):
-    """Token numbers of both texts, and of each token what the other text has of it."""
-
-    first: list[int]
-    first_overlap: list[int]
-    second: list[int]
-    second_overlap: list[int]
 
 
 class TwoTexts(
@@ -95,18 +82,7 @@ class TwoTexts(
 
     def encode(self, source: str) -> EncodedTexts:
         """Both texts, and what each has of the other's words; never no token at all."""
-        first, second = (prepare(text, lower=self.lower) for text in two_texts(source))
-        here, there = self.surfaces(first), self.surfaces(second)
-        return EncodedTexts(
-            self.vocabulary.encode(first) or [UNKNOWN],
-            overlaps(here, there) or [ONLY_HERE],
-            self.vocabulary.encode(second) or [UNKNOWN],
-            overlaps(there, here) or [ONLY_HERE],
-        )
-
-    def surfaces(self, text: str) -> list[str]:
-        """Each token as it stands in the text, in small letters, whether or not the vocabulary has it."""
-        return [text[start:end].lower() for start, end in self.vocabulary.offsets(text)]
+        return encode_two_texts(self.vocabulary, source, lower=self.lower, max_length=self.max_length)
 
     def length(self, encoded: EncodedTexts) -> int:
         """Tokens of both texts."""
@@ -141,7 +117,7 @@ class TwoTexts(
     def tokens(self, source: str) -> tuple[list[str], list[str]]:
         """The tokens of both texts as they are written."""
         texts = (prepare(text, lower=False) for text in two_texts(source))
-        cut = ([text[start:end] for start, end in self.vocabulary.offsets(text)] for text in texts)
+        cut = ([text[start:end] for start, end in self.vocabulary.offsets(text)[: self.max_length]] for text in texts)
         first, second = (tokens or ["<unknown>"] for tokens in cut)
         return first, second
 
@@ -202,10 +178,13 @@ class TwoTexts(
         """Tokens, overlaps and states of both texts, the attention between them, and both in one vector."""
         batch, (first, second) = self.asked(network, [self.encode(source)]), self.tokens(source)
         matrices = [matrix for heads in network.weights(batch)[0] for matrix in heads]
+        states = ["first states", "second states", "states"]
         return [
             *trace_texts(network, batch, first, second),
             *(
-                trace_matrix("weights", "what each token of the second text took", second, matrix, columns=first)
+                trace_matrix(
+                    "weights", "what each token of the second text took", second, matrix, columns=first, made_of=states
+                )
                 for matrix in matrices
             ),
             trace_matrix(
@@ -213,6 +192,7 @@ class TwoTexts(
                 "each text in one vector: u, v",
                 ["first", "second"],
                 torch.cat(network.pair_vectors(batch)),
+                made_of=["weights", *states],
             ),
         ]
 
@@ -222,7 +202,7 @@ def trace_texts(network: Matcher, batch: MatchBatch, first: list[str], second: l
     names = ", ".join(f"{number} {word}" for number, word in enumerate(OVERLAPS) if number)
     found = []
     for text, labels, tokens, valid, overlap in (("first", first, *batch[0:3]), ("second", second, *batch[3:6])):
-        numbers = torch.stack([tokens[0], overlap[0]], dim=1).float()
+        numbers, read = torch.stack([tokens[0], overlap[0]], dim=1).float(), [f"{text} text"]
         found.append(
             trace_matrix(
                 f"{text} text",
@@ -234,41 +214,19 @@ def trace_texts(network: Matcher, batch: MatchBatch, first: list[str], second: l
         )
         if isinstance(network, TwoTowers):
             states = network.encoder.encode(tokens, valid).states[0]
-            found.append(trace_matrix(f"{text} states", "one vector per token", labels, states))
+            found.append(trace_matrix(f"{text} states", "one vector per token", labels, states, made_of=read))
         elif isinstance(network, CoAttentionMatcher):
             states = network.read(tokens, valid, overlap)[0]
-            found.append(trace_matrix(f"{text} states", "one vector per token", labels, states))
+            found.append(trace_matrix(f"{text} states", "one vector per token", labels, states, made_of=read))
     if isinstance(network, JointMatcher):
         joined = network.join(batch)
         states = network.stack(joined.values, valid=joined.valid)[0]
-        found.append(trace_matrix("states", "both texts as one sequence", [*first, *second], states))
+        found.append(
+            trace_matrix(
+                "states", "both texts as one sequence", [*first, *second], states, made_of=["first text", "second text"]
+            )
+        )
     return found
-
-
-def two_texts(source: str) -> tuple[str, str]:
-    """The two texts of a source."""
-    for sign in (LIST_SEPARATOR, TYPED):
-        first, found, second = source.partition(sign)
-        if found:
-            return first.strip(), second.strip()
-    raise InputError(
-        "this needs two texts, with a tab between them.",
-        found=repr(source[:80]),
-        fix=f"write both with a tab, or {TYPED}, between them",
-    )
-
-
-def overlaps(own: Sequence[str], other: Sequence[str]) -> list[int]:
-    """What the other text has of each token: the same one, one that begins alike, or nothing."""
-    words, prefixes = set(other), {prefix for word in other for prefix in prefixes_of(word)}
-    return [SAME if word in words else ALIKE if prefixes.intersection(prefixes_of(word)) else ONLY_HERE for word in own]
-
-
-def prefixes_of(word: str) -> set[str]:
-    """What a word shares with those that are alike: its first letters, of a short word one letter fewer as well."""
-    if len(word) < PREFIX - 1 or not word[:1].isalpha():
-        return set()
-    return {word[:PREFIX]} | ({word[: PREFIX - 1]} if len(word) <= PREFIX else set())
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

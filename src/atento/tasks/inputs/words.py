@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from atento.data.examples.batches import pad
+from atento.data.text.encoding import encode_word
 from atento.data.text.vocabulary import JOINER, SPECIAL_TOKENS, UNKNOWN, LosslessWords, Vocabulary, Words
 from atento.data.text.words import split_words
 from atento.errors import InputError
@@ -21,7 +22,6 @@ from atento.tasks.task import Saved
 
 # Axes: B batch, N words, L letters.
 
-MOST_LETTERS = 20  # of a longer word the first and the last are read
 CUT = "a text without tabs is cut at white space, and punctuation at the ends of a word is a word of its own"
 
 
@@ -94,7 +94,13 @@ class WordList(Input[Tensor], HasWords[LabelledBatch], TakesVocabulary):
 
     def encode(self, source: str) -> Tensor:
         """The numbers (N, 1 + L) of words and letters; no word at all is one unknown word."""
-        return self.encode_words(split_words(source))
+        return self.encode_words(split_words(source)[: self.max_length])
+
+    def parts(self, source: str) -> list[list[str]]:
+        """The words of a source, in parts that are read at a time."""
+        words = split_words(source)
+        length = self.max_length or max(1, len(words))
+        return [words[first : first + length] for first in range(0, max(1, len(words)), length)]
 
     def encode_words(self, words: Sequence[str]) -> Tensor:
         """The same of words that are already cut."""
@@ -102,11 +108,7 @@ class WordList(Input[Tensor], HasWords[LabelledBatch], TakesVocabulary):
 
     def encode_word(self, word: str) -> list[int]:
         """A word's number, then those of its letters."""
-        known = word.lower() if self.lower else word
-        half = MOST_LETTERS // 2
-        spelled = word if len(word) <= MOST_LETTERS else word[:half] + word[-half:]
-        letters = [self.letter_numbers.get(letter, UNKNOWN) for letter in spelled]
-        return [self.word_numbers.get(known, UNKNOWN), *letters]
+        return encode_word(word, self.word_numbers, self.letter_numbers, lower=self.lower)
 
     def length(self, encoded: Tensor) -> int:
         """How many words."""

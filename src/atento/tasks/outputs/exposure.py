@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import torch
 
 from atento.data.examples.batches import like_lengths
+from atento.data.text.levels import prepare
 from atento.data.text.vocabulary import END
 from atento.decoding.greedy import log_probabilities
 from atento.metrics.language_model import TokenMatches, match_rates, match_tokens
 from atento.models.translator import TranslationBatch, Translator
 from atento.tasks.inputs.input import E, EncoderDecoderInput, on_device
-from atento.tasks.inputs.text import prepare
 from atento.tasks.outputs.output import Example, Output
 from atento.tasks.outputs.sequence_loss import SPECIAL_TOKENS
 from atento.tasks.task import Answer, TextExample

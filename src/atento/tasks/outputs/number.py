@@ -22,6 +22,8 @@ from atento.tasks.traces import TraceMatrix, trace_matrix
 class Number(ManyToOneOutput[E, Labelled, Network, float]):
     """Texts of numbers <-> standardised numbers."""
 
+    kind = "number"
+
     selects = MSE
     names = ("y",)
 
@@ -66,7 +68,14 @@ class Number(ManyToOneOutput[E, Labelled, Network, float]):
     def trace_outputs(self, module: nn.Module, outputs: Tensor) -> TraceMatrix:
         """The number on its own scale."""
         numbers = outputs * self.scale.std + self.scale.mean
-        return trace_matrix("estimate", "output · std + mean of the training targets", ["y"], numbers, columns=["y"])
+        return trace_matrix(
+            "estimate",
+            "output · std + mean of the training targets",
+            ["y"],
+            numbers,
+            columns=["y"],
+            made_of=["outputs"],
+        )
 
     def metrics(self, input: object) -> tuple[Metric, ...]:
         """The squared error first."""

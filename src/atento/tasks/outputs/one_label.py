@@ -14,12 +14,14 @@ from atento.baselines.catalogue import BASELINES
 from atento.baselines.explanation import GivesProbabilities
 from atento.baselines.frequent import Majority
 from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
+from atento.baselines.probabilities import LabelProbabilities
 from atento.baselines.sequences import LinearOnStatistics
 from atento.baselines.text_labels import WordOverlap
 from atento.baselines.time_warping import DTWNearest
 from atento.data.images.loading import load_image
 from atento.data.records import counted
 from atento.data.tables.number_lists import require_numbers
+from atento.data.text.encoding import two_texts
 from atento.errors import InputError
 from atento.metrics.classes import one_label_report
 from atento.metrics.labels import ACCURACY, MACRO_F1
@@ -27,7 +29,6 @@ from atento.metrics.metric import Metric
 from atento.models.heads import LabelHead
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
-from atento.tasks.inputs.two_texts import two_texts
 from atento.tasks.outputs.output import UNSEEN, BaselineMaker, HasClasses, ManyToOneOutput
 from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels
 from atento.tasks.traces import TraceMatrix, trace_matrix
@@ -54,6 +55,8 @@ BY_KIND: dict[str, tuple[BaselineMaker, ...]] = {
 
 class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
     """Labels <-> their numbers."""
+
+    kind = "label"
 
     selects = ACCURACY
     target_labels = TargetLabels(lambda target: [target])
@@ -90,13 +93,20 @@ class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
         found = []
         for scores in outputs.log_softmax(dim=-1):
             best = int(scores.argmax())
-            probabilities = dict(zip(self.labels, scores.exp().tolist(), strict=True))
+            probabilities = LabelProbabilities(self.numbers, scores.exp().numpy())
             found.append(Answer(self.labels[best], scores[best].item(), probabilities=probabilities))
         return found
 
     def trace_outputs(self, module: nn.Module, outputs: Tensor) -> TraceMatrix:
         """The probability of each label."""
-        return trace_matrix("probabilities", "softmax(outputs)", ["p"], outputs.softmax(dim=-1), columns=self.labels)
+        return trace_matrix(
+            "probabilities",
+            "softmax(outputs)",
+            ["p"],
+            outputs.softmax(dim=-1),
+            columns=self.labels,
+            made_of=["outputs"],
+        )
 
     def metrics(self, input: object) -> tuple[Metric, ...]:
         """Accuracy first; macro-F1 shows what it hides of rare labels."""
@@ -106,7 +116,9 @@ class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
         self, predictions: Sequence[str], references: Sequence[Sequence[str]], answers: Sequence[Answer] | None
     ) -> Details:
         """How well each label is found, which are confused, and whether probabilities can be believed."""
-        known = [max(answer.probabilities.values()) for answer in answers or () if answer.probabilities]
+        known = [
+            math.exp(answer.score) for answer in answers or () if answer.probabilities and answer.score is not None
+        ]
         sure = known if len(known) == len(predictions) else None
         return {"class_report": one_label_report(predictions, references, sure)} if predictions else {}
 
@@ -128,11 +140,13 @@ class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
         answers = super().baseline_answers(baseline, sources)
         if not isinstance(baseline, GivesProbabilities):
             return answers
-        found = []
-        for answer, given in zip(answers, baseline.probabilities(sources), strict=True):
-            every = {label: given.get(label, 0.0) for label in self.labels}
-            found.append(answer._replace(score=log_of(every[answer.text]), probabilities=every))
-        return found
+        given = baseline.probabilities(sources)
+        if given and any(label not in given[0] for label in self.labels):  # of no label that it was fitted on
+            given = [{label: one.get(label, 0.0) for label in self.labels} for one in given]
+        return [
+            answer._replace(score=log_of(one[answer.text]), probabilities=one)
+            for answer, one in zip(answers, given, strict=True)
+        ]
 
 
 def log_of(probability: float) -> float:

@@ -39,6 +39,7 @@ from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, C outputs.
 
+SUMMARIES = ["summary", "summaries"]  # titles of what a head reads
 UNSEEN = -100  # the number of a label that training never met: cross-entropy leaves it out
 
 In = TypeVar("In", bound=Input[Any])  # the input that an output goes together with
@@ -57,10 +58,12 @@ class Example(NamedTuple, Generic[E, T]):
 class Output(ABC, Generic[In, E, T, B, M]):
     """Targets of one kind <-> numbers, and the answers of a network. `input` is the other half of the task."""
 
+    kind: ClassVar[str]  # of an answer: label, labels, tags, text, number
     target_labels: ClassVar[TargetLabels | None] = None  # None: targets are no labels
     selects: ClassVar[Metric | None] = None  # picks the best validation; None: the headline
     truncated_bptt: ClassVar[TruncatedBPTT | None] = None
     notes: tuple[str, ...]
+    max_length: int | None = None  # most tokens or tags of a target that `encode` keeps; None: all
 
     @property
     def learned_tokens(self) -> Collection[str]:
@@ -304,6 +307,6 @@ class ManyToOneOutput(
         ((_, _, outputs),) = self.outputs(module, input, [source])
         return [
             *input.trace(network, source),
-            trace_matrix("outputs", "W · summary + b", ["output"], outputs, columns=self.names),
+            trace_matrix("outputs", "W · summary + b", ["output"], outputs, columns=self.names, made_of=SUMMARIES),
             self.trace_outputs(module, outputs),
         ]

@@ -4,7 +4,7 @@ Each label is a decision of its own, above a threshold that the validation part 
 gives each label a network of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Self
 
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from atento.baselines.catalogue import BASELINES
 from atento.baselines.explanation import Explains, Explanation, GivesProbabilities
+from atento.baselines.probabilities import LabelProbabilities
 from atento.data.records import join_items, split_items
 from atento.errors import InputError
 from atento.metrics.classes import class_scores
@@ -52,6 +53,8 @@ class SeveralLabels(
     HasThresholds[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
 ):
     """Lists of labels <-> their numbers."""
+
+    kind = "labels"
 
     target_labels = TargetLabels(split_items, several=True)
     selects = MULTILABEL_MACRO_F1
@@ -112,16 +115,18 @@ class SeveralLabels(
     def answer_of(self, probabilities: Tensor, thresholds: Tensor) -> Answer:
         """The labels by their probabilities (C,); the score is the log-probability of that very set."""
         chosen = probabilities > thresholds
-        order = probabilities.argsort(descending=True, stable=True).tolist()
-        labels = [self.labels[number] for number in order if chosen[number]]
-        ranked = [self.labels[number] for number in order[:RANKED]]
+        order = probabilities.argsort(descending=True, stable=True)
+        labels = [self.labels[number] for number in order[chosen[order]].tolist()]
+        ranked = [self.labels[number] for number in order[:RANKED].tolist()]
         score = torch.where(chosen, probabilities, 1 - probabilities).clamp(min=1e-12).log().sum().item()
-        every = dict(zip(self.labels, probabilities.tolist(), strict=True))
+        every = LabelProbabilities(self.numbers, probabilities.numpy())
         return Answer(", ".join(labels) or NONE, score, [labels, ranked], every)
 
     def trace_outputs(self, module: nn.Module, outputs: Tensor) -> TraceMatrix:
         """The probability of each label."""
-        return trace_matrix("probabilities", "sigmoid(outputs)", ["p"], outputs.sigmoid(), columns=self.labels)
+        return trace_matrix(
+            "probabilities", "sigmoid(outputs)", ["p"], outputs.sigmoid(), columns=self.labels, made_of=["outputs"]
+        )
 
     def metrics(self, input: object) -> tuple[Metric, ...]:
         """F1 in which rare labels count as much first; then all decisions, the first labels, whole sets."""
@@ -166,11 +171,10 @@ class SeveralLabels(
         outputs = torch.zeros(len(questions), len(self.labels))
         for places, _, group in self.outputs(module, input, [question.source for question in questions]):
             outputs[places] = group.float()
-        truth = np.array(
-            [[label in question.references for label in self.labels] for question in questions], dtype=bool
-        )
-        probabilities = outputs.sigmoid().double().numpy()
-        best = torch.from_numpy(best_thresholds(probabilities, truth.reshape(probabilities.shape)))
+        truth = np.zeros((len(questions), len(self.labels)), dtype=bool)
+        for row, question in enumerate(questions):
+            truth[row, [self.numbers[label] for label in question.references if label in self.numbers]] = True
+        best = torch.from_numpy(best_thresholds(outputs.sigmoid().double().numpy(), truth))
         heads = heads_of(module)
         for head, thresholds in zip(heads, best.chunk(len(heads)), strict=True):
             head.set_thresholds(thresholds)
@@ -205,7 +209,7 @@ class LabelSetBaseline:
         """[labels chosen, labels ranked] of each source."""
         return [[chosen, ranked[:RANKED]] for chosen, ranked in self.model.rank(sources)]
 
-    def probabilities(self, sources: Sequence[str]) -> list[dict[str, float]] | list[None]:
+    def probabilities(self, sources: Sequence[str]) -> Sequence[Mapping[str, float]] | list[None]:
         """The probability of each label, for each source; None where the model gives none."""
         if isinstance(self.model, GivesProbabilities):
             return self.model.probabilities(sources)
@@ -217,5 +221,5 @@ class LabelSetBaseline:
 
 
 def heads_of(module: nn.Module) -> list[MultiLabelHead]:
-    """The head, or the heads of one network a label."""
+    """The head, or the heads of one network per label."""
     return [part for part in module.modules() if isinstance(part, MultiLabelHead)]

@@ -44,6 +44,8 @@ from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
     """Lists of tags <-> their numbers (N,)."""
 
+    kind = "tags"
+
     target_labels = TargetLabels(split_items, of_words=True)
 
     def __init__(self, tagset: Tagset, *, notes: tuple[str, ...] = ()) -> None:
@@ -79,7 +81,8 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
 
     def encode(self, target: str) -> Tensor:
         """The number of each tag; a source without words is one unknown word, whose tag costs nothing."""
-        return torch.tensor([self.numbers.get(tag, UNSEEN) for tag in split_items(target)] or [UNSEEN])
+        tags = split_items(target)[: self.max_length]
+        return torch.tensor([self.numbers.get(tag, UNSEEN) for tag in tags] or [UNSEEN])
 
     def unseen(self, references: Sequence[str]) -> Collection[str]:
         """Tags that training never met."""
@@ -114,26 +117,31 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
 
     @torch.no_grad()
     def answer(self, module: Tagger, input: WordList, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
-        """The best tags of each source."""
-        found: dict[int, Answer] = {}
-        for places, encoded in input.groups(sources):
+        """The best tags of each source; a very long one is read in parts, and has a tag for each word all the same."""
+        parts = [(number, words) for number, source in enumerate(sources) for words in input.parts(source)]
+        found: dict[int, tuple[list[str], float]] = {}
+        for places, encoded in input.group_encoded([input.encode_words(words) for _, words in parts]):
             best = module.predict(*on_device(input.tensors(encoded), module))
             rows = zip(places, best.labels.tolist(), best.log_probability.tolist(), strict=True)
             for place, labels, score in rows:
-                tags = [self.tagset.tags[label] for label in labels[: len(split_words(sources[place]))]]
-                found[place] = Answer(" ".join(tags), score, value=tags)
-        return [found[place] for place in range(len(sources))]
+                tags = [self.tagset.tags[label] for label in labels[: len(parts[place][1])]]
+                found[place] = tags, score
+        tags_of, scores = [list[str]() for _ in sources], [0.0] * len(sources)
+        for place, (number, _) in enumerate(parts):
+            tags_of[number] += found[place][0]
+            scores[number] += found[place][1]
+        return [Answer(" ".join(tags), score, value=tags) for tags, score in zip(tags_of, scores, strict=True)]
 
     @torch.no_grad()
     def look(self, module: Tagger, input: WordList, source: str, recipe: DecodeRecipe) -> Alignment:
         """Where the words of a Transformer attended; nothing for other models."""
         (answer,) = self.answer(module, input, [source], recipe)
-        words = split_words(source)
+        words = split_words(source)[: input.max_length]
         weights = torch.zeros(0, 0, len(words), len(words))
         if isinstance(module.encoder, TransformerEncoder) and words:
             tensors = on_device(input.tensors([input.encode(source)]), module)
             weights = module.encoder.weights(*tensors)[0]  # (layers, heads, N, N)
-        output = [f"{word} {tag}" for word, tag in zip(words, answer.value, strict=True)]
+        output = [f"{word} {tag}" for word, tag in zip(words, answer.value, strict=False)]
         return Alignment(words, output, weights.float().cpu(), answer.text, answer.score)
 
     @torch.no_grad()
@@ -141,12 +149,13 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
         """Words to states, scores, the transitions of a crf, and the probability of each tag."""
         (answer,) = self.answer(module, input, [source], recipe)
         words, valid = on_device(input.tensors([input.encode(source)]), module)
-        labels, tags = split_words(source) or ["<unknown>"], self.tagset.tags
-        states = module.encoder.encode(words, valid).states[0]
+        texts, tags = split_words(source)[: input.max_length], self.tagset.tags
+        labels = texts or ["<unknown>"]
+        states, encoder = module.encoder.encode(words, valid).states[0], type(module.encoder).__name__
         found = [
             trace_matrix("words", "number of the word, then of its letters", labels, words[0]),
-            trace_matrix("states", f"{type(module.encoder).__name__}: one vector per word", labels, states),
-            trace_matrix("scores", "W state + b", labels, module.head(states), columns=tags),
+            trace_matrix("states", f"{encoder}: one vector per word", labels, states, made_of=["words"]),
+            trace_matrix("scores", "W state + b", labels, module.head(states), columns=tags, made_of=["states"]),
         ]
         if module.chain is not None:
             start, between, end = module.chain.transitions()
@@ -156,9 +165,10 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
                 trace_matrix("end", "score of a last tag", ["end"], end.unsqueeze(0), columns=tags),
             ]
         formula = "softmax of the scores" if module.chain is None else "share of all sequences with this tag here"
-        named = [f"{word} {tag}" for word, tag in zip(split_words(source), answer.value, strict=True)] or labels
+        named = [f"{word} {tag}" for word, tag in zip(texts, answer.value, strict=False)] or labels
         probabilities = module.probabilities(words, valid)[0]
-        return [*found, trace_matrix("probabilities", formula, named, probabilities, columns=tags)]
+        scored = ["scores", "start", "transitions", "end"]
+        return [*found, trace_matrix("probabilities", formula, named, probabilities, columns=tags, made_of=scored)]
 
     def metrics(self, input: WordList) -> tuple[Metric, ...]:
         """Spans first where tags mark them, else the share of right tags."""

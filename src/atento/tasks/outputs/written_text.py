@@ -26,7 +26,7 @@ from atento.models.backbones.transformer import TransformerDecoder
 from atento.models.protocols import Encoded
 from atento.models.translator import TranslationBatch, Translator
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
-from atento.tasks.inputs.input import E, EncoderDecoderInput, on_device
+from atento.tasks.inputs.input import READ, E, EncoderDecoderInput, on_device
 from atento.tasks.inputs.text import LEVEL_WORDS
 from atento.tasks.outputs.exposure import TextOutput, measure_exposure
 from atento.tasks.outputs.output import Autoregressive, BaselineMaker, Example
@@ -40,6 +40,7 @@ SAMPLE = 20_000  # pairs whose lengths are looked at
 MOST_TOKENS = 1_000_000
 ROUGHLY = 32  # tokens: of sources that are all of one length, short targets of unlike length are learned together
 PROBABLE = 4  # tokens of each step that a trace shows
+LAST = ["contexts", "decoder states"]  # titles of what the logits are computed from
 THUMBNAIL = 16  # pixels a side of the images that baselines see
 
 METRICS: dict[str, dict[str, tuple[Metric, ...]]] = {  # by kind of source and level of target, the headline first
@@ -92,6 +93,8 @@ class LengthLimit(NamedTuple):
 class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], TranslationBatch, Translator]):
     """Texts <-> token numbers; a decoder writes them."""
 
+    kind = "text"
+
     selects = CHRF2
     truncated_bptt = TRUNCATED_BPTT
     loss = staticmethod(next_token_loss)
@@ -114,7 +117,7 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
         sample = pairs[:: 1 + len(pairs) // SAMPLE]
         limit = LengthLimit.of(
             [input.output_length(input.encode(source)) for source, _ in sample],
-            [len(vocabulary.encode(target)) for _, target in sample],
+            [min(len(vocabulary.encode(target)), recipe.max_length) for _, target in sample],
         )
         return cls(vocabulary, limit, notes=(f"target: {len(vocabulary)} {LEVEL_WORDS[level]} ({reason})",))
 
@@ -133,7 +136,7 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
 
     def encode(self, target: str) -> list[int]:
         """Token numbers, without start and end."""
-        return self.vocabulary.encode(target)
+        return self.vocabulary.encode(target)[: self.max_length]
 
     def length(self, input: EncoderDecoderInput[E], example: Example[E, list[int]]) -> int:
         """Tokens that are read and tokens that are written."""
@@ -200,8 +203,10 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
         view, name = input.view(module.encoder, source), type(module.encoder).__name__
         return [
             *input.trace_source(module.encoder, source, view),
-            trace_matrix("encoder states", f"{name}: one vector each", view.labels, read.states[0]),
-            trace_matrix("summary", "the whole source in one vector", ["summary"], read.summary),
+            trace_matrix("encoder states", f"{name}: one vector each", view.labels, read.states[0], made_of=READ),
+            trace_matrix(
+                "summary", "the whole source in one vector", ["summary"], read.summary, made_of=["encoder states"]
+            ),
             *trace_decoder(module, read, self.vocabulary, view.labels, best.tokens),
         ]
 
@@ -255,7 +260,7 @@ def trace_decoder(
         title = f"step {time + 1}: the token after {(['<start>', *outputs])[time]!r}"
         names = vocabulary.tokens(best.indices.tolist())
         formula = f"softmax of the logits; written: {output!r}"
-        found.append(trace_matrix(title, formula, ["p"], best.values[None], columns=names))
+        found.append(trace_matrix(title, formula, ["p"], best.values[None], columns=names, made_of=LAST))
     return found
 
 
@@ -276,15 +281,19 @@ def trace_attention(
         return []
     state, attention = decoder.start(read), decoder.attention
     queries = decoder.unroll(decoder.inputs(previous, state), state).queries
-    states = trace_matrix("decoder states", decoder.equation, outputs, queries[0])
+    states = trace_matrix("decoder states", decoder.equation, outputs, queries[0], made_of=["summary"])
     if attention is None:
         return [states]
     score, distribution = type(attention.score).__name__, type(attention.distribution).__name__
+    compared, mixed = ["decoder states", "encoder states"], ["weights", "encoder states"]
     scores = attention.score.compare(queries, state.source.key).flatten(0, -3)  # one matrix, or a pair
     weights = attention.weights_from(queries, state.source)[0]
     return [
         states,
-        *(trace_matrix("scores", f"{score}: a(k_i, q_t)", outputs, matrix, columns=labels) for matrix in scores),
-        trace_matrix("weights", f"{distribution}: p(a)", outputs, weights, columns=labels),
-        trace_matrix("contexts", "c_t = Σ p_i v_i", outputs, attention.read(queries, state.source)[0]),
+        *(
+            trace_matrix("scores", f"{score}: a(k_i, q_t)", outputs, matrix, columns=labels, made_of=compared)
+            for matrix in scores
+        ),
+        trace_matrix("weights", f"{distribution}: p(a)", outputs, weights, columns=labels, made_of=["scores"]),
+        trace_matrix("contexts", "c_t = Σ p_i v_i", outputs, attention.read(queries, state.source)[0], made_of=mixed),
     ]

@@ -27,7 +27,7 @@ def digest_of(source: str, recipe: DataRecipe) -> str:
         return image
     try:
         return check_image(image, largest=recipe.max_megapixels).digest
-    except (UnusableImage, OSError):
+    except UnusableImage:
         return image
 
 

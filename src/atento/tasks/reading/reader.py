@@ -66,8 +66,8 @@ class TrainFilter:
             notes.append(f"{self.copies} training rows left out: their source is also in validation or test")
         if self.nearly and self.recipe.near_duplicates == "drop":
             notes.append(
-                f"{self.nearly} training rows left out: their source is in validation or test but for case, "
-                "spaces and punctuation"
+                f"{self.nearly} training rows left out: they are near-duplicates of validation or test rows and differ "
+                "in case, spaces and punctuation alone"
             )
         elif self.nearly:
             notes.append(
@@ -219,7 +219,7 @@ class Reader:
         refuse_of_large(recipe)
         held = [pair for part in (own_valid, own_test) if part is not None for pair in part.pairs]
         own = own_valid is not None, own_test is not None
-        parts, notes, refused = part_large(recipe, seed, self.rows, own=own, held={source for source, _ in held})
+        parts, notes = part_large(recipe, seed, self.rows, own=own, held={source for source, _ in held})
         valid = list(own_valid.pairs) if own_valid else parts.valid
         test = list(own_test.pairs) if own_test else parts.test
         notes.append(f"{len(parts.train)} rows to train, {len(valid)} to validate, {len(test)} to test")
@@ -228,9 +228,9 @@ class Reader:
             train=parts.train,
             valid=self.examples(valid),
             test=self.examples(test),
-            refused=tuple(refused),
+            refused=tuple(parts.refused),
             notes=tuple(notes),
-            fingerprint=parts.digest.hexdigest(),
+            fingerprint=parts.fingerprint,
         )
 
     def read_labelled(self, recipe: DataRecipe, file: str, seed: int) -> LabelledFile[str, str]:

@@ -112,7 +112,8 @@ class WindowReader:
         if not windows:
             raise no_window(file, whole(found), look_back)
         names, times, sources = (list(column) for column in zip(*windows, strict=True))
-        columns = {"series": names, "time": times} if any(names) else {"time": times}
+        called = {"series": "series", "time": "time", **dict(found.own_names)}
+        columns = {**({called["series"]: names} if any(names) else {}), called["time"]: times}
         return UnlabelledFile(columns, sources, found.refused)
 
 

@@ -59,7 +59,7 @@ def series_in_rows(evidence: Evidence, found: SeriesEvidence) -> Recognition:
         return Recognition(SURE, reason)
     if found.autocorrelation >= FOLLOWING:
         return Recognition(CLEAR, f"{reason}, each number near the one before it")
-    return Recognition(HARDLY, f"{reason}, but a number has little to do with the one before it")
+    return Recognition(WEAK, f"{reason}, but a number has little to do with the one before it")
 
 
 def by_smoothness(evidence: Evidence, found: SeriesEvidence, reason: str) -> Recognition:

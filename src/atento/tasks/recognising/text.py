@@ -8,7 +8,7 @@ from atento.data.columns.column import Column
 from atento.data.evidence.evidence import Evidence
 from atento.data.examples.translations import last_name
 from atento.data.records import counted
-from atento.data.tables.column_names import LABEL, METADATA, TAGS, TEXT, TWO_TEXTS, is_named
+from atento.data.tables.column_names import CERTAIN_LABEL, LABEL, METADATA, TAGS, TEXT, TWO_TEXTS, is_named
 from atento.data.tables.headers import LANGUAGES, PAIR_NAMES
 from atento.spec import DataRecipe
 from atento.tasks.task import Recognition
@@ -21,6 +21,9 @@ LISTS = 0.1  # of the cells are lists; others hold one item, or none
 KINDS, MANY_ROWS = 0.1, 50  # of so many rows, the share of different cells of a column of kinds
 AGAIN = 0.4  # different questions among as many rows with an answer each, at most
 FEW_JUDGEMENTS = 10  # labels of a question and an answer
+IMAGES = 0.9  # of the cells name images
+ROW_NAMES = frozenset({"id", "ids", "idx", "index", "key", "uid", "guid", "uuid"})
+ANSWERS = frozenset(target for _, target in PAIR_NAMES) | LANGUAGES | CERTAIN_LABEL  # names of what is to be learned
 SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
@@ -62,13 +65,17 @@ def label_texts(evidence: Evidence) -> Recognition:
         return Recognition(NO, "plain text has no labels")
     if text is None or is_wordless(evidence, text):
         return Recognition(NO, "no column holds text")
+    named = [column for column in evidence.columns if column is not text and is_named(column.name, CERTAIN_LABEL)]
+    if label is None and named and named[0].distinct:
+        return Recognition(WEAK, f"nearly all cells of {named[0].name!r} differ; labels must come again and again")
     if label is None:
         return Recognition(
             HARDLY, f"no column holds few labels that come again and again beside the text {text.name!r}"
         )
     reason = f"column {text.name!r} holds texts and {label.name!r} one of {label.distinct} labels"
     if holds_several(evidence):
-        return Recognition(WEAK, f"{reason}, but some cells hold several")
+        several = evidence.columns[evidence.roles.labels].name
+        return Recognition(WEAK, f"{reason}, but cells of {several!r} hold several")
     if evidence.inflection is not None:
         return Recognition(WEAK, f"{reason}, but those are features of a form")
     if tags_in_step(evidence):
@@ -112,6 +119,8 @@ def label_sets(evidence: Evidence) -> Recognition:
 def tag_words(evidence: Evidence) -> Recognition:
     """Words with a tag each: tag."""
     words, tags = evidence.column(evidence.roles.words), evidence.column(evidence.roles.tags)
+    if evidence.kind == "conll" and evidence.rows + len(evidence.refused) == 1:
+        return Recognition(WEAK, "one word per line with its tags, but no blank line separates sentences")
     if evidence.kind == "conll":
         return Recognition(SURE, "one word per line with its tags, and a blank line between sentences (CoNLL)")
     if is_plain(evidence) or evidence.kind == "folder":
@@ -129,17 +138,23 @@ def translate_texts(evidence: Evidence) -> Recognition:
     if evidence.kind == "parallel" and not tags_in_step(evidence):
         return Recognition(SURE, f"{len(evidence.columns)} files in step, line by line")
     if is_plain(evidence) or evidence.kind in ("folder", "lines", "conll"):
-        return Recognition(NO, "there is one text a row; two are needed")
+        return Recognition(NO, "there is one text per row; two are needed")
     if evidence.inflection is not None:
         lemma, form, features = (repr(evidence.columns[at].name) for at in evidence.inflection)
         return Recognition(SURE, f"columns {lemma} and {form} hold words and forms of them, {features} their features")
     texts = varied_texts(evidence)
+    empty = [column for column in evidence.columns if not column.distinct and is_named(column.name, ANSWERS)]
+    if texts and empty:
+        return Recognition(WEAK, f"column {texts[0].name!r} holds varied text, but {empty[0].name!r} is empty")
     if len(texts) < 2:
         names = f" ({texts[0].name!r})" if texts else ""
         return Recognition(
             HARDLY / 2, f"{len(texts)} of {len(evidence.columns)} columns hold varied text{names}; two are needed"
         )
     reason = f"columns {texts[0].name!r} and {texts[1].name!r} both hold varied text"
+    labels = [column for column in texts[:2] if is_named(column.name, CERTAIN_LABEL) and column.mean_words < 2]
+    if labels:
+        return Recognition(HARDLY, f"{reason}, but {labels[0].name!r} is named as labels are")
     if tags_in_step(evidence):
         return Recognition(WEAK, f"{reason}, but one is a tag for each word of the other")
     if asks_again(evidence):
@@ -181,6 +196,9 @@ def plain_text(evidence: Evidence) -> Recognition:
     if text is None or is_wordless(evidence, text) or evidence.kind in ("folder", "lines", "conll", "parallel"):
         return Recognition(NO, "this is no plain text")
     others = [column for column in evidence.columns if column is not text]
+    empty = [column for column in others if not column.distinct and is_named(column.name, ANSWERS)]
+    if empty:
+        return Recognition(HARDLY, f"{empty[0].name!r} beside {text.name!r} is empty")
     if not others:
         return Recognition(CLEAR if text.mean_words > 1 else FAIR, f"{text.name!r} is the only column")
     if all(column.is_metadata or is_identifier(column, text) for column in others):
@@ -194,14 +212,17 @@ def is_plain(evidence: Evidence) -> bool:
 
 
 def is_wordless(evidence: Evidence, column: Column) -> bool:
-    """Whether a column holds no text: by its cells, as the time of a series, or since it names a few kinds, as columns
-    of facts do.
+    """Whether a column holds no text: by its cells, as the time of a series, or since it names images, the rows, or a
+    few kinds, as columns of facts do.
     """
     share = column.distinct / max(1, evidence.rows)
     kinds = evidence.rows >= MANY_ROWS and (share <= KINDS if column.mean_words < 2 else share <= KINDS / 3)
     kinds = kinds and column.mean_words <= 4
+    names_rows = is_named(column.name, ROW_NAMES) and column.mean_words <= 1 and column.share_distinct == 1
     return (
         column.is_not_text
+        or column.share_images > IMAGES
+        or names_rows
         or (kinds and not is_named(column.name, TEXT))
         or (evidence.series is not None and column.name in evidence.series.time)
     )

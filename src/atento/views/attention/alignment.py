@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,13 @@ class AlignmentView(ModelView):
     image: str = ""  # of a source that is an image: its pixels as a data URI
     grid: Sequence[int] = ()  # of an image: rows and columns of regions, which are the source tokens, row by row
     explanation: str = ""  # in words, of a model without attention
+    viewed: Json = field(default_factory=dict)  # in a report: every map of the model, as the viewer reads it
 
     def to_json(self) -> Json:
         """The alignment in dicts and lists."""
-        seldom = ("name", "image", "grid", "explanation")
+        seldom = ("name", "image", "grid", "explanation", "viewed")
         named = {key: value for key, value in vars(self).items() if key not in seldom}
-        named |= {key: getattr(self, key) for key in ("name", "explanation") if getattr(self, key)}
+        named |= {key: getattr(self, key) for key in ("name", "explanation", "viewed") if getattr(self, key)}
         return {**named, "image": self.image, "grid": list(self.grid)} if self.image else named
 
 
@@ -75,6 +76,11 @@ def misfit(found: str, output: int, source: int) -> InputError:
 def has_weights(alignment: AlignmentView) -> bool:
     """Whether there are weights at all: an empty text or a model without attention has none."""
     return np.asarray(alignment.weights, dtype=object).size > 0
+
+
+def can_be_viewed(alignment: AlignmentView) -> bool:
+    """Whether the viewer has a map to show."""
+    return bool(alignment.viewed.get("maps")) or has_weights(alignment)
 
 
 def mean_of_heads(alignment: AlignmentView, *, layer: int = -1) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.errors import InputError
+from atento.extras import require_extra
 from atento.views.attention.alignment import AlignmentView, mean_of_heads, output_text, printable
 from atento.views.attention.terminal import SHADES, fitted, shading
 from atento.views.figures import saved_figure
@@ -44,6 +45,7 @@ def maps_of(alignment: AlignmentView, *, layer: int = -1) -> NDArray[np.float64]
 
 def pixels_of(alignment: AlignmentView) -> NDArray[np.float64]:
     """The image (S, S, 3), numbers from 0 to 1."""
+    require_extra("images", "drawing a picture over an image")
     from PIL import Image
 
     try:

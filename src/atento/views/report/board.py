@@ -7,6 +7,7 @@ from typing import Any, Self
 from atento.bundle import Json
 from atento.data.records import LIST_SEPARATOR
 from atento.metrics.bootstrap import Interval
+from atento.reprs import repr_html
 from atento.views.attention.alignment import AlignmentView
 from atento.views.forecast import ForecastView
 from atento.views.wording import is_number
@@ -24,6 +25,7 @@ class Row:
     baseline: bool = False
     failed: str = ""
     tied: bool = False  # whether its difference from the winner may be chance
+    improving: bool = False  # whether its time ended while it was still improving
     same_as: str = ""  # of a model that ended as it began: the baseline that it is
     value: float | None = None  # the headline metric
     low: float | None = None
@@ -39,6 +41,7 @@ class Row:
     best_step: int = 0
     lengths: Sequence[Json] = ()  # the headline on sources of several lengths
     curve: Sequence[Json] = ()  # one point for each validation
+    training: Sequence[Json] = ()  # of a report: one point for each event of training, with loss and learning rate
     worst: Sequence[Json] = ()  # the worst test examples
     mistakes: int | None = None
     exposure: Json | None = None  # accuracy after true tokens against accuracy after its own
@@ -62,7 +65,7 @@ class Row:
 
     def to_json(self) -> Json:
         """The row in dicts and lists."""
-        named = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "other"}
+        named = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("other", "training")}
         return {**self.other, **named}
 
     @classmethod
@@ -110,6 +113,8 @@ class Comparison:
     versions: Mapping[str, str] = field(default_factory=dict)
     forecasts: Sequence[ForecastView] = ()  # a few windows of the best model
     alignments: Sequence[AlignmentView] = ()  # a few examples with attention weights
+
+    _repr_html_ = repr_html
 
     def ranked(self) -> list[Row]:
         """The rows that have a value, best first; the winner leads its equals."""

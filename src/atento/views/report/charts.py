@@ -1,4 +1,4 @@
-"""Charts as inline SVG. Places are pixels of the viewBox; colours are classes of report.css (s0 is the accent)."""
+"""Charts as inline SVG. Places are pixels of the viewBox; colours are classes of page.css (s0 is the accent)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,8 +24,9 @@ MARKED_POINTS = 8  # of a long curve only so many carry a marker
 LETTER = 6.7  # the usual width of a letter at the labels' size
 LABEL_GAP = 16
 
-STRIP_WIDTH, STRIP_HEIGHT = 200, 46
+STRIP_WIDTH, STRIP_HEIGHT = 160, 46
 CAP = 5.0  # half the length of the bars that end a whisker
+CROWDED = 5  # dots of a panel, whose numbers must be short
 SMALL = 0.01  # below which a number beside a dot shows more digits
 PANEL_WIDTH, PANEL_HEIGHT = 220, 168
 
@@ -107,7 +108,7 @@ def strip_axis(scale: Axis) -> Markup:
 
 
 def learning_curves(board: Comparison, *, width: float, height: float) -> Markup:
-    """The metric on validation data against seconds of training: a line a model, its name at the end of it."""
+    """The metric on validation data against seconds of training: a line per model, its name at the end of it."""
     rows = [row for row in board.ranked() if curve_points(row)]
     if not rows:
         return Markup()
@@ -117,8 +118,9 @@ def learning_curves(board: Comparison, *, width: float, height: float) -> Markup
     margin = min(longest * LETTER, width * 0.32)
     elapsed = max(point.x for row in rows for point in curve_points(row))
     values = [point.y for row in rows for point in curve_points(row)] + [row.interval.value for row in baselines]
-    across = Axis(0.0, elapsed or 1.0, 42.0, width - margin - 32)
     up = fitting(values, height - 44, 14.0, errors=board.smaller_is_better)
+    left = max(42.0, 14 + LETTER * max(len(tick_label(tick)) for tick in up.ticks(5)))  # room for the numbers
+    across = Axis(0.0, elapsed or 1.0, left, width - margin - 32)
 
     lines, ends = [], []
     for row in rows:
@@ -169,15 +171,20 @@ def curve_points(row: Row) -> list[Point]:
 def curve(places: Sequence[Point], number: int) -> Markup:
     """A line with markers at some of its points."""
     colour = f"s{number % COLOURS}"
-    marker = MARKERS[(number + number // COLOURS) % len(MARKERS)]  # past eight models, another pair of the two
     every = -(-len(places) // MARKED_POINTS)
     marked = places[::-1][::every]
     return tag(
         "g",
         tag("polyline", class_="line", points=points_of(places)),
-        *(tag("path", d=marker, class_="marker", transform=f"translate({x:.1f} {y:.1f})") for x, y in marked),
+        *(marker(place, number) for place in marked),
         class_=f"curve {colour}" + (" first" if number == 0 else ""),
     )
+
+
+def marker(place: Point, number: int) -> Markup:
+    """The marker of a series; past eight of them, another pair of colour and marker."""
+    shape = MARKERS[(number + number // COLOURS) % len(MARKERS)]
+    return tag("path", d=shape, class_="marker", transform=f"translate({place.x:.1f} {place.y:.1f})")
 
 
 def end_labels(ends: Sequence[tuple[str, str, Point]], across: Axis, up: Axis, *, letters: int) -> list[Markup]:
@@ -185,12 +192,16 @@ def end_labels(ends: Sequence[tuple[str, str, Point]], across: Axis, up: Axis, *
     labels, x = [], across.stop + 20
     heights = space_labels([end.y for _, _, end in ends], gap=LABEL_GAP, bottom=up.start)
     for (name, colour, end), y in zip(ends, heights, strict=True):
-        leader = tag(
-            "polyline", class_="leader", points=points_of([Point(end.x + 6, end.y), Point(x - 12, y), Point(x - 4, y)])
-        )
-        text = tag("text", shortened(name, letters), x=x, y=y + 4)
-        labels.append(tag("g", leader, text, class_=f"label {colour}"))
+        labels.append(end_label(shortened(name, letters), colour, end, x=x, y=y))
     return labels
+
+
+def end_label(name: str, colour: str, end: Point, *, x: float, y: float) -> Markup:
+    """A name at a place, and a thin leader to what it names."""
+    leader = points_of([Point(end.x + 6, end.y), Point(x - 12, y), Point(x - 4, y)])
+    return tag(
+        "g", tag("polyline", class_="leader", points=leader), tag("text", name, x=x, y=y + 4), class_=f"label {colour}"
+    )
 
 
 def grid(up: Axis, across: Axis) -> Markup:
@@ -235,6 +246,13 @@ def short(value: float) -> str:
     return score(value) if 0 < abs(value) < SMALL else f"{value:.2f}"
 
 
+def beside_others(value: float, count: int) -> str:
+    """The number beside a dot; among many dots no longer than four characters, so that two do not meet."""
+    if count < CROWDED:
+        return short(value)
+    return "~0" if 0 < abs(value) < SMALL / 2 else f"{value:.2f}" if abs(value) < 10 else f"{value:.3g}"
+
+
 def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *, accent: bool) -> Markup:
     """One model's value on short, middle and long sources, the other models faint behind it."""
     groups: Sequence[Mapping[str, Any]] = row.lengths
@@ -249,7 +267,14 @@ def length_panel(row: Row, others: Sequence[Row], limits: tuple[float, float], *
             parts.append(tag("path", class_="whisker", d=ends_of(Point(x, up.place(group["low"])), Point(x, high))))
         parts += [
             tag("circle", class_="dot accent" if accent else "dot", cx=x, cy=y, r=3.5),
-            tag("text", short(group["value"]), class_="value", x=x, y=min(y, high) - 8, text_anchor="middle"),
+            tag(
+                "text",
+                beside_others(group["value"], len(groups)),
+                class_="value",
+                x=x,
+                y=min(y, high) - 8,
+                text_anchor="middle",
+            ),
             tag("text", group["label"], class_="tick", x=x, y=PANEL_HEIGHT - 8.0, text_anchor="middle"),
         ]
     spoken = "; ".join(f"{score(group['value'])} for lengths {group['label']}" for group in groups)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 STEEP = 1000.0  # errors so many times as large as others need a logarithmic scale
+FEW_POWERS = 3  # of ten in a logarithmic scale, between which there is room for other numbers
+NEARLY = 1e-9
 SMALL = 0.001  # below which a number is written with its power of ten
 ASIDE = 2.0  # an error is far off that lies so many times as far from the middle one as that from the best
 
@@ -30,12 +32,33 @@ class Axis(NamedTuple):
     def ticks(self, most: int = 6) -> list[float]:
         """Round numbers between low and high."""
         if self.steep:
-            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            first, last = math.ceil(math.log10(self.low) - NEARLY), math.floor(math.log10(self.high) + NEARLY)
+            if last - first < FEW_POWERS:
+                return self.ticks_between_powers(first - 1, last, most)
             return [10.0**power for power in range(first, last + 1, -(-(last - first) // most) or 1)]
         step = round_step((self.high - self.low) / most)
         first = math.ceil(round(self.low / step, 6))
         last = math.floor(round(self.high / step, 6))
         return [round(number * step, 10) for number in range(first, last + 1)]
+
+    def ticks_between_powers(self, first: int, last: int, most: int) -> list[float]:
+        """1, 2 and 5 times some powers of ten; where those are too many, 1 and 3 times, else the powers alone."""
+        powers = range(first, last + 1)
+        for digits in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
+            ticks = [float(f"{digit}e{power}") for power in powers for digit in digits]
+            inside = [tick for tick in ticks if self.low * (1 - NEARLY) <= tick <= self.high * (1 + NEARLY)]
+            if len(inside) <= most:
+                break
+        return inside
+
+
+def power_bounds(values: Sequence[float]) -> tuple[float, float]:
+    """Limits of a logarithmic scale that hold all values, with some room: 1, 2 or 5 times a power of ten."""
+    low, high = min(values) / 1.05, max(values) * 1.05
+    bottom = max(
+        d * 10.0 ** math.floor(math.log10(low)) for d in (1, 2, 5) if d * 10.0 ** math.floor(math.log10(low)) <= low
+    )
+    return bottom, round_step(high)
 
 
 def round_step(least: float) -> float:
@@ -73,8 +96,12 @@ def bounds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def tick_label(value: float) -> str:
-    """As short as the number allows: 0.2, 1, 40, 1e−7."""
-    text = f"{value:g}"
+    """As short as the number allows: 0.2, 1, 40, 12,500, 2M, 1e−7."""
+    text = f"{value:,.10g}"
+    for size, letter in ((1e9, "G"), (1e6, "M")):
+        if abs(value) >= size:
+            text = f"{value / size:,.10g}{letter}"
+            break
     if 0 < abs(value) < SMALL:
         digits, _, power = f"{value:e}".partition("e")
         text = f"{float(digits):g}e{int(power)}"

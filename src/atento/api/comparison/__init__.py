@@ -1,0 +1,1 @@
+"""What a comparison is made of: its models and budgets, worker processes, simple baselines, and the verdict."""

@@ -1,0 +1,1 @@
+"""A module of the user's own, trained by the same loop."""

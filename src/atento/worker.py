@@ -1,0 +1,36 @@
+"""A process that trains one model of a comparison: python -m atento.worker RECIPE FOLDER DEVICE.
+
+It ends with its parent, which holds the other end of the pipe to its standard input; a model goes on from its last
+checkpoint. It loads torch only after it has been tied to its parent, which may die in the meantime.
+"""
+
+import sys
+from pathlib import Path
+
+from atento.system import end_with_parent
+
+
+def main(recipe: str, folder: str, device: str) -> int:
+    """Begin or resume, and say in one line what went wrong."""
+    from atento.api.fit import fit
+    from atento.data.files.memory import borrow
+    from atento.errors import AtentoError, failure_of
+    from atento.spec import read_recipe
+
+    try:
+        data = read_recipe(Path(recipe)).data
+        held = borrow((data.train, data.valid, data.test), Path(recipe).parent)  # as long as it is trained
+        fit(recipe, out=folder, device=device, resume=True)
+        del held
+    except Exception as error:
+        failure = failure_of(error)
+        if failure.exit_code == AtentoError.exit_code:  # a mistake of its own leaves its traceback
+            raise
+        print(failure, file=sys.stderr)
+        return failure.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    end_with_parent()
+    sys.exit(main(*sys.argv[1:4]))

@@ -1,0 +1,103 @@
+"""The exported model of every family and every task gives what torch gives, at sizes that were not recorded."""
+
+import numpy as np
+import pytest
+import torch
+
+from atento.exporting.export import export_bundle
+from atento.exporting.graphs import graphs_of
+from atento.exporting.runtime.graphs import OnnxGraph
+from atento.exporting.runtime.model import ExportedModel
+from atento.models.names import FAMILIES
+from atento.spec import DecodeRecipe
+from atento.tasks.catalogue import TASKS
+from exported import bundle_of, masked, sources_of
+
+ONE_WAY = {"model.directions": 1}  # half as many loops to record
+MODELS = [  # every task, and every family, as few times as may be
+    ("classify", "gru+additive", {}),
+    ("classify", "rnn+hierarchical", ONE_WAY),
+    ("classify-series", "transformer", {}),
+    ("classify-windows", "mgu", ONE_WAY),
+    ("classify-images", "conv+additive", {}),
+    ("label", "jordan+one-each", ONE_WAY),
+    ("label-series", "gru-before", ONE_WAY),
+    ("label-images", "conv", {}),
+    ("label-pairs", "transformer+co", {}),
+    ("match", "gru+dot+co", ONE_WAY),
+    ("match-images", "conv/minlstm", ONE_WAY),
+    ("tag", "lstm+crf", {}),
+    ("tag", "transformer", {}),
+    ("estimate", "transformer", {}),
+    ("estimate-text", "mingru", ONE_WAY),
+    ("estimate-images", "conv", {}),
+    ("translate", "lstm+additive", ONE_WAY),
+    ("translate", "transformer", {"model.norm": "post"}),
+    ("rewrite", "gru+dot", ONE_WAY),
+    ("transcribe", "transformer/gru+general", {}),
+    ("caption", "conv/gru+dot", {"model.attend": "bahdanau"}),
+    ("generate", "lstm", {}),
+    ("generate", "transformer", {"train.sequence_length": 8}),
+    ("embed", "next-word", {}),
+    ("forecast", "transformer+patches", {"model.quantiles": "0.1,0.5,0.9", "covariates": 2}),
+    ("forecast", "gru", {"decode.horizon": 7}),
+    ("autoencode", "transformer", {}),
+]
+UNSEEN = [(6, 13), (1, 2)]
+SEARCHES = [DecodeRecipe(max_tokens=7), DecodeRecipe(max_tokens=7, beam=3), DecodeRecipe(max_tokens=7, temperature=1.0)]
+
+
+def test_every_task_and_every_family_is_asked():
+    assert {task for task, _, _ in MODELS} == set(TASKS)
+    words = {part.split("+")[0] for _, model, _ in MODELS for part in model.split("/")}
+    assert set(FAMILIES) <= words
+
+
+def compare_graphs(bundle, folder):
+    """What a graph gives at sizes that neither the recording nor the export's own check had."""
+    for graph in graphs_of(bundle.module, bundle.codec):
+        written = OnnxGraph(folder, {"file": f"{graph.name}.onnx"})
+        torch.manual_seed(7)
+        for size in UNSEEN:
+            inputs = graph.sample(*size)
+            found = written(dict(zip(graph.inputs, (one.numpy() for one in inputs), strict=True)))
+            with torch.no_grad():
+                wanted = graph.module(*inputs)
+            wanted = wanted if isinstance(wanted, list | tuple) else [wanted]
+            for name, true in zip(graph.outputs, wanted, strict=True):
+                torch.testing.assert_close(torch.from_numpy(found[name]), true, rtol=1e-5, atol=1e-5)
+
+
+def same_answers(bundle, model, sources, decode):
+    ours = bundle.task.answering.answer(bundle.module, bundle.codec, sources, decode)
+    theirs = model.answer(sources, decode=decode)
+    assert [one.text for one in theirs] == [one.text for one in ours]
+    for one, other in zip(theirs, ours, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-4)
+        if isinstance(other.value, np.ndarray):
+            np.testing.assert_allclose(one.value, other.value, rtol=1e-5, atol=1e-4)
+        else:
+            assert one.value == other.value
+        if other.probabilities is not None:
+            assert dict(one.probabilities) == pytest.approx(dict(other.probabilities), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "values"), MODELS, ids=lambda part: str(part) if isinstance(part, str) else ""
+)
+def test_the_exported_model_is_the_model(tmp_path, task, name, values):
+    bundle = bundle_of(tmp_path / "run", task, name, **values)
+    report = export_bundle(bundle, out=tmp_path / "out")
+    assert report.largest_error <= 1e-5
+    compare_graphs(bundle, tmp_path / "out")
+    model = ExportedModel(tmp_path / "out", threads=1)
+    searched = SEARCHES if task in ("translate", "generate", "rewrite") else [bundle.recipe.decode]
+    for decode in searched:
+        same_answers(bundle, model, sources_of(bundle), decode)
+
+
+def test_a_masked_language_model_scores_texts_alike(tmp_path):
+    bundle = masked(bundle_of(tmp_path / "run", "generate", "gru", **{"train.sequence_length": 4}))
+    export_bundle(bundle, out=tmp_path / "out")
+    compare_graphs(bundle, tmp_path / "out")
+    same_answers(bundle, ExportedModel(tmp_path / "out", threads=1), sources_of(bundle), bundle.recipe.decode)
