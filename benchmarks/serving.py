@@ -14,6 +14,7 @@ time. Clients, server and model share the cores of one machine, so figures on a 
 
 import argparse
 import asyncio
+import gc
 import importlib.util
 import json
 import os
@@ -200,6 +201,8 @@ async def load(port: int, clients: int, seconds: float, expected: dict[str, dict
         if writer is not None:
             writer.close()
 
+    gc.collect()
+    gc.freeze()  # the clients' own garbage collection is not the server's
     started = time.perf_counter()
     await asyncio.gather(*(one(number) for number in range(clients)))
     return Load(took, statuses, wrong, equal, len(took) / (time.perf_counter() - started))

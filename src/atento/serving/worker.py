@@ -4,6 +4,7 @@ It reads messages from its standard input and answers each on its standard outpu
 that happens too when the server dies, however it dies. It opens no socket.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -85,6 +86,8 @@ def main(folder: str, device: str) -> int:
         answers.write(packed({"failed": told}))
         answers.flush()
         return failure.exit_code
+    gc.collect()
+    gc.freeze()  # the model stays: looking through torch again and again would stop all answers for a while
     try:
         serve_frames(model, asked, answers)
     except BrokenPipeError:  # the server is gone

@@ -1,6 +1,7 @@
 """A server on this machine: where it listens, whom it believes to be there, and how it ends."""
 
 import asyncio
+import gc
 import socket
 from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib.util import find_spec
@@ -126,6 +127,8 @@ def serve(
 
     async def run() -> None:
         async with beside or nullcontext():
+            gc.collect()
+            gc.freeze()  # what is loaded by now stays: looking through it again would stop all requests for a while
             await server.serve(sockets=[opened])
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
