@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test lint docs learn spec mutants recipes bench bench-gpu reliability dist pins clean
+.PHONY: install demo test lint docs learn spec mutants recipes quality bench bench-gpu reliability dist pins clean
 
 # every package in the version of constraints.txt, those that build atento too (older and newer pip)
 PINNED := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/constraints.txt
@@ -56,8 +57,21 @@ mutants: $(STAMP)
 recipes: $(STAMP)
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/recipes.py
 
-bench: $(STAMP)
-	@missed=0; for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || missed=1; done; exit $$missed
+# every claim on one core beside its peers, which have an environment of their own, in one table
+bench: $(PEERS)/.installed
+	@$(PEERS)/bin/python benchmarks/cpu/table_cpu.py
+
+# torch first and by itself, in the pinned version; then atento, then the peers
+$(PEERS)/.installed: benchmarks/peers.txt pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PINNED) $(PEERS)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
+	$(PINNED) $(PEERS)/bin/pip install --quiet --disable-pip-version-check --editable .
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)" --requirement benchmarks/peers.txt
+	touch $@
+
+# every line of docs/quality.md: make quality DATA=folder-of-sets; more options in OPTIONS, e.g. OPTIONS='--device cpu'
+quality: $(STAMP)
+	@$(BIN)/python benchmarks/quality/all_sets.py $(DATA) $(OPTIONS)
 
 # wheel and sdist in dist/: the same bytes from the same sources, wherever and whenever they are built
 dist: $(STAMP)
@@ -69,11 +83,11 @@ pins: $(STAMP)
 
 # kills, failing writes, signals, damaged folders and files: every promise of docs/reliability.md at full length
 reliability: $(STAMP)
-	@missed=0; for file in $$(ls benchmarks/reliability/*.py | grep -v measure.py); do OMP_NUM_THREADS=1 $(BIN)/python $$file || missed=1; done; exit $$missed
+	@missed=0; for file in $$(ls benchmarks/reliability/*.py | grep -v -e measure.py -e clients.py); do OMP_NUM_THREADS=1 $(BIN)/python $$file || missed=1; done; exit $$missed
 
 # on a machine with a CUDA GPU and a torch build for it: every claim beside its peer, in one table
 bench-gpu: $(STAMP)
 	@$(BIN)/python benchmarks/gpu/table.py
 
 clean:
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .spec-results.json
+	rm -rf $(VENV) $(PEERS) build dist site .pytest_cache .mypy_cache .ruff_cache .spec-results.json

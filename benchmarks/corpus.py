@@ -9,6 +9,7 @@ number; sums of a 64-bit mix of all numbers tell whether each row was seen exact
 """
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -17,20 +18,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 CONSONANTS, VOWELS, WORDS = "bdklmnprst", "aeiou", 20_000
 MASK = 2**64 - 1
 ROWS_AT_ONCE = 20_000
 
 
-def mix(number: int) -> int:
-    """A 64-bit mix of a number (splitmix64)."""
-    number = (number + 0x9E3779B97F4A7C15) & MASK
-    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & MASK
-    return number ^ (number >> 31)
+def mixed(numbers: NDArray[np.uint64]) -> int:
+    """The sum of a 64-bit mix of each number (splitmix64), itself in 64 bits."""
+    mix = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mix = (mix ^ (mix >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mix = (mix ^ (mix >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return int((mix ^ (mix >> np.uint64(31))).sum(dtype=np.uint64))
 
 
 def write(path: Path, size: int) -> int:
@@ -50,9 +55,9 @@ def write(path: Path, size: int) -> int:
     return rows
 
 
-def number_of(source: str) -> int:
-    """The number of a row."""
-    return int(source.split(" ", 2)[1])
+def numbers_of(sources: Iterable[str]) -> NDArray[np.uint64]:
+    """The numbers of rows."""
+    return np.array([int(source.split(" ", 2)[1]) for source in sources], dtype=np.uint64)
 
 
 def peak() -> float:
@@ -85,38 +90,37 @@ def work(path: str) -> None:
         order = PooledSampler(lengths, len(pairs), batch_tokens=8192, seed=0)
         began, epoch = time.perf_counter(), order.epoch(0)
         counted, middle = time.perf_counter() - began, len(epoch) // 2
-        seen = total = mixed = tail = 0
+        seen, sums, tail = 0, 0, hashlib.sha256()
         for position, batch in enumerate(epoch[0:]):
-            for row in ranks.part(batch):
-                number = number_of(pairs[int(row)][0])
-                seen, total, mixed = seen + 1, total + number, (mixed + mix(number)) & MASK
-                tail = (tail * 31 + number) & MASK if position >= middle else tail
-        walked, again = time.perf_counter() - began, 0
+            numbers = numbers_of(pairs[row][0] for row in ranks.part(batch).tolist())
+            seen, sums = seen + len(numbers), (sums + mixed(numbers)) & MASK
+            if position >= middle:
+                tail.update(numbers.tobytes())
+        walked, again = time.perf_counter() - began, hashlib.sha256()
         for batch in order.epoch(0)[middle:]:
-            for row in ranks.part(batch):
-                again = (again * 31 + number_of(pairs[int(row)][0])) & MASK
-        held = [number_of(example.source) for part in (data.valid, data.test) for example in part]
-        facts = {"seen": seen, "total": total, "mixed": mixed, "peak": peak(), "before": before, "same": tail == again,
+            again.update(numbers_of(pairs[row][0] for row in ranks.part(batch).tolist()).tobytes())
+        held = numbers_of(example.source for part in (data.valid, data.test) for example in part)
+        facts = {"seen": seen, "mixed": sums, "peak": peak(), "before": before, "same": tail.digest() == again.digest(),
                  "read": read, "busy": busy, "counted": counted, "walked": walked}  # fmt: skip
         found = [json.loads(one) for one in ranks.gather(json.dumps(facts).encode())]
         if ranks.first:
-            print(json.dumps({"ranks": found, "held": len(held), "mixed_held": sum(map(mix, held)) & MASK}))
+            print(json.dumps({"ranks": found, "held": len(held), "mixed_held": mixed(held)}))
 
 
 def measure(path: Path, rows: int, processes: int) -> float:
     """Run the processes on a file and print what they found; the most memory of any of them for the corpus, in MB."""
     root = Path(__file__).parents[1]
-    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
+    modules = os.pathsep.join([str(root / "src"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = {**os.environ, "PYTHONPATH": modules, "OMP_NUM_THREADS": "1"}
     torchrun = ["torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     command = [sys.executable, "-m", *torchrun, __file__, "--worker", str(path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     found = json.loads(done.stdout.splitlines()[-1])
     ranks, size = found["ranks"], path.stat().st_size
-    seen, mixed = sum(one["seen"] for one in ranks), (sum(one["mixed"] for one in ranks) + found["mixed_held"]) & MASK
-    expected = 0
-    for row in range(rows):
-        expected += mix(row)
-    once = seen + found["held"] == rows and mixed == expected & MASK
+    seen, sums = sum(one["seen"] for one in ranks), (sum(one["mixed"] for one in ranks) + found["mixed_held"]) & MASK
+    starts = range(0, rows, ROWS_AT_ONCE)
+    expected = sum(mixed(np.arange(first, min(rows, first + ROWS_AT_ONCE), dtype=np.uint64)) for first in starts)
+    once = seen + found["held"] == rows and sums == expected & MASK
     shares = ", ".join(f"{one['seen']:,}" for one in ranks)
     print(f"{size / 1e9:.2f} GB, {rows:,} rows, {found['held']:,} held out; rows seen by each process: {shares}")
     print(f"  each row exactly once an epoch: {once}; the second half again, from the middle: ", end="")
@@ -127,7 +131,10 @@ def measure(path: Path, rows: int, processes: int) -> float:
     print(f"  an epoch of rows from disk in {walked:.0f} s ({seen / walked:,.0f} rows/s), ", end="")
     print(f"of which its order took {max(one['counted'] for one in ranks):.1f} s")
     most = max(one["peak"] - one["before"] for one in ranks)
-    print(f"  most memory of a process: {max(one['peak'] for one in ranks):.0f} MB, {most:.0f} MB of it for the corpus")
+    print(
+        f"  most memory of a process: {max(one['peak'] for one in ranks):.0f} MB, {most:.0f} MB of it for the corpus",
+        flush=True,
+    )
     return most if once else float("inf")
 
 
@@ -145,7 +152,8 @@ def main() -> int:
     for size in (options.size / 4, options.size):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "corpus.jsonl"
-            rows = write(path, int(size * 10**9))
+            began, rows = time.perf_counter(), write(path, int(size * 10**9))
+            print(f"{size:g} GB of rows were made in {time.perf_counter() - began:.0f} s", flush=True)
             most.append(measure(path, rows, options.processes))
     print(f"memory for four times the corpus: {most[1] / most[0]:.2f} times")
     return 0 if most[1] < 1.2 * most[0] else 1

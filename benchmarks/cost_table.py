@@ -66,9 +66,14 @@ class Kind(NamedTuple):
 
 
 def recurrent(length: int, size: int) -> Reader:
-    """A plain recurrent network reads the values."""
+    """A plain recurrent network reads the values, step by step: a kernel would hide that steps wait for each other."""
     stack = Stack(ElmanCell, size, size)
-    return lambda query, key, value: stack(value).outputs
+
+    def read(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        with step_by_step():
+            return stack(value).outputs
+
+    return read
 
 
 class Walk(NamedTuple):

@@ -2,8 +2,9 @@
 
     python benchmarks/one_process.py [--device cuda] [--steps 200] [--hidden 256]
 
-Both train a Transformer on number words from the same seed for as many steps, without validations. The weights must be
-equal bit for bit by DDP, and to 1e-6 of the largest one by FSDP2, whose optimizer may round otherwise.
+All train a Transformer on number words from the same seed for as many steps, without validations. The weights must be
+equal bit for bit by DDP, and to 1e-6 of the largest one by FSDP2, whose optimizer may round otherwise; where a second
+plain training is not equal to the first, as on a GPU that adds in any order, no farther apart than twice these two.
 """
 
 import argparse
@@ -15,16 +16,24 @@ import tempfile
 from pathlib import Path
 
 from safetensors.torch import load_file
+from torch import Tensor
 
 ROOT = Path(__file__).parents[1]
 
 
 def train(words: list[str], out: Path, *options: str) -> dict[str, float]:
     """Train by a command; what its metrics say."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+    path = os.pathsep.join([str(ROOT / "src"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = {**os.environ, "PYTHONPATH": path, "CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
     command = [sys.executable, "-m", *words, "train", "numbers", "--model", "transformer", "--out", str(out), "--json"]
     done = subprocess.run([*command, *options], env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
+
+
+def apart(weights: dict[str, Tensor], folder: Path) -> float:
+    """The largest difference of a weight from that of another run."""
+    other = load_file(folder / "weights.safetensors")
+    return max((tensor - other[key]).abs().max().item() for key, tensor in weights.items())
 
 
 def main() -> int:
@@ -43,18 +52,20 @@ def main() -> int:
         plain = train(["atento"], Path(name) / "plain", *words)
         weights = load_file(Path(name) / "plain" / "weights.safetensors")
         largest = max(tensor.abs().max().item() for tensor in weights.values())
-        print(f"plain: {plain['examples_per_second']:,.0f} examples/s on {plain['device']}")
+        print(f"plain: {plain['examples_per_second']:,.0f} examples/s on {plain['device']}", flush=True)
+        again = train(["atento"], Path(name) / "again", *words)
+        chance = apart(weights, Path(name) / "again")
+        print(f"plain again: {again['examples_per_second']:,.0f} examples/s; weights at most {chance:.2g} apart")
         for strategy in ("ddp", "fsdp"):
             found = train(torchrun, Path(name) / strategy, *words, "--strategy", strategy)
-            other = load_file(Path(name) / strategy / "weights.safetensors")
-            apart = max((tensor - other[key]).abs().max().item() for key, tensor in weights.items())
-            rate = found["examples_per_second"] / plain["examples_per_second"]
-            met = apart == 0 if strategy == "ddp" else apart <= 1e-6 * largest
+            most = apart(weights, Path(name) / strategy)
+            rate = found["examples_per_second"] / max(plain["examples_per_second"], again["examples_per_second"])
+            met = most <= max(2 * chance, 1e-6 * largest if strategy == "fsdp" else 0.0)
             missed |= not met
             print(
                 f"{strategy}, one process: {found['examples_per_second']:,.0f} examples/s, {rate:.2f} of the plain one;"
             )
-            print(f"  weights at most {apart:.2g} apart: {'met' if met else 'MISSED'}")
+            print(f"  weights at most {most:.2g} apart: {'met' if met else 'MISSED'}", flush=True)
     return int(missed)
 
 

@@ -108,7 +108,8 @@ def resident() -> int:
 
 def measure(options: argparse.Namespace, file: Path, strategy: str, processes: int) -> list[dict[str, float]]:
     """What the processes of a strategy found; plain training with none."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    path = os.pathsep.join([str(ROOT / "src"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     environment["TORCH_CPP_LOG_LEVEL"] = "ERROR"
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)] if processes else []
     words = [*torchrun, __file__, "--worker", "--file", file, "--strategy", strategy]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer.testing
 
+from atento.api.comparison.cluster import connected
 from atento.cli.app import app
 from atento.data.images.loading import decode_image
 from atento.data.tables.chunks import parquet_chunks
@@ -59,6 +60,7 @@ ACTIONS = {
     "images": [lambda folder: decode_image(b"\x89PNG", "x.png", side=8)],
     "notebook": [lambda folder: ExplainedAlignment.widget(None)],
     "parquet": [parquet, lambda folder: as_parquet({"a": [1]}), lambda folder: next(parquet_chunks("x.parquet", bool))],
+    "ray": [lambda folder: connected("auto").__enter__()],
     "serve": [serve],
     "studio": [studio],
     "subwords": [

@@ -32,7 +32,7 @@ class Row(NamedTuple):
         return self.peer_ms / self.ours_ms
 
 
-def time_beside(ours: Run, *peers: Run, graphs: bool = True) -> list[float]:
+def time_beside(ours: Run, *peers: Run, graphs: bool = True, repeats: int = REPEATS) -> list[float]:
     """Median milliseconds of each on the device, taken in turn, each with a cold cache.
 
     Calls are replayed from CUDA graphs, unless a peer cannot be captured: what Python takes is a claim of its own.
@@ -40,14 +40,14 @@ def time_beside(ours: Run, *peers: Run, graphs: bool = True) -> list[float]:
     cache = torch.empty(1 << 26, dtype=torch.int32, device="cuda")
     runs = tuple(captured(run) if graphs else run for run in (ours, *peers))
     events: list[list[tuple[torch.cuda.Event, torch.cuda.Event]]] = [[] for _ in runs]
-    for turn in range(WARM_UPS + REPEATS):
+    for turn in range(min(WARM_UPS, repeats) + repeats):
         for run, found in zip(runs, events, strict=True):
             cache.zero_()
             before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
             before.record()
             run()
             after.record()
-            if turn >= WARM_UPS:
+            if turn >= min(WARM_UPS, repeats):
                 found.append((before, after))
     torch.cuda.synchronize()  # once, at the end: the CPU runs ahead, as in training
     times = [[before.elapsed_time(after) for before, after in found] for found in events]
@@ -129,6 +129,6 @@ def report(rows: list[Row]) -> None:
     for row in rows:
         passed = row.ratio >= row.goal
         print(json.dumps({**row._asdict(), "ratio": round(row.ratio, 3), "pass": passed}))
-    worst = min(rows, key=lambda row: row.ratio / row.goal)
+    worst = min(rows, key=lambda row: row.ratio / row.goal if row.goal else float("inf"))
     print(f"{worst.claim}: {worst.ratio:.2f}× {worst.peer}, goal {worst.goal}×")
     sys.exit(0 if worst.ratio >= worst.goal else 1)

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import torch
 
-FILES = ("dot_product", "sigmoid_and_hard", "additive", "windows", "thresholds")
+FILES = (
+    *("dot_product", "sigmoid_and_hard", "additive", "windows", "thresholds", "de_attention", "linear"),
+    *("recurrent", "bahdanau", "transformer"),
+)
 
 
 def main() -> None:

@@ -1,11 +1,25 @@
-"""G6: windows, strides and an adaptive span beside FlexAttention; the block mask of a fixed pattern is kept."""
+"""G6: windows and strides beside FlexAttention with its block mask kept; spans and positions that are learned beside it
+with the mask made anew in every call. FlexAttention has no factor of weights: the Gaussian of predicted positions is a
+bias there, which is as much work."""
+
+from collections.abc import Callable
 
 import torch
 from measuring import Row, both_ways, gate, inputs, report, time_beside
 from torch import Tensor
 from torch.nn.attention.flex_attention import BlockMask, create_block_mask, flex_attention
 
-from atento.attention import AdaptiveSpan, Attention, Causal, Extent, ScaledDot, Softmax, Strided, Window
+from atento.attention import (
+    AdaptiveSpan,
+    Attention,
+    Causal,
+    Extent,
+    PredictiveLocal,
+    ScaledDot,
+    Softmax,
+    Strided,
+    Window,
+)
 
 LENGTH, HEADS = 16384, 16
 
@@ -40,6 +54,11 @@ def main() -> None:
         rows.append(Row(f"{name} B2 H16 n16384 d64, forward", "FlexAttention, mask kept", ours, other, 1.0))
         ours, other = time_beside(both_ways(attention, given), both_ways(theirs, given))
         rows.append(Row(f"{name} B2 H16 n16384 d64, with backward", "FlexAttention, mask kept", ours, other, 1.0))
+    rows += [adaptive_span(flex), *predicted(flex)]
+    report(rows)
+
+
+def adaptive_span(flex: Callable[..., Tensor]) -> Row:
     span = Attention(ScaledDot(), Softmax(), AdaptiveSpan(HEADS, 256, 32)).cuda().bfloat16()
     gate(span, 2, HEADS, 397, 64)
     given = inputs(2, HEADS, LENGTH, 64)
@@ -56,8 +75,33 @@ def main() -> None:
 
     with torch.no_grad():
         ours, other = time_beside(lambda: span(*given), lambda: learned(*given), graphs=False)
-    rows.append(Row("adaptive span B2 H16 n16384 d64, forward", "FlexAttention, mask rebuilt", ours, other, 4.0))
-    report(rows)
+    return Row("adaptive span B2 H16 n16384 d64, forward", "FlexAttention, mask rebuilt", ours, other, 4.0)
+
+
+def predicted(flex: Callable[..., Tensor]) -> list[Row]:
+    attention = Attention(ScaledDot(), Softmax(), PredictiveLocal(64, 64, 128)).cuda().bfloat16()
+    gate(attention, 2, HEADS, 397, 64)
+    given, rows = inputs(2, HEADS, LENGTH, 64, gradient=True), []
+    extent: PredictiveLocal = attention.extent  # type: ignore[assignment]
+    every = torch.ones(1, LENGTH, dtype=torch.bool, device="cuda")
+
+    def theirs(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """Positions change with every query."""
+        centre = extent.centre(query, every)
+        still = centre.detach()
+        blocks = create_block_mask(
+            lambda b, h, i, j: (j - still[b, h, i]).abs() <= 128, 2, HEADS, LENGTH, LENGTH, device="cuda", _compile=True
+        )
+        bell = lambda score, b, h, i, j: score - 2 * ((j - centre[b, h, i]) / 128) ** 2  # noqa: E731
+        found: Tensor = flex(query, key, value, score_mod=bell, block_mask=blocks)
+        return found
+
+    name, peer = "predictive local 128 B2 H16 n16384 d64", "FlexAttention, mask rebuilt"
+    with torch.no_grad():
+        ours, other = time_beside(lambda: attention(*given), lambda: theirs(*given), graphs=False)
+    rows.append(Row(f"{name}, forward", peer, ours, other, 4.0))
+    ours, other = time_beside(both_ways(attention, given), both_ways(theirs, given), graphs=False)
+    return [*rows, Row(f"{name}, with backward", peer, ours, other, 4.0)]
 
 
 if __name__ == "__main__":

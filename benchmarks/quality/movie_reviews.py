@@ -15,7 +15,7 @@ from labelling import chosen, say_changes, simple, trained, write_rows
 from standing import Figure, Target, arguments, on_gpu, settle
 
 PUBLISHED = "naive Bayes SVM of bigrams 0.895 (ten folds, Wang & Manning 2012)"
-FLAT, DEEP = "gru+additive", "gru+additive+hierarchical"
+FLAT, DEEP, WIDE = "gru+additive", "gru+additive+hierarchical", "gru+additive+wide"
 LONG_TEXTS = {"train.batch_tokens": 8192}  # about 750 words each
 ON_CUDA = {"train.batch_tokens": 16384, "train.epochs": 12}
 FOLDS = 5
@@ -59,7 +59,7 @@ def main() -> None:
         data["data.label"] = "label"
         for figure in simple("classify", data, metric="accuracy"):
             values.setdefault(figure.model, []).extend(figure.values)
-        for model in chosen(options, [FLAT, DEEP]):
+        for model in chosen(options, [FLAT, DEEP, WIDE]):
             one = trained(
                 options,
                 f"movie-reviews-{fold}",

@@ -50,8 +50,12 @@ class Target(NamedTuple):
         return f"{self.metric} {sign} {self.value}"
 
 
-def arguments(summary: str, *, budget: str = "10m", seeds: int = 1, folder: bool = True) -> argparse.Namespace:
-    """The options that all scripts share; a built-in set has no folder."""
+def arguments(
+    summary: str, *, budget: str = "10m", seeds: int = 1, folder: bool = True, **choices: Sequence[str]
+) -> argparse.Namespace:
+    """The options that all scripts share; a built-in set has no folder. `choices` are options of one script, each with
+    its values, the first by default.
+    """
     parser = argparse.ArgumentParser(description=summary)
     if folder:
         parser.add_argument("folder", type=Path, help="the folder of the set")
@@ -60,6 +64,8 @@ def arguments(summary: str, *, budget: str = "10m", seeds: int = 1, folder: bool
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--models", default="", help="names with commas; empty: the ones the script compares")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    for name, values in choices.items():
+        parser.add_argument(f"--{name}", default=values[0], choices=values)
     parser.add_argument("--out", type=Path, default=Path("runs/quality"))
     return parser.parse_args()
 

@@ -28,7 +28,7 @@ def main() -> None:
     if cuda:
         say_changes(ON_CUDA)
         data |= ON_CUDA
-    for model in chosen(options, ["gru"]):
+    for model in chosen(options, ["gru", "gru+additive+wide"]):
         values = [
             trained(options, "trec", "classify", model, data, seed=seed, metric="accuracy")
             for seed in range(options.seeds)

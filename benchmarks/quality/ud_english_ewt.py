@@ -11,7 +11,7 @@ from tagging import figures
 from atento.metrics.tags import TAG_ACCURACY
 
 PUBLISHED = "words and characters without outside vectors 0.94 to 0.95, averaged perceptron 0.939"
-MODELS = ("lstm+crf",)
+MODELS = ("lstm+crf", "lstm+crf+wide")
 ON_CUDA: dict[str, Any] = {
     "model.hidden": 512,
     "model.layers": 2,

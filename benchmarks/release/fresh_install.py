@@ -1,10 +1,11 @@
-"""A first day with nothing but the wheel: in a fresh environment `atento demo`, `compare numbers`, `predict`, then the
-studio with its extra. Prints each command with its time, and the installed size; exits 1 when one fails.
+"""A first day with nothing but the wheel: in a fresh environment `atento demo`, `compare numbers`, `predict`, then a
+server and the studio with their extras. Prints each command with its time and the installed size; exits 1 if one fails.
 
 `--keep FOLDER` leaves environment and runs there.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -32,12 +33,15 @@ def main(place: Path) -> int:
         (0, "predict board words.txt --out answers.csv"),
         (0, "doctor"),
         (3, "studio --no-browser"),  # the extra is missing, and named
+        (3, "serve board"),
     ]
     failed = sum(not passes(python, work, expected, words) for expected, words in commands)
-    missing = said(python, work, "studio --no-browser")
-    failed += 'pip install "atento[studio]"' not in missing
+    for words, extra in (("studio --no-browser", "studio"), ("serve board", "serve")):
+        failed += f'pip install "atento[{extra}]"' not in said(python, work, words)
     failed += len((work / "answers.csv").read_text(encoding="utf-8").splitlines()) != 3
     tell(added(empty, weigh(python)))
+    install(python, f"{wheel}[serve]")
+    failed += not server_answers(python, work)
     install(python, f"{wheel}[studio]")
     failed += not studio_answers(python, work)
     print("everything works" if not failed else f"{failed} failed")
@@ -65,6 +69,20 @@ def said(python: Path, work: Path, words: str) -> str:
 def command(python: Path, words: str) -> list[str]:
     """The installed command, as the script that pip made."""
     return [str(python.with_name("atento.exe" if python.suffix else "atento")), *words.split()]
+
+
+def server_answers(python: Path, work: Path) -> bool:
+    """Serve the best model of the comparison, and ask it."""
+    words, question = command(python, "serve board --port 0"), json.dumps({"rows": [{"text": "drei"}]}).encode()
+    with subprocess.Popen(words, cwd=work, stdout=subprocess.PIPE, text=True) as server:
+        link = [server.stdout.readline() for _ in range(2)][-1].strip() if server.stdout else ""
+        try:
+            asked = urllib.request.Request(f"{link}predict", question, {"Content-Type": "application/json"})
+            (result,) = json.load(urllib.request.urlopen(asked, timeout=60))["results"]
+        finally:
+            server.terminate()
+    print(f"ok   the server answers {result['answer']['text']!r}" if result["answer"] else "FAILED the server")
+    return bool(result["answer"])
 
 
 def studio_answers(python: Path, work: Path) -> bool:

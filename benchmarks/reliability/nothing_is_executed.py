@@ -44,11 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = options(__doc__, arguments, count=200)
     chance, parts, rules = random.Random(given.seed), parts_of("test_bundle.py"), parts_of("architecture/test_files.py")
     sources = sorted((ROOT / "src" / "atento").rglob("*.py"))
-    listens = {ROOT / "src" / "atento" / name for name in rules["LISTENS"]}
+    sockets = {ROOT / "src" / "atento" / name for name in rules["SOCKETS"]}
     faults = [
         f"{path.name}: {fault}"
         for path in sources
-        if path not in listens
+        if path not in sockets
         for fault in rules["faults_of"](ast.parse(path.read_text(encoding="utf-8")))
     ]
     torch.set_num_threads(1)

@@ -22,18 +22,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     contracts = subprocess.run(suites, cwd=ROOT, env=home, stdout=subprocess.PIPE, text=True, check=False)
     print(contracts.stdout[-300:], file=sys.stderr)
     sys.path.insert(0, str(ROOT / "tests" / "mutants"))
-    import planting  # type: ignore[import-not-found, unused-ignore]
+    import pytest  # noqa: F401 - loaded once, here, for all the children that judge a mutant
+    import run  # type: ignore[import-not-found, unused-ignore]
+    import torch
 
-    every = planting.planted()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    torch.set_num_threads(1)
+    every = run.planted()
     chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
-    code = "import sys; import run; sys.exit(0 if run.judge(run.planted()[int(sys.argv[1])])[0] else 1)"
     killed = 0
     for mutant in chosen:
-        words = [sys.executable, "-c", code, str(every.index(mutant))]
-        places = f"{ROOT / 'tests' / 'mutants'}{os.pathsep}{home['PYTHONPATH']}"
-        seen = subprocess.run(words, cwd=ROOT, env={**home, "PYTHONPATH": places}, check=False).returncode == 0
+        seen, line = run.judge(mutant)
         killed += seen
-        print(f"{'killed  ' if seen else 'SURVIVED'} {mutant.group}: {mutant.what}", file=sys.stderr)
+        print(line, file=sys.stderr, flush=True)
     held = "hold" if contracts.returncode == 0 else "do not hold"
     figure = f"the contracts {held}; {killed} of {len(chosen)} planted mistakes seen, of {len(every)} in all"
     return verdict("F12", figure, "all contracts, 60 of 60", met=contracts.returncode == 0 and killed == len(chosen))

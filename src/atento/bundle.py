@@ -124,13 +124,22 @@ def load_bundle(folder: Path) -> Bundle:
     with blaming(folder, RECIPE), torch.device("meta"):  # shapes alone: a false recipe costs no memory
         sketch = task.learning.build(recipe.model, codec)
     if not isinstance(sketch, BaselineModule):
+        adopt_sizes(sketch, weights)
         require_fit(sketch, weights, where=str(folder / WEIGHTS))
     module = task.learning.build(recipe.model, codec)
     if isinstance(module, BaselineModule):
         restore_baseline(folder, module, weights)
     else:
+        adopt_sizes(module, weights)
         module.load_state_dict(weights)
     return Bundle(folder, task, recipe, codec, module.eval(), read_json(folder, METRICS))
+
+
+def adopt_sizes(module: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Give parts whose sizes were counted, not chosen by the recipe, those of the weights."""
+    for place, part in module.named_modules():
+        if hasattr(part, "adopt_sizes"):
+            part.adopt_sizes({name.removeprefix(f"{place}."): weight for name, weight in weights.items()})
 
 
 def restore_baseline(folder: Path, module: BaselineModule, weights: Mapping[str, Tensor]) -> None:

@@ -137,6 +137,9 @@ def system_fix(error: OSError, path: str) -> str:
     return fix.format(place=shlex.quote(place), folder=shlex.quote(folder))
 
 
+PACKAGES = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}  # by module, where another name installs it
+
+
 def failure_of(error: BaseException) -> AtentoError:
     """Any exception as a failure with a message and an exit code."""
     if isinstance(error, AtentoError):
@@ -150,6 +153,13 @@ def failure_of(error: BaseException) -> AtentoError:
             "a name is not in the encoding that this machine has for names of files.",
             found=ascii(error.object[max(0, error.start - 30) : error.end + 30]),
             fix="export PYTHONUTF8=1, and give the file a name in UTF-8",
+        )
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("atento"):
+        package = PACKAGES.get(error.name.split(".")[0], error.name.split(".")[0])
+        return MachineError(
+            f"this needs {package}, which is not installed.",
+            found=f"no package {package}",
+            fix=f"pip install {package}",
         )
     if "can't start new thread" in str(error):
         return MachineError("no thread could be started.", found=str(error), fix="allow more processes: ulimit -u 4096")

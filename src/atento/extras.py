@@ -14,6 +14,7 @@ EXTRAS: dict[str, dict[str, str]] = {  # by name: the modules of each, with the 
     "images": {"PIL": "pillow"},
     "notebook": {"anywidget": "anywidget"},
     "parquet": {"pyarrow": "pyarrow"},
+    "ray": {"ray": "ray"},
     "serve": {"fastapi": "fastapi", "uvicorn": "uvicorn"},
     "studio": {"fastapi": "fastapi", "uvicorn": "uvicorn"},
     "mlflow": {"mlflow": "mlflow-skinny", "sqlalchemy": "sqlalchemy", "alembic": "alembic"},

@@ -56,4 +56,7 @@ def main(folder: Path) -> int:
 
 if __name__ == "__main__":
     end_with_process(int(os.environ["ATENTO_LAUNCHED"]))
-    sys.exit(main(Path(sys.argv[1])))
+    failed = main(Path(sys.argv[1]))
+    sys.stderr.flush()
+    if failed:
+        os._exit(failed)  # what is told is on disk, and torch takes its time to end without the others

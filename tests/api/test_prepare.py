@@ -14,6 +14,7 @@ from atento.data.tables import table
 from atento.spec import DataRecipe
 from atento.tasks import finding
 from atento.tasks.catalogue import TASKS
+from atento.tuning.search import Asked
 
 WORDS = ["the", "film", "was", "very", "good", "bad", "story", "and", "plot", "not"]
 SMALL = {"model.hidden": 8, "train.threads": 1, "train.steps": 1, "train.validations": 1, "data.split": "60/20/20"}
@@ -91,7 +92,7 @@ def test_a_task_is_what_its_name_says_once_the_file_was_looked_at(tmp_path):
 
 def test_a_trial_begins_with_the_weights_that_fit_begins_with(texts, tmp_path, monkeypatch):
     """Words that have vectors in a file begin with them, in a trial, too."""
-    fit, tune = (importlib.import_module(f"atento.api.{name}") for name in ("fit", "tune"))
+    fit, trials = (importlib.import_module(f"atento.api.{name}") for name in ("fit", "trials"))
     draw = random.Random(1)
     lines = [f"{word} {' '.join(f'{draw.gauss(0, 1):.3f}' for _ in range(8))}" for word in WORDS]
     (tmp_path / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -103,13 +104,13 @@ def test_a_trial_begins_with_the_weights_that_fit_begins_with(texts, tmp_path, m
         begun.append({name: tensor.clone() for name, tensor in learner.module.state_dict().items()})
         raise KeyboardInterrupt
 
-    for module in (fit, tune):
+    for module in (fit, trials):
         monkeypatch.setattr(module, "train", note)
     with pytest.raises(KeyboardInterrupt):
         fit.fit(texts, task="classify", model="gru", settings={**SMALL, **own}, out=tmp_path / "run")
     data = read_data(assemble(values), values)
     with pytest.raises(KeyboardInterrupt):
-        tune.attempt_one(data, torch.device("cpu"), 0, lambda *_: False, lambda event: None)
+        trials.attempt_one(data, torch.device("cpu"), Asked(0, {}, lambda *_: False), lambda event: None)
     fitted, tried = begun
     assert fitted.keys() == tried.keys()
     assert all(torch.equal(fitted[name], tried[name]) for name in fitted)

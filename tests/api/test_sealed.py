@@ -81,7 +81,7 @@ def test_a_comparison_opens_it_once_when_everything_is_fitted(seen, tiny_pairs, 
 def test_trials_and_origins_have_none(seen, tiny_pairs, tmp_path, monkeypatch):
     given = []
     monkeypatch.setattr(tune, "attempt_one", lambda data, *others: given.append(data.reading) or float(len(given)))
-    monkeypatch.setattr(tune, "share_time", lambda seconds: tune.Share(2, 0.1, 0.2))
+    monkeypatch.setattr(tune, "share_time", lambda *given: tune.Share(2, 1, 0.1, 0.2))
     atento.tune(tiny_pairs, model="rnn", settings={**SMALL, "train.steps": 0}, budget=1, out=tmp_path / "search")
     assert len(given) == 2 and all(reading.valid and not len(reading.test) for reading in given)
     assert not any(isinstance(reading.valid, SealedTest) for reading in given)

@@ -11,7 +11,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "atento"
 LONGEST = 500
-GROWN = {}  # a file may pass 320 lines only when it is named here on purpose
+GROWN = {
+    "spec/sections.py": 380
+}  # a table of keys, one after the other; a file may pass 320 lines only when it is named here on purpose
 AIM = 320
 MOST_IN_FOLDER = 20  # modules beside __init__.py: a folder reads like a table of contents
 LONGEST_FUNCTION = 50  # of the API, whose commands read like tables of contents
@@ -21,7 +23,10 @@ DEEPEST_INHERITANCE = 2
 MODULES = sorted(SOURCE.rglob("*.py"))
 CALLED_NEVER = {"eval", "exec", "compile", "__import__", "torch.load", "torch.save"}
 IMPORTED_NEVER = {"pickle", "dill", "cloudpickle", "urllib", "requests", "httpx", "socket"}
-LISTENS = {"web/server.py": "import of socket"}  # the one file that opens a socket: it listens, and connects to nothing
+SOCKETS = {  # the files that open a socket
+    "web/server.py": "import of socket",  # it listens, and connects to nothing
+    "api/comparison/cluster.py": "import of socket",  # it asks whether the cluster that a user named is there
+}
 
 
 def name_of(path):
@@ -55,6 +60,7 @@ WRITERS = {  # the files that open one for writing: all others call `write_atomi
     "api/folders.py": "open",  # the lock
     "training/events.py": "open",  # a log, to which lines are added
     "api/comparison/workers.py": "open",  # what a process says
+    "node.py": "open",  # the same, on a node of a cluster
     "rank.py": "open",  # events for the process that started it, in a temporary folder
     "studio/uploads.py": "open",  # a dropped file, streamed beside its place and moved there when it is whole
     "studio/jobs.py": "open",  # the same
@@ -115,10 +121,10 @@ def test_every_module_says_what_it_is():
 
 def test_nothing_is_asserted_swallowed_or_executed():
     found = {name_of(path): faults for path in MODULES if (faults := list(faults_of(tree_of(path))))}
-    listening = {name: faults for name, faults in found.items() if name in LISTENS}
-    assert {name: len(faults) for name, faults in listening.items()} == dict.fromkeys(LISTENS, 1)
-    assert all(faults[0].startswith(LISTENS[name]) for name, faults in listening.items())
-    assert {name: faults for name, faults in found.items() if name not in LISTENS} == {}
+    opening = {name: faults for name, faults in found.items() if name in SOCKETS}
+    assert {name: len(faults) for name, faults in opening.items()} == dict.fromkeys(SOCKETS, 1)
+    assert all(faults[0].startswith(SOCKETS[name]) for name, faults in opening.items())
+    assert {name: faults for name, faults in found.items() if name not in SOCKETS} == {}
 
 
 def test_the_file_that_listens_connects_to_nothing():

@@ -22,7 +22,7 @@ LEVELS = [
     {"layers", "metrics"},
     {"spec"},
     {"web"},
-    {"extras", "writing"},
+    {"extras", "node", "writing"},
     {"errors", "lines", "reprs", "system", "version"},
 ]
 HEIGHT = {part: len(LEVELS) - level for level, parts in enumerate(LEVELS) for part in parts}

@@ -9,11 +9,12 @@ from atento.cli.app import app
 
 FROZEN = {
     "demo": "--budget --no-browser --json",
-    "compare": "--models --task --set --seed --seeds --budget --device --out --resume --text --target --quiet --json"
-    " --track",
+    "compare": "--models --task --set --seed --seeds --budget --finish --device --out --resume --text --target --quiet "
+    "--json --track --cluster",
     "train": "--model --task --set --seed --budget --device --devices --nodes --strategy --out --resume --from --text "
     "--target --quiet --json --track",
-    "tune": "--model --task --set --seed --budget --device --out --resume --text --target --quiet --json --track",
+    "tune": "--model --task --set --seed --budget --device --cluster --out --resume --text --target --quiet --json "
+    "--track",
     "backtest": "--models --origins --refit --set --seed --budget --device --out --quiet --json",
     "studio": "--host --port --token --no-browser",
     "stop": "--pause --json",

@@ -10,7 +10,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
 from atento.baselines import BagClassifier, BagMultiLabel, BagOfWords, WordOverlap, text_labels
-from atento.baselines.text_labels import one_sided_words, overlap_counts
+from atento.baselines.word_overlap import one_sided_words, overlap_counts
 from atento.errors import InputError
 
 LIKED_IT = "sí, no me gustó mucho, la vi completa"

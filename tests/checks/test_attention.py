@@ -16,6 +16,7 @@ from atento.attention import (
     Everything,
     General,
     MultiHead,
+    RelativeBias,
     ScaledDot,
     Score,
     Sizes,
@@ -53,6 +54,10 @@ def test_compositions_keep_every_contract(module):
     assert checked, checked
     causal = checked["future"].verdict == "held"
     assert causal == ("Causal" in repr(module))
+
+
+def test_an_extent_is_asked_with_the_heads_that_it_has():
+    assert atento.check(RelativeBias(3, 5) & Everything())
 
 
 class Halved(Softmax):

@@ -248,6 +248,8 @@ def test_vectors_are_written_whole_or_not_at_all(tmp_path):
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 12 bytes"), MachineError, "12 bytes"),
         (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), MachineError, "2 GiB"),
         (RuntimeError("can't start new thread"), MachineError, "processes"),
+        (ModuleNotFoundError("No module named 'torch'", name="torch"), MachineError, "pip install torch"),
+        (ModuleNotFoundError("No module", name="sklearn.base"), MachineError, "pip install scikit-learn"),
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "x"), InputError, "check the path"),
         (IsADirectoryError(errno.EISDIR, "Is a directory", "x"), InputError, "x cannot be used."),
     ],

@@ -17,7 +17,7 @@ from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, argmax, beam, greedy, mix_inputs, sample
 from atento.models import ModelName, TranslationBatch
 from atento.models.builders import Vocabularies, build_translator
-from atento.models.names import FAMILIES, LINFORMER
+from atento.models.names import ALIGNMENTS, FAMILIES, LINFORMER
 from atento.models.protocols import reorder
 from atento.spec import ModelRecipe
 from atento.tasks.catalogue import TRANSLATE
@@ -43,6 +43,7 @@ ATTENTIONS = [  # each score, distribution and extent
     *(f"dot+{extent}" for extent in EXTENTS),
     f"dot+{LINFORMER}",
 ]
+ALIGNED = [f"additive+{word}" for word in ALIGNMENTS]  # recurrent decoders alone sum over alignments
 
 
 class Case(NamedTuple):
@@ -75,6 +76,8 @@ AFTER_THE_STEP = [name for name in ATTENTIONS if not name or name.split("+")[-1]
 
 
 def has_meaning(encoder, decoder, attention, attend, context, pooling, directions):
+    if attention in ALIGNED:
+        return "transformer" not in (encoder, decoder) and attend == "luong"
     if decoder == "transformer":
         return (attend, context, pooling) == ("luong", "auto", "auto")
     return attention not in WITHIN and not (attend == "bahdanau" and attention in AFTER_THE_STEP)
@@ -85,7 +88,7 @@ CASES = [
     for values in all_pairs(
         FAMILIES,
         FAMILIES,
-        ATTENTIONS,
+        [*ATTENTIONS, *ALIGNED],
         ("luong", "bahdanau"),
         ("auto", "state", "input", "both"),
         ("auto", "last", "mean", "max"),
@@ -155,7 +158,7 @@ def draws(model):
 def test_every_part_of_the_tables_is_in_some_case():
     named = {part for attention in ATTENTIONS for part in attention.split("+")}
     assert named >= {*SCORES, *DISTRIBUTIONS, *EXTENTS}
-    assert {case.attention for case in CASES if case.encoder == "gru"} == set(ATTENTIONS)
+    assert {case.attention for case in CASES if case.encoder == "gru"} == {*ATTENTIONS, *ALIGNED}
     assert {case.attention for case in CASES if case.decoder == "transformer"} == set(ATTENTIONS)
     in_bahdanau = {part for case in CASES if case.attend == "bahdanau" for part in case.attention.split("+")}
     assert in_bahdanau >= {*SCORES, *DISTRIBUTIONS}
@@ -261,7 +264,7 @@ def test_weights_belong_to_their_step_and_sum_to_one(chosen):
         return
     assert (weights[~batch.source_valid[:, None, None, None].expand_as(weights)] == 0).all()
     sees = (weights != 0).any(dim=-1)
-    attention = ModelName.parse(chosen.name).decoder.compose()
+    attention = ModelName.parse(chosen.name).decoder.without(*ALIGNMENTS).compose()
     unscaled = attention.extent != "local-predictive" and not chosen.name.endswith(LINFORMER)
     if DISTRIBUTIONS[attention.distribution].make(Sizes(5, 5)).sums_to_one and unscaled:
         torch.testing.assert_close(weights.sum(-1), sees.double())

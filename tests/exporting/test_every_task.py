@@ -8,13 +8,13 @@ from atento.exporting.export import export_bundle
 from atento.exporting.graphs import graphs_of
 from atento.exporting.runtime.graphs import OnnxGraph
 from atento.exporting.runtime.model import ExportedModel
-from atento.models.names import FAMILIES
+from atento.models.names import FAMILIES, FORECASTERS, IMAGE_ENCODERS, SUFFIXES, ModelName
 from atento.spec import DecodeRecipe
 from atento.tasks.catalogue import TASKS
 from exported import bundle_of, masked, sources_of
 
 ONE_WAY = {"model.directions": 1}  # half as many loops to record
-MODELS = [  # every task, and every family, as few times as may be
+MODELS = [  # every task, every family that reads and every one that writes, as few times as may be
     ("classify", "gru+additive", {}),
     ("classify", "rnn+hierarchical", ONE_WAY),
     ("classify-series", "transformer", {}),
@@ -26,31 +26,47 @@ MODELS = [  # every task, and every family, as few times as may be
     ("label-pairs", "transformer+co", {}),
     ("match", "gru+dot+co", ONE_WAY),
     ("match-images", "conv/minlstm", ONE_WAY),
+    ("tag", "lstm+crf+wide", {}),
+    ("classify", "gru+additive+wide", {}),
     ("tag", "lstm+crf", {}),
     ("tag", "transformer", {}),
     ("estimate", "transformer", {}),
     ("estimate-text", "mingru", ONE_WAY),
     ("estimate-images", "conv", {}),
     ("translate", "lstm+additive", ONE_WAY),
+    ("translate", "gru+additive+hard-monotonic", ONE_WAY),
+    ("translate", "rnn+dot+hard-exact", ONE_WAY),
     ("translate", "transformer", {"model.norm": "post"}),
     ("rewrite", "gru+dot", ONE_WAY),
-    ("transcribe", "transformer/gru+general", {}),
-    ("caption", "conv/gru+dot", {"model.attend": "bahdanau"}),
-    ("generate", "lstm", {}),
+    ("rewrite", "rnn/mgu+dot", ONE_WAY),
+    ("transcribe", "transformer/gru-before+general", {}),
+    ("caption", "conv/mingru+dot", {"model.attend": "bahdanau"}),
+    ("generate", "rnn", {}),
+    ("generate", "jordan", {}),
+    ("generate", "minlstm", {}),
     ("generate", "transformer", {"train.sequence_length": 8}),
     ("embed", "next-word", {}),
+    ("embed", "skip-gram", {}),
+    ("forecast", "linear", {}),
     ("forecast", "transformer+patches", {"model.quantiles": "0.1,0.5,0.9", "covariates": 2}),
     ("forecast", "gru", {"decode.horizon": 7}),
     ("autoencode", "transformer", {}),
+    ("autoencode", "linear", {}),
+    ("autoencode", "mlp", {}),
 ]
+WRITING = ("translate", "rewrite", "transcribe", "caption", "generate")
+AUTOENCODERS = ("linear", "mlp")
 UNSEEN = [(6, 13), (1, 2)]
 SEARCHES = [DecodeRecipe(max_tokens=7), DecodeRecipe(max_tokens=7, beam=3), DecodeRecipe(max_tokens=7, temperature=1.0)]
 
 
 def test_every_task_and_every_family_is_asked():
     assert {task for task, _, _ in MODELS} == set(TASKS)
-    words = {part.split("+")[0] for _, model, _ in MODELS for part in model.split("/")}
-    assert set(FAMILIES) <= words
+    names = [(task, ModelName.parse(name)) for task, name, _ in MODELS]
+    assert {name.encoder.family for _, name in names} >= {*FAMILIES, *IMAGE_ENCODERS, *FORECASTERS, *AUTOENCODERS}
+    assert {name.decoder.family for task, name in names if task in WRITING} >= set(FAMILIES)
+    asked = {suffix for suffix in SUFFIXES if any(name.has(suffix) for _, name in names)}
+    assert set(SUFFIXES) - asked == {"ngram"}  # counts, which are refused
 
 
 def compare_graphs(bundle, folder):

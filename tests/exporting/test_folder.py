@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -41,7 +42,14 @@ def test_a_folder_says_what_it_holds(folder):
     assert {path.name for path in folder.iterdir()} == {*files, "manifest.json"}
     assert 0 < manifest["largest_error"] <= 1e-5
     assert len(manifest["checked"]) == len(tracing.CHECKED)
-    assert str(folder.parent.parent.parent) not in (folder / "export.json").read_text()  # no path of this machine
+
+
+def test_no_file_of_a_folder_tells_a_path_of_this_machine(folder, bundle, tmp_path):
+    export_bundle(bundle, to="torch-export", out=tmp_path / "programs")
+    told = [str(folder.parent.parent.parent), str(Path(tracing.__file__).parents[1]), "site-packages"]
+    for path in (*folder.iterdir(), *(tmp_path / "programs").iterdir()):
+        content = path.read_bytes()
+        assert not [text for text in told if text.encode() in content], path
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "export.json", "vocabulary.json", "run.py"])

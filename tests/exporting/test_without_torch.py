@@ -22,6 +22,7 @@ class Hidden:
 sys.meta_path.insert(0, Hidden())
 """
 ALONE = HIDDEN.replace("safetensors", "atento")
+WINDOWS = (Path(__file__).parents[1] / "tools" / "other_system" / "sitecustomize.py").read_text(encoding="utf-8")
 COMMAND = f"{HIDDEN}\nfrom atento.cli.app import main\nsys.argv[0] = 'atento'\nmain()\n"
 SERVED = f"""{HIDDEN}
 import json
@@ -78,9 +79,9 @@ def test_rows_of_a_server_are_answered_and_streamed(translation):
 
 
 def test_a_server_answers_over_http(translation, tmp_path):
-    """Every process of the server has a sitecustomize in which torch is hidden."""
+    """Every process of the server has a sitecustomize in which torch is hidden, and whatever Windows lacks."""
     bundle, folder = translation
-    (tmp_path / "sitecustomize.py").write_text(HIDDEN, encoding="utf-8")
+    (tmp_path / "sitecustomize.py").write_text(HIDDEN + WINDOWS, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), str(Path(atento.__file__).parents[1])])
     with run_server(folder, PYTHONPATH=path) as server:
         results = server.predict({"text": "one"}, {"text": "two one"})["results"]

@@ -157,7 +157,7 @@ def test_training_that_does_not_help_leaves_the_closed_form(stays, shops, tmp_pa
     settings |= {"data.future_covariates": "promo", "train.lr": 5.0 if stays else 2e-2}
     run = atento.fit(shops, task="forecast", model="linear", settings=settings, out=tmp_path / "run")
     assert (run.metrics["best_step"] == 0) is stays
-    assert any("did not improve on the ridge solution" in note for note in run.metrics["data"]["notes"]) is stays
+    assert any("did not improve on the closed form" in note for note in run.metrics["data"]["notes"]) is stays
     assert run.metrics["curve"][0]["step"] == 0
 
 

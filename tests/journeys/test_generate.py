@@ -116,9 +116,9 @@ def test_a_comparison_has_the_counts_in_it(atento_command, text, tmp_path):
     )
     assert done.code == 0, done.err
     rows = {row["model"]: row["value"] for row in done.document["rows"]}
-    assert set(rows) == {"5-gram", "unigram", "gru"}
-    assert rows["5-gram"] < rows["unigram"] < 3.5
-    assert done.document["winner"] == "5-gram"
+    assert set(rows) == {"kneser-ney", "kneser-ney-words", "unigram", "gru"}
+    assert rows["kneser-ney"] < rows["unigram"] < 3.5
+    assert done.document["winner"] == "kneser-ney-words"
     refused = atento_command.run(
         "compare", text, *SMALL, "--set", "train.objective=masked", "--out", "other", cwd=tmp_path
     )

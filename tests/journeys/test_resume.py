@@ -190,7 +190,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole(atento_command, processes,
     before = processes.digest(half / "checkpoint.safetensors")
     command = (*words("rnn", processes.TO_THE_END), "--out", "run", "--resume")
     size = (half / "checkpoint.safetensors").stat().st_size
-    refused = atento_command.run(*command, cwd=tmp_path, fault=("full_disk", size - 1))
+    refused = atento_command.run(*command, cwd=tmp_path, fault=("full_disk", size // 2))
 
     assert refused.code == 3
     assert "checkpoint.safetensors could not be written" in refused.err

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from atento.api.comparison.workers import NOT_BEGUN, Job, run_all
+from atento.api.comparison.workers import NOT_BEGUN, Job, LocalWorkers, run_all
 from atento.api.stop import ask
 from atento.bundle import read_json
 from atento.errors import InputError
@@ -105,7 +105,7 @@ def test_what_has_not_begun_is_not_begun(atento_command, processes, tmp_path, wo
     (tmp_path / "board").mkdir()
     (tmp_path / "board" / "request").write_text("finish")
     seen = []
-    run_all(jobs, tmp_path / "board", slots=1, device="cpu", watcher=seen.append)
+    run_all(jobs, tmp_path / "board", LocalWorkers("cpu"), slots=1, watcher=seen.append)
     assert [job.failed for job in jobs] == ["", NOT_BEGUN, ""]  # the third was made before
     assert read_json(tmp_path / "board" / "first", "metrics.json")["ended"] == "stopped on request"
     assert not (tmp_path / "board" / "second").exists()

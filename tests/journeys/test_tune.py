@@ -9,6 +9,7 @@ import atento
 from atento.bundle import PREDICTIONS
 from atento.errors import InputError, MachineError
 
+workers = importlib.import_module("atento.api.comparison.workers")
 tune = importlib.import_module("atento.api.tune")  # the package has a function of that name
 SMALL = {"train.batch_tokens": 200, "model.layers": 1, "train.validations": 2, "train.threads": 1, "model.hidden": 8}
 
@@ -30,6 +31,7 @@ def tuned(tiny_pairs, tmp_path_factory, given):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tune, "attempt_one", watched)
+        patch.setattr(workers, "usable_cores", lambda: 1)  # one at a time, in this process
         found = atento.tune(
             str(tiny_pairs), model="rnn", settings=SMALL, budget="6s", out=place, on_event=events.append
         )

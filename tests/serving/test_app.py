@@ -23,7 +23,7 @@ def test_answers_are_those_of_the_run(server, classifier):
     assert [one["answer"]["label"] for one in found["results"]] == run.predict(texts)
     for result, expected in zip(found["results"], run.predict_proba(texts), strict=True):
         assert result["answer"]["probabilities"] == pytest.approx(expected, abs=1e-6)
-        assert result["answer"]["probability"] == pytest.approx(max(expected.values()), abs=1e-6)
+        assert result["answer"]["probability"] == max(result["answer"]["probabilities"].values())
         assert result["error"] is None and result["attention"] is None
     assert found["model"] == server.ask("GET", "/model").json["id"]
 
@@ -40,6 +40,33 @@ def test_a_bad_row_has_its_error_and_the_others_their_answers(server):
     assert answers[0] == answers[-1] and answers[0] is not None and answers[1:-1] == [None] * 5
     problems = [one["error"]["problem"] for one in found["results"][1:-1]]
     assert all(problems) and "50001" not in problems[3] and "at most 50000" in problems[3]
+
+
+@pytest.mark.parametrize(
+    "row, problem, found",
+    [
+        ({}, "`text` is missing.", "nothing"),
+        ({"words": 3}, "`text` is missing.", "'words'"),
+        ({"text": ""}, "`text` is empty.", "nothing"),
+        ({"text": "a", "file": "b"}, "`file` is no field of a row.", "'file'"),
+        ({"text": "a", "x" * 70_000: 1}, f"`{'x' * 80}` is no field of a row.", "'" + 79 * "x"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_said_in_words(server, row, problem, found):
+    reply = server.ask("POST", "/predict", {"rows": [row]})
+    assert reply.status == 422
+    assert reply.json["error"] == {"problem": problem, "found": found, "fix": "a row has `text`"}
+
+
+def test_a_first_mistake_is_answered_with_what_to_send(server):
+    row = server.ask("POST", "/predict", ROW).json["error"]  # a row by itself
+    assert row["fix"] == 'send {"rows": [{"text": "…"}]}'
+    form = server.ask(
+        "POST", "/predict", {"rows": [ROW]}, headers={"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    assert form.json["error"]["fix"] == "send the header Content-Type: application/json"  # as curl -d does
+    read = server.ask("GET", "/predict")
+    assert read.status == 405 and read.headers["allow"] == "POST" and read.json["error"]["fix"] == "send POST"
 
 
 @pytest.mark.parametrize(

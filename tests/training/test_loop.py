@@ -95,6 +95,16 @@ def test_a_better_one_in_time_goes_on(run):
     assert torch.equal(learner.module.weight, script.weights_asked[4])
 
 
+def test_the_rate_falls_after_a_validation_without_improvement(run):
+    script = Script([2, 9, 8, 8, 10, 3, 3, 3, 3, 3])
+    keys = {"decay": "plateau", "plateau_factor": 0.5, "warmup": 0, "lr": 0.8}
+    plan, learner, log = run(script, steps=7, validations=7, patience=9, **keys)
+    train(plan, learner, log)
+    assert learner.progress.plateaus == 4, "after steps 3, 4, 6 and 7"
+    (last,) = {group["lr"] for group in learner.optimizer.param_groups}
+    assert last == pytest.approx(0.8 * 0.5**3)
+
+
 @pytest.mark.parametrize(
     "qualities, scale, ended",
     [

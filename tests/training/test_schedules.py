@@ -48,6 +48,14 @@ def test_without_a_warm_up_the_first_rate_is_the_highest(rate):
     assert [rate(1, warmup=0, warmup_shape=shape) for shape in ("linear", "exponential")] == [0.4, 0.4]
 
 
+def test_the_rate_falls_by_a_factor_after_each_plateau(whole_recipe):
+    recipe = whole_recipe(lr=0.4, warmup=4, decay="plateau", plateau_factor=0.5)
+    assert [learning_rate(recipe, 9, 0.3, plateaus=many) for many in (0, 1, 3)] == pytest.approx([0.4, 0.2, 0.05])
+    assert learning_rate(recipe, 2, 0.0, plateaus=1) == pytest.approx(0.1)
+    constant = whole_recipe(lr=0.4, warmup=4, decay="constant")
+    assert learning_rate(constant, 9, 0.3, plateaus=3) == 0.4
+
+
 @pytest.mark.spec("O04", "O05", "O06")
 @pytest.mark.parametrize(
     "shape, theirs",

@@ -12,6 +12,11 @@ SPACE = {"train.lr": Between(1e-4, 1e-1, steep=True), "model.hidden": Among((8, 
 FIRST = {"train.lr": 1e-1, "model.hidden": 8}
 
 
+def one_by_one(attempt):
+    """Tries what is asked, one after the other."""
+    return lambda asked: [attempt(*one) for one in asked]
+
+
 def hill(values):
     """Best at a rate of 0.003 and a width of 16."""
     return -abs(math.log(values["train.lr"] / 3e-3)) - abs(values["model.hidden"] - 16) / 16
@@ -24,13 +29,29 @@ def test_it_begins_with_the_default_and_climbs(tmp_path):
         seen.append(values)
         return hill(values)
 
-    trials = search(attempt, SPACE, first=FIRST, count=25, journal=tmp_path / "trials.log", seed=0)
+    trials = search(one_by_one(attempt), SPACE, first=FIRST, count=25, journal=tmp_path / "trials.log", seed=0)
     assert seen[0] == FIRST
     assert len(trials) == len(seen) == 25
     best = max(trials, key=lambda trial: trial.merit)
     assert best.merit > -0.5 > hill(FIRST)
     assert best.merit == pytest.approx(hill(best.values))
     assert {type(values["model.hidden"]) for values in seen} == {int}
+
+
+def test_several_are_chosen_at_a_time(tmp_path):
+    """And their merits go to those they belong to."""
+    sizes, told = [], {}
+
+    def attempt(asked):
+        sizes.append(len(asked))
+        told.update({one.number: hill(one.values) for one in asked})
+        return [told[one.number] for one in asked]
+
+    trials = search(attempt, SPACE, first=FIRST, count=11, journal=tmp_path / "trials.log", seed=0, together=3)
+    assert sizes == [3, 3, 3, 2]
+    assert {trial.number: trial.merit for trial in trials} == told
+    assert all(trial.merit == pytest.approx(hill(trial.values)) for trial in trials)
+    assert len({trial.values["train.lr"] for trial in trials}) == 11
 
 
 def test_a_search_cut_off_goes_on(tmp_path):
@@ -43,9 +64,9 @@ def test_a_search_cut_off_goes_on(tmp_path):
         return hill(values)
 
     with pytest.raises(KeyboardInterrupt):
-        search(attempt, SPACE, first=FIRST, count=6, journal=tmp_path / "trials.log", seed=0)
+        search(one_by_one(attempt), SPACE, first=FIRST, count=6, journal=tmp_path / "trials.log", seed=0)
     whole = search(
-        lambda number, values, report: hill(values),
+        one_by_one(lambda number, values, report: hill(values)),
         SPACE,
         first=FIRST,
         count=6,
@@ -65,7 +86,7 @@ def test_failed_and_hopeless_tries_do_not_end_it(tmp_path):
                 return None
         return 1.0 if number <= 4 else 1.0 - number
 
-    trials = search(attempt, SPACE, first=FIRST, count=9, journal=tmp_path / "trials.log", seed=0)
+    trials = search(one_by_one(attempt), SPACE, first=FIRST, count=9, journal=tmp_path / "trials.log", seed=0)
     assert [trial.merit is None for trial in trials][:2] == [False, True]
     assert any(trial.stopped for trial in trials[5:])
     assert not any(trial.stopped for trial in trials[:5])
@@ -94,5 +115,5 @@ def test_every_default_can_be_tried_first(decay, tmp_path):
     recipe = Recipe().with_values({"task": "forecast", "model.name": "linear", "train.weight_decay": decay})
     space = space_around(TASKS["forecast"], recipe, fixed={})
     first = {key: recipe.flat()[key] for key in space}
-    tried = search(lambda number, values, report: 0.0, space, first=first, count=1, journal=tmp_path / "log", seed=0)
+    tried = search(lambda asked: [0.0], space, first=first, count=1, journal=tmp_path / "log", seed=0)
     assert tried[0].values["train.weight_decay"] == pytest.approx(decay)

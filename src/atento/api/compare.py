@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from atento.api.advice import in_python
+from atento.api.comparison.cluster import workers_for
 from atento.api.comparison.contest import Contest, JobPlan, bound, enter_models, spread_seeds
+from atento.api.comparison.continuing import continue_best, seconds_to_go_on
 from atento.api.comparison.scoreboard import Entry, FittedBaseline, baseline_entry, fit_baseline, judge, trained_entry
-from atento.api.comparison.workers import Job, run_all
+from atento.api.comparison.seeds import mean_entry
+from atento.api.comparison.workers import Job, Workers, run_all
 from atento.api.explain.answers import alignments
 from atento.api.explain.series import exhibited
 from atento.api.finish import finish_simple, versions
@@ -34,6 +37,7 @@ from atento.bundle import Json, is_finished, read_json, write_json
 from atento.data.files.memory import is_in_memory, lend
 from atento.data.tables.table import parsed_once
 from atento.errors import Interrupted, RunError
+from atento.predictor import find_device
 from atento.spec.recipe import Settings, Values
 from atento.tasks.baselines import BaselineModule, with_baseline
 from atento.tasks.sealed import final_examination
@@ -63,7 +67,7 @@ class Board(Comparison):
         winner = [row for row in self.ranked() if row.model == self.winner and row.folder]
         if not winner:
             raise RunError("no model of this comparison can be used.", fix="look at the reasons in the report")
-        return load(self.folder / winner[0].folder)
+        return load(self.folder / (self.finished or winner[0].folder))
 
     def best_network(self) -> Run:
         """The best of the trained networks, ready to use; a simple baseline may be better."""
@@ -103,60 +107,66 @@ def compare(
     seed: int | None = None,
     seeds: int = 1,
     budget: str | float | None = None,
+    finish: str | float | None = None,
     device: str = "auto",
+    cluster: str = "",
     out: str | Path | None = None,
     resume: bool = False,
     track: str | Sequence[str] = (),
     on_event: EventCallback = no_callback,
 ) -> Board:
     """Train every model, from one or several seeds, for an equal share of the budget, test each once, and write a board
-    and a report.
+    and a report; the winner may then go on for a time of its own.
     """
-    track = require_trackers(track)
+    track, where, more = require_trackers(track), find_device(device), seconds_to_go_on(finish)
     values = bound(gather_values(str(data), task=task, model="auto", settings=settings, seed=seed, budget=budget))
-    repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, device, track)
-    with parsed_once():  # the guess and the reading look at one file
-        chosen = assemble(values)
-        folder = Path(out) if out else new_folder(chosen.recipe.data.train, "compare")
-        require_free(folder, "comparison", resume=resume)
-        contest = enter_models(chosen, values, models, seeds=seeds, device=device)
-    plans = [plan for name, each in contest.recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
-    require_same_plans(plans, contest.data.reading.fingerprint)
-    tell(contest.notes, on_event, refused=contest.data.reading.refused)
-    started = time.perf_counter()
-    with held(folder):
-        baselines = fit_baselines(contest)
-        train_all(plans, contest, folder, repeat, track=track, on_event=on_event)
-        test = final_examination(contest.data.reading)  # nothing is learned from here on
-        entries = ask_baselines(contest, baselines, test, folder, on_event) + read_trained(
-            contest, [job for job, _ in plans], seeds, test
-        )
-        facts = conditions(contest, values, seeds, repeat, took=time.perf_counter() - started)
-        told = [entry.row.other.get("metrics", {}) for entry in entries]  # of a chaotic system also its valid time
-        facts["metrics"] = max((facts["metrics"], *told), key=len)
-        board = Board(folder=folder, rows=[entry.row for entry in entries], **facts)
-        board = judge_entries(contest, entries, board, test)
-        write_json(folder / BOARD, board.to_json())
-        board.report()
+    repeat = repeat_command(str(data), task, models, settings, seed, seeds, budget, finish, device, cluster, track)
+    with workers_for(cluster, where.type, tell=lambda text: tell([text], on_event)) as workers:
+        with parsed_once():  # the guess and the reading look at one file
+            chosen = assemble(values)
+            folder = Path(out) if out else new_folder(chosen.recipe.data.train, "compare")
+            require_free(folder, "comparison", resume=resume)
+            contest = enter_models(chosen, values, models, workers, seeds=seeds, device=where)
+        plans = [plan for name, each in contest.recipes.items() for plan in spread_seeds(folder, name, each, seeds)]
+        require_same_plans(plans, contest.data.reading.fingerprint)
+        tell(contest.notes, on_event, refused=contest.data.reading.refused)
+        started = time.perf_counter()
+        with held(folder):
+            baselines = fit_baselines(contest)
+            train_all(plans, contest, workers, folder, repeat, track=track, on_event=on_event)
+            test = final_examination(contest.data.reading)  # nothing is learned from here on
+            entries = ask_baselines(contest, baselines, test, folder, on_event)
+            entries += read_trained(contest, [job for job, _ in plans], seeds, test)
+            facts = conditions(contest, values, seeds, repeat, took=time.perf_counter() - started)
+            told = [entry.row.other.get("metrics", {}) for entry in entries]  # of a chaotic system also its valid time
+            facts["metrics"] = max((facts["metrics"], *told), key=len)
+            board = Board(folder=folder, rows=[entry.row for entry in entries], **facts)
+            board = judge_entries(contest, entries, board, test)
+            write_json(folder / BOARD, board.to_json())
+            if more:
+                board = continue_best(board, folder, more, device=device, track=track, on_event=on_event)
+                write_json(folder / BOARD, board.to_json())
+            board.report()
     return board
 
 
 def train_all(
     plans: Sequence[JobPlan],
     contest: Contest,
+    workers: Workers,
     folder: Path,
     repeat: str,
     *,
     track: Sequence[str],
     on_event: EventCallback,
 ) -> None:
-    """Train every model in a process of its own, shown in the trackers that were asked for."""
+    """Train every model in a process of its own, here or on a cluster, shown in the trackers that were asked for."""
     lent = write_recipes(plans, repeat)
     shown = {job.name: TrackedRun(job.folder, f"{folder.name}/{job.name}", own.flat()) for job, own in plans}
     jobs = [job for job, _ in plans]
     try:
         with tracked(track, shown, on_event) as watch:
-            run_all(jobs, folder, slots=contest.slots, device=contest.device.type, watcher=watch)
+            run_all(jobs, folder, workers, slots=contest.slots, watcher=watch)
     except Interrupted as stop:
         again = f"{repeat} {shlex.join(['--out', str(folder), '--resume'])}"
         raise Interrupted(stop.exit_code - 128, stop.problem, fix=f"go on with: {again}") from None
@@ -224,12 +234,12 @@ def write_recipes(plans: Sequence[JobPlan], repeat: str) -> list[Path]:
 
 
 def read_trained(contest: Contest, jobs: Sequence[Job], seeds: int, test: Sequence[EvaluationExample]) -> list[Entry]:
-    """What the processes left, model by model."""
+    """What the processes left, model by model, and the mean of each model's seeds."""
     reading, metrics, bands = contest.data.reading, contest.metrics, contest.bands
-    return [
-        trained_entry(name, jobs[at * seeds : (at + 1) * seeds], reading, test, metrics, bands=bands)
-        for at, name in enumerate(contest.recipes)
-    ]
+    of_model = {name: jobs[at * seeds : (at + 1) * seeds] for at, name in enumerate(contest.recipes)}
+    found = [trained_entry(name, own, reading, test, metrics, bands=bands) for name, own in of_model.items()]
+    means = [mean_entry(contest, name, own, test) for name, own in of_model.items()] if seeds > 1 else []
+    return [*found, *(mean for mean in means if mean is not None)]
 
 
 def conditions(contest: Contest, values: Values, seeds: int, repeat: str, *, took: float) -> Json:
@@ -275,7 +285,9 @@ def repeat_command(
     seed: int | None,
     seeds: int,
     budget: str | float | None,
+    finish: str | float | None,
     device: str,
+    cluster: str,
     track: Sequence[str],
 ) -> str:
     """What a user types to make this comparison again."""
@@ -287,6 +299,8 @@ def repeat_command(
     parts += ["--seed", str(seed)] if seed is not None else []
     parts += ["--seeds", str(seeds)] if seeds != 1 else []
     parts += ["--budget", str(budget)] if budget is not None else []
+    parts += ["--finish", str(finish)] if finish is not None else []
     parts += ["--device", device] if device != "auto" else []
+    parts += ["--cluster", cluster] if cluster else []
     parts += ["--track", ",".join(track)] if track else []
     return shlex.join(parts)

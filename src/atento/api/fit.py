@@ -189,9 +189,7 @@ def complete(
     """Test the trained model once, and complete the folder."""
     notes = list(prepared.notes)
     if prepared.solved and learner.best_weights and not learner.progress.best_step:
-        notes.append(
-            f"training did not improve on the ridge solution it starts from; {NO_CLOSED_FORM} starts at random"
-        )
+        notes.append(f"training did not improve on the closed form it starts from; {NO_CLOSED_FORM} starts at random")
         tell(notes[-1:], on_event)
     if prepared.task.learning.calibrate is not None:
         prepared.task.learning.calibrate(module.eval(), prepared.codec, prepared.reading.valid)

@@ -99,11 +99,11 @@ def best_of_comparison(folder: Path, *, network: bool) -> ModelFolder:
     board = read_json(folder, BOARD)
     try:
         folders = {row["model"]: row["folder"] for row in board["rows"] if not row["failed"] and row["folder"]}
-        winner, ties = board["winner"], list(board["ties"])
+        winner, ties, finished = board["winner"], list(board["ties"]), str(board.get("finished", ""))
         networks = [row for row in board["rows"] if not row["baseline"] and row["model"] in folders] if network else []
     except (LookupError, TypeError) as error:
         raise damaged(folder, BOARD, f"{type(error).__name__}: {error}") from None
-    if winner not in folders or Path(folders[winner]).name != folders[winner]:
+    if winner not in folders or any(Path(name).name != name for name in (folders[winner], finished)):
         raise InputError(
             f"{folder}: no model of this comparison can be used.", found=f"winner {winner}", fix="compare again"
         )
@@ -112,6 +112,8 @@ def best_of_comparison(folder: Path, *, network: bool) -> ModelFolder:
         best = min(networks, key=lambda row: sign * row["value"])["model"]
         note = f"{folder} is a comparison: {best} is taken, its best network; {winner}, the winner, is a baseline"
         return ModelFolder(folder / folders[best], note)
+    if finished:
+        return ModelFolder(folder / finished, f"{folder} is a comparison: {winner} is taken, which went on after it")
     also = f"; it ties with {', '.join(ties)}" if ties else ""
     return ModelFolder(folder / folders[winner], f"{folder} is a comparison: {winner} is taken, its best model{also}")
 

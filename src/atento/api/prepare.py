@@ -251,9 +251,10 @@ def prepare(
         begun = take_weights(module, before)
     elif task.learning.closed_form is not None and recipe.train.closed_form:
         begun = task.learning.closed_form(module, codec, reading.train)
+    counted = "" if task.learning.count is None else task.learning.count(module, codec, reading.train)
     frozen = recipe.model.vectors == "frozen"
     words = start_words(module, codec, recipe, started=started) if recipe.tokens.vectors or frozen else []
-    first = [begun, *words] if begun else words
+    first = [*filter(None, (counted, begun)), *words]
     tell(first, on_event)
     notes = (*data.notes, *codec.notes, *first)
     return Prepared(task, recipe, reading, codec, module, notes, started=started, solved=bool(begun) and not started)
@@ -268,6 +269,12 @@ def learn(data: Data) -> Any:
 
 def build(task: Task, recipe: Recipe, codec: Any, *, device: str) -> nn.Module:
     """The module, refused where it cannot be built or taught, or takes more memory than there is."""
+    if recipe.model.members > 1:
+        raise InputError(
+            "an ensemble is not trained as one model; its members are trained one by one.",
+            found=f"model.members={recipe.model.members}",
+            fix=f"atento compare FILE --models {recipe.model.name} --seeds {recipe.model.members}",
+        )
     require_memory(lambda model: task.learning.build(model, codec), recipe.model, recipe.train, device=device)
     module = task.learning.build(recipe.model, codec)
     if not is_baseline(module):

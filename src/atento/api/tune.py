@@ -1,33 +1,34 @@
 """Tune: try recipes on the validation part, train the best of them, and test it once beside the default."""
 
 import math
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
+from atento.api.comparison.cluster import workers_for
 from atento.api.comparison.contest import DEFAULT_BUDGET
-from atento.api.fit import begin, fit
+from atento.api.comparison.workers import Workers
+from atento.api.fit import fit
 from atento.api.folders import OUTCOME, TRIALS, held, new_folder, require_free
-from atento.api.prepare import LIMITS, Data, assemble, gather_values, prepare, read_data, tell
+from atento.api.prepare import LIMITS, Data, assemble, gather_values, read_data, tell
 from atento.api.run import Run
+from atento.api.trials import attempt_one, attempt_together, without_test
 from atento.bundle import Json, read_outputs, write_json
 from atento.data.records import counted
 from atento.data.tables.table import parsed_once
-from atento.errors import InputError, RunError
+from atento.errors import InputError
 from atento.metrics.bootstrap import tied
 from atento.predictor import find_device
 from atento.reprs import short_repr
 from atento.spec import Recipe, parse_duration
 from atento.spec.recipe import Settings, Values
 from atento.tasks.sealed import final_examination
-from atento.training.events import Event, EventCallback, EventLog, no_callback
-from atento.training.loop import train
+from atento.training.events import EventCallback, no_callback
 from atento.training.trackers import TrackedRun, require_trackers, tracked
-from atento.tuning.search import Trial, search, space_around
+from atento.tuning.search import Asked, Trial, search, space_around
 from atento.views.notebook.results import ResultsView
 from atento.views.wording import interval, score
 from atento.writing import write_atomically
@@ -36,10 +37,6 @@ SHARE_FOR_SEARCH = 0.5  # of the budget; the rest trains the best recipe and the
 SECONDS_A_TRIAL = 30.0
 FEWEST, MOST = 4, 40
 BESIDE = ("folder", "best", "default", "values", "trial", "trials")  # fields that JSON holds in another form
-
-
-class Pruned(Exception):
-    """Ends a trial that is worse than others were by then; caught in this file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +100,7 @@ class Share(NamedTuple):
     """How time is shared out."""
 
     trials: int
+    together: int  # of them side by side
     each: float  # seconds of a trial
     final: float  # seconds of each of the two runs at the end
 
@@ -117,6 +115,7 @@ def tune(
     seed: int | None = None,
     budget: str | float | None = None,
     device: str = "auto",
+    cluster: str = "",
     out: str | Path | None = None,
     resume: bool = False,
     track: str | Sequence[str] = (),
@@ -134,10 +133,14 @@ def tune(
     found = read_data(chosen, values, device=where.type)
     tell(found.notes, on_event)
     require_parts(found)
-    share = share_time(seconds)
+    shown = {"": TrackedRun(folder, folder.name, found.recipe.flat())}
     with held(folder):
-        with tracked(track, {"": TrackedRun(folder, folder.name, found.recipe.flat())}, on_event) as watch:
-            trials = try_recipes(found, values, share, where, folder / TRIALS, watch)
+        with (
+            workers_for(cluster, where.type, tell=lambda text: tell([text], on_event)) as workers,
+            tracked(track, shown, on_event) as watch,
+        ):
+            share = share_time(seconds, workers.capacity)
+            trials = try_recipes(found, values, share, where, workers, folder, watch)
         best = max((trial for trial in trials if trial.merit is not None), key=lambda one: one.merit or -math.inf)
         runs = train_both(found.recipe, best, share, folder, device, track, on_event)
         tuning = outcome(folder, found, trials, best, runs, share)
@@ -145,10 +148,13 @@ def tune(
     return tuning
 
 
-def share_time(seconds: float) -> Share:
-    """One part of the budget for the trials, one for the two runs at the end."""
-    count = max(FEWEST, min(MOST, int(SHARE_FOR_SEARCH * seconds / SECONDS_A_TRIAL)))
-    return Share(count, SHARE_FOR_SEARCH * seconds / count, (1 - SHARE_FOR_SEARCH) / 2 * seconds)
+def share_time(seconds: float, most: int) -> Share:
+    """One part of the budget for the trials, at most so many of them side by side; one for the two runs at the end."""
+    count = max(FEWEST, min(MOST, int(SHARE_FOR_SEARCH * seconds * most / SECONDS_A_TRIAL)))
+    together = min(count, most)
+    return Share(
+        count, together, SHARE_FOR_SEARCH * seconds / -(-count // together), (1 - SHARE_FOR_SEARCH) / 2 * seconds
+    )
 
 
 def require_parts(data: Data) -> None:
@@ -162,18 +168,31 @@ def require_parts(data: Data) -> None:
 
 
 def try_recipes(
-    data: Data, values: Values, share: Share, device: torch.device, journal: Path, on_event: EventCallback
+    data: Data,
+    values: Values,
+    share: Share,
+    device: torch.device,
+    workers: Workers,
+    folder: Path,
+    on_event: EventCallback,
 ) -> list[Trial]:
     """Search around the recipe, over what the user left open; the first trial is the recipe as it is."""
-    space = space_around(data.task, data.recipe, fixed=values)
-    unseen = data.reading._replace(test=())  # what a trial is given
+    space, unseen = space_around(data.task, data.recipe, fixed=values), without_test(data)
 
-    def attempt(number: int, tried: Values, report: Any) -> float | None:
-        recipe = data.recipe.with_values({**tried, "train.budget": share.each})
-        return attempt_one(replace(data, recipe=recipe, reading=unseen), device, number, report, on_event)
+    def attempt(asked: Sequence[Asked]) -> list[float | None]:
+        if share.together > 1 or workers.name:
+            return attempt_together(unseen, share.each, asked, workers, folder, on_event)
+        recipes = [data.recipe.with_values({**one.values, "train.budget": share.each}) for one in asked]
+        return [
+            attempt_one(replace(unseen, recipe=recipe), device, one, on_event)
+            for recipe, one in zip(recipes, asked, strict=True)
+        ]
 
     first = {key: data.recipe.flat()[key] for key in space}
-    return search(attempt, space, first=first, count=share.trials, journal=journal, seed=data.recipe.train.seed)
+    return search(
+        attempt, space, first=first, count=share.trials, journal=folder / TRIALS, seed=data.recipe.train.seed,
+        together=share.together,
+    )  # fmt: skip
 
 
 def train_both(
@@ -202,33 +221,6 @@ def refuse_limits(values: Values) -> None:
     for key in LIMITS:
         if values.get(key):
             raise InputError(f"{key} has no meaning in a search.", found=f"{key}={values[key]}", fix="give --budget")
-
-
-def attempt_one(data: Data, device: torch.device, number: int, report: Any, on_event: EventCallback) -> float | None:
-    """The best validation of one recipe; None where it failed or was given up."""
-    seen: list[float] = []
-    failed = ""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            prepared = prepare(data)
-            selects = data.task.judging.selects or data.task.judging.metrics(prepared.codec)[0]
-
-            def watch(event: Event) -> None:
-                if event["event"] == "validation":
-                    score = event["metrics"][selects.name]
-                    seen.append(max([*seen, -math.inf if score is None else selects.to_maximize(score)]))
-                    if report(len(seen), seen[-1]):
-                        raise Pruned
-
-            log = EventLog(Path(folder), watch)
-            train(*begin(prepared, Path(folder), device, log, resume=False), log)
-        except Pruned:
-            failed = "given up: others were better by then"
-        except (InputError, RunError) as error:
-            failed = error.problem
-    merit = seen[-1] if seen and not failed else None
-    on_event({"event": "trial", "number": number, "merit": merit, "why": failed})
-    return merit
 
 
 def outcome(folder: Path, data: Data, trials: list[Trial], best: Trial, runs: tuple[Run, Run], share: Share) -> Tuning:

@@ -93,7 +93,8 @@ class Attention(nn.Module):
                 return context
         context = fused_context(self.score, self.distribution, self.extent, query, prepared, query_at=query_at)
         if context is None:  # no fast path computes this composition
-            context = self.weights_from(query, prepared, query_at=query_at) @ prepared.value
+            weights = self.weights_from(query, prepared, query_at=query_at)
+            context = weights.to(prepared.value.dtype) @ prepared.value  # features of float16 are wider than it
         return context
 
     def plan(self, query: Tensor, key: Tensor, *, valid: Tensor | None = None) -> ContextPlan:

@@ -3,7 +3,9 @@
 catalogue     all baselines that a name alone can make
 frequent      majority label, label set and tag
 linear        logistic regression, the base of the linear classifiers
-text_labels   bags of words and n-grams, word overlap of two texts
+text_labels   bags of words and n-grams
+log_count_ratios  linear models of n-grams whose scaling folds choose, NB-SVM
+word_overlap  what two texts share
 text_to_text  nearest text, affix rules
 tagging       averaged perceptron, feed-forward network on each step
 ngrams        character n-gram language model
@@ -21,13 +23,15 @@ from atento.baselines.catalogue import BASELINES, find_baseline
 from atento.baselines.dynamics import Polynomial, Reservoir
 from atento.baselines.frequent import Majority, MajorityLabelSet, MostFrequentTag
 from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
+from atento.baselines.kneser_ney import KneserNeyText
 from atento.baselines.ngrams import CharacterNGram
 from atento.baselines.sequences import LinearOnMeans, LinearOnStatistics, MeanTarget
 from atento.baselines.series import Drift, LastStep, LastValue, Seasonal
 from atento.baselines.tagging import AveragedPerceptron, FeedForwardTagger
-from atento.baselines.text_labels import BagClassifier, BagMultiLabel, BagOfWords, WordOverlap
+from atento.baselines.text_labels import BagClassifier, BagMultiLabel, BagOfWords
 from atento.baselines.text_to_text import AffixRules, NearestText
 from atento.baselines.time_warping import DTWNearest
+from atento.baselines.word_overlap import WordOverlap
 
 __all__ = [
     "BASELINES",
@@ -40,6 +44,7 @@ __all__ = [
     "DTWNearest",
     "Drift",
     "FeedForwardTagger",
+    "KneserNeyText",
     "LastStep",
     "LastValue",
     "LinearImageQuestions",

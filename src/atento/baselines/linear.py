@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,13 @@ def dense(matrix: Any) -> NDArray[np.float64]:
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
+class Solver(Protocol):
+    """Fits a linear model to features (N, F)."""
+
+    def __call__(self, features: Any, targets: Sequence[Any], *, inverse_penalty: float) -> LinearModel | None:
+        """The model; None where the labels cannot be told apart."""
+
+
 class LinearClassifier(ABC):
     """One label per source by a linear model; leaves compute the features.
 
@@ -85,8 +92,9 @@ class LinearClassifier(ABC):
     summary: str
     state_types: ClassVar[tuple[type, ...]] = (LinearModel, SparseWeights)
 
-    def __init__(self, *, inverse_penalty: float) -> None:
+    def __init__(self, *, inverse_penalty: float, solve: Solver | None = None) -> None:
         self.inverse_penalty = require_positive(inverse_penalty)
+        self.solve: Solver = solve if solve is not None else linear_model
         self.summary = getattr(self, "summary", "")
         self.majority: str | None = None
         self.model: LinearModel | None = None  # None: the labels cannot be told apart
@@ -96,7 +104,7 @@ class LinearClassifier(ABC):
         require_pairs(self.name, sources, targets)
         self.majority = Counter(targets).most_common(1)[0][0]
         features = self.fit_features(sources)
-        self.model = linear_model(features, targets, inverse_penalty=self.inverse_penalty)
+        self.model = self.solve(features, targets, inverse_penalty=self.inverse_penalty)
         if self.model is not None and isinstance(self.model.weights, SparseWeights):
             self.summary = f"{self.summary}, {BY_MEANS}"
         return self

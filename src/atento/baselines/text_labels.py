@@ -1,4 +1,4 @@
-"""Linear baselines of texts: labels from a bag of words or n-grams, and from the overlap of two texts.
+"""Linear baselines of texts: one label or several from a bag of words or n-grams.
 
 Where there is little text, such models are hard to beat.
 """
@@ -13,16 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atento.baselines.explanation import Explanation, largest
-from atento.baselines.linear import LinearClassifier, LinearModel, least_examples, linear_model, require_positive
+from atento.baselines.linear import (
+    LinearClassifier,
+    LinearModel,
+    Solver,
+    least_examples,
+    linear_model,
+    require_positive,
+)
 from atento.baselines.probabilities import LabelProbabilities
 from atento.baselines.validation import require_at_least_one, require_fitted, require_pairs
 from atento.errors import unknown_name
 
-# Axes: N texts or pairs of texts, F features.
+# Axes: N texts, F features.
 
 Text = str | Sequence[str]  # to be tokenized, or already a list of tokens
-Weighting = Literal["presence", "frequency", "tf-idf"]
-WEIGHTINGS: tuple[Weighting, ...] = ("presence", "frequency", "tf-idf")
+Weighting = Literal["presence", "unit presence", "frequency", "tf-idf"]
+WEIGHTINGS: tuple[Weighting, ...] = ("presence", "unit presence", "frequency", "tf-idf")
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 MAX_TERMS = 10_000
@@ -30,28 +37,15 @@ MOST_WEIGHTS = 10_000_000  # of all labels of a text: 160 MB
 WORDS_PER_TEXT = 1.5  # fewer on average: strings without words, whose characters are taken instead
 CHARACTERS_PER_WORD = 3  # n-grams of characters are so many times longer
 INVERSE_PENALTY = 10.0  # chosen on questions in six classes
-SEPARATOR = "\t"  # between the two texts of a source
-OVERLAP_INVERSE_PENALTY = 1.0
-MAX_ONE_SIDED_WORDS = 2000
-OVERLAP_NAMES = (
-    "share of the first text's words that both have",
-    "share of the second text's words that both have",
-    "share of all words that both have",
-    "words that both have",
-    "words of the first text only",
-    "words of the second text only",
-    "words more in the first text than in the second",
-    "difference in length",
-    "cosine of the tf-idf vectors",
-)
 
 
 class BagOfWords:
     """Texts -> a sparse matrix (N, F) of the most frequent terms of the training texts, ties in alphabetical order.
 
-    A term is an n-gram of up to `max_n` words. presence: 1 where a term occurs. frequency: its share of the text's
-    terms. tf-idf: its count times ln((1 + N) / (1 + texts that contain it)) + 1, rows of length one (Salton & Buckley,
-    1988; scikit-learn's form). Of strings without words the terms are n-grams of characters, three times as long.
+    A term is an n-gram of up to `max_n` words. presence: 1 where a term occurs; unit presence: the same in rows of
+    length one. frequency: its share of the text's terms. tf-idf: its count times ln((1 + N) / (1 + texts that contain
+    it)) + 1, rows of length one (Salton & Buckley, 1988; scikit-learn's form). Of strings without words the terms are
+    n-grams of characters, three times as long.
     """
 
     def __init__(self, *, max_n: int = 1, weighting: Weighting = "presence", max_terms: int = MAX_TERMS) -> None:
@@ -98,6 +92,8 @@ class BagOfWords:
         """The weights of one text's terms."""
         if self.weighting == "presence":
             return [1.0] * len(counts)
+        if self.weighting == "unit presence":
+            return [1 / math.sqrt(max(1, len(counts)))] * len(counts)
         if self.weighting == "frequency":
             return [count / total for count in counts.values()]
         scaled = [count * self.idf[column] for column, count in counts.items()]
@@ -138,10 +134,17 @@ def has_no_words(texts: Sequence[Text]) -> bool:
 
 
 class BagClassifier(LinearClassifier):
-    """One label per text: multinomial logistic regression over a bag of words."""
+    """One label per text: multinomial logistic regression over a bag of words, or another linear model of it."""
 
-    def __init__(self, bag: BagOfWords, *, name: str, inverse_penalty: float = INVERSE_PENALTY) -> None:
-        super().__init__(inverse_penalty=inverse_penalty)
+    def __init__(
+        self,
+        bag: BagOfWords,
+        *,
+        name: str,
+        inverse_penalty: float = INVERSE_PENALTY,
+        solve: Solver = linear_model,
+    ) -> None:
+        super().__init__(inverse_penalty=inverse_penalty, solve=solve)
         self.bag, self.name = bag, name
         self.summary = f"linear model over {bag}"
 
@@ -228,91 +231,3 @@ class BagMultiLabel:
             return None
         what = f"what adds to the score of {first}, and what takes away"
         return Explanation(what, largest(self.bag.terms, model.contributions(self.bag.transform([source]), 1)))
-
-
-class WordOverlap(LinearClassifier):
-    """A label for two texts: logistic regression over their overlap, and the words that only one of them has.
-
-    A negation is such a word: its presence on one side tells the label, and its weight is learned.
-    """
-
-    name = "word-overlap"
-    summary = "linear model over what two texts share, and the words only one has"
-
-    def __init__(self, *, inverse_penalty: float = OVERLAP_INVERSE_PENALTY) -> None:
-        super().__init__(inverse_penalty=inverse_penalty)
-        self.bag = BagOfWords(weighting="tf-idf")
-        self.words: dict[str, int] = {}
-        self.scale: Any = None  # mean and standard deviation of each overlap feature
-
-    def fit_features(self, sources: Sequence[str]) -> Any:
-        """Choose the words, and the scale of the overlaps."""
-        pairs = [split_texts(source) for source in sources]
-        self.bag.fit([text for pair in pairs for text in pair])
-        counts = Counter(word for pair in pairs for side in one_sided_words(*pair) for word in side)
-        chosen = sorted(counts, key=lambda word: (-counts[word], word))[:MAX_ONE_SIDED_WORDS]
-        self.words = {word: place for place, word in enumerate(chosen)}
-        overlaps = self.overlaps(pairs)
-        std = overlaps.std(axis=0)
-        self.scale = overlaps.mean(axis=0), np.where(std > 0, std, 1.0)
-        return self.features(sources)
-
-    def features(self, sources: Sequence[str]) -> Any:
-        """The standardized overlaps, then the words of each side that the other lacks."""
-        from scipy.sparse import csr_matrix, hstack  # slow to load
-
-        pairs = [split_texts(source) for source in sources]
-        mean, std = self.scale
-        rows, columns = [], []
-        for row, pair in enumerate(pairs):
-            for side, words in enumerate(one_sided_words(*pair)):
-                known = [self.words[word] + side * len(self.words) for word in words if word in self.words]
-                rows += [row] * len(known)
-                columns += known
-        one_sided = csr_matrix(([1.0] * len(rows), (rows, columns)), shape=(len(pairs), 2 * len(self.words)))
-        return hstack([csr_matrix((self.overlaps(pairs) - mean) / std), one_sided], format="csr")
-
-    def feature_names(self) -> list[str]:
-        """The overlaps, then the words of each side."""
-        sides = [f"{word!r} in the {side} text only" for side in ("first", "second") for word in self.words]
-        return [*OVERLAP_NAMES, *sides]
-
-    def overlaps(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        """(N, 9): the overlap counts of each pair, and the cosine of its tf-idf vectors."""
-        firsts, seconds = (self.bag.transform(side) for side in zip(*pairs, strict=True))
-        cosines = np.asarray(firsts.multiply(seconds).sum(axis=1)).ravel()
-        return np.array([[*overlap_counts(*pair), cosine] for pair, cosine in zip(pairs, cosines, strict=True)])
-
-
-def split_texts(source: str) -> tuple[str, str]:
-    """The two texts of a source; without a tab the second is empty."""
-    first, _, second = source.partition(SEPARATOR)
-    return first, second
-
-
-def words_of(text: str) -> list[str]:
-    """The words and punctuation marks of a text, lower-case."""
-    return TOKEN.findall(text.lower())
-
-
-def one_sided_words(first: str, second: str) -> tuple[list[str], list[str]]:
-    """The distinct words that only the first text has, and those that only the second has."""
-    here, there = set(words_of(first)), set(words_of(second))
-    return sorted(here - there), sorted(there - here)
-
-
-def overlap_counts(first: str, second: str) -> list[float]:
-    """Shares of shared words in the first, the second and both texts; counts of words; differences in length."""
-    here, there = words_of(first), words_of(second)
-    both = len(set(here) & set(there))
-    only_here, only_there = (len(words) for words in one_sided_words(first, second))
-    return [
-        both / max(1, both + only_here),
-        both / max(1, both + only_there),
-        both / max(1, both + only_here + only_there),
-        both,
-        only_here,
-        only_there,
-        len(here) - len(there),
-        abs(len(here) - len(there)),
-    ]

@@ -30,9 +30,8 @@ from atento.blocks.transformer import (
     Residual,
     TransformerDecoderLayer,
     TransformerEncoderLayer,
-    TransformerOutput,
-    TransformerStack,
 )
+from atento.blocks.transformer_stack import TransformerOutput, TransformerStack
 
 __all__ = [
     "ARRANGEMENTS",

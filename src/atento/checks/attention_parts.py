@@ -210,14 +210,15 @@ def check_extent(module: Extent) -> list[Finding]:
 
 
 def extent_items(extent: Any) -> tuple[Tensor, Tensor]:
-    """Random queries and keys (1, 1, T, D) of a width that the extent takes."""
+    """Random queries and keys (1, H, T, D) of a width that the extent takes, with as many heads as it has."""
+    heads = next((part.heads for part in extent.modules() if isinstance(getattr(part, "heads", None), int)), 1)
 
     def attempt(size: int) -> None:
-        query = torch.zeros(1, 1, TIME, size, dtype=torch.float64)
+        query = torch.zeros(1, heads, TIME, size, dtype=torch.float64)
         view_at(extent, query, query, query_at=torch.arange(TIME), key_at=torch.arange(TIME))
 
     (size,) = widths_that_fit(extent, attempt, sizes=1)
-    query, key = some_numbers(2, 1, 1, TIME, size, seed=3)
+    query, key = some_numbers(2, 1, heads, TIME, size, seed=3)
     return query, key
 
 

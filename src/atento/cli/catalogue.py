@@ -93,10 +93,12 @@ def parts(
         raise unknown_name("choice", what, ("attention", "positions", "schedules"), where="--what")
     from atento.attention.presets import TABLES
     from atento.blocks.presets import ARRANGEMENTS, POOLINGS
+    from atento.layers.regularization import REGULARIZERS
 
+    tables = {**TABLES, "pooling": POOLINGS, "arrangement": ARRANGEMENTS, "training": REGULARIZERS}
     found = [
         {"kind": kind, "name": name, "formula": part.formula, "paper": part.paper, "cost": part.cost}
-        for kind, table in {**TABLES, "pooling": POOLINGS, "arrangement": ARRANGEMENTS}.items()
+        for kind, table in tables.items()
         for name, part in table.items()
     ]
     if out is not None:

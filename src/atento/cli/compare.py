@@ -6,6 +6,7 @@ from typer import Exit, Option
 
 from atento.cli.options import (
     BudgetOption,
+    ClusterOption,
     DataArgument,
     DeviceOption,
     JsonOption,
@@ -42,7 +43,11 @@ def compare(
     seed: SeedOption = None,
     seeds: Annotated[int, Option("--seeds", metavar="N", help="how many seeds each model is trained from")] = 1,
     budget: BudgetOption = None,
+    finish: Annotated[
+        str | None, Option("--finish", metavar="TIME", help="let the best network go on for this long afterwards")
+    ] = None,
     device: DeviceOption = "auto",
+    cluster: ClusterOption = "",
     out: OutOption = None,
     resume: ResumeOption = False,
     track: TrackOption = "",
@@ -63,7 +68,9 @@ def compare(
             seed=seed,
             seeds=seeds,
             budget=budget,
+            finish=finish,
             device=device,
+            cluster=cluster,
             out=out,
             resume=resume,
             track=track,
@@ -85,7 +92,7 @@ def tell_result(board: "Board") -> None:
     say(f"\nreport: {board.to_json()['report']}")
     best = next((row for row in board.ranked() if row.model == board.winner and row.folder), None)
     if best is not None:
-        say(f"next:   {next_step(board.task, board.folder / best.folder)}")
+        say(f"next:   {next_step(board.task, board.folder / (board.finished or best.folder))}")
 
 
 def split_names(models: str) -> list[str]:

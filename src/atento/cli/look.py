@@ -110,9 +110,9 @@ def show_attention(trained: "Run", text: str, out: Path | None, json: bool) -> N
     say(f"{text} → {alignment.text}")
     if has_weights(alignment):
         say((shade_regions if alignment.image else shade)(alignment, width=terminal_width()))
-    elif alignment.explanation:
+    if alignment.explanation:
         say(alignment.explanation)
-    else:
+    elif not has_weights(alignment):
         say(f"{trained.recipe.model.name} has no attention to look at; --what steps shows its states")
     if out is not None:
         say(f"written to {out}")

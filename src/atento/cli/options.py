@@ -23,6 +23,9 @@ BudgetOption = Annotated[
 ]
 OutOption = Annotated[Path | None, Option("--out", metavar="PATH", help="where to write")]
 DeviceOption = Annotated[str, Option("--device", metavar="auto|cpu|cuda", help="auto takes a GPU where there is one")]
+ClusterOption = Annotated[
+    str, Option("--cluster", metavar="ADDRESS", help="spread over a Ray cluster: auto, or HOST:PORT")
+]
 ResumeOption = Annotated[bool, Option("--resume", help="go on where --out stopped; from the start if it never began")]
 TrackOption = Annotated[
     str, Option("--track", metavar="A,B,…", help="also show the run in tensorboard, mlflow or wandb; nowhere else")

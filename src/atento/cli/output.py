@@ -173,6 +173,7 @@ class ShowProgress:
             name = f"{model}: " if model else ""
             threads = "1 thread" if event["threads"] == 1 else f"{event['threads']} threads"
             self.line(f"{name}{event['parameters']:,} parameters, {event['device']}, {threads}")
+            self.facts.pop(model, None)  # of a run before it, as in a search
         elif kind == "trial":
             merit = f"{event['merit']:.4f}" if event["merit"] is not None else event["why"]
             self.line(f"recipe {event['number'] + 1}: {merit}")

@@ -1,6 +1,5 @@
 """atento serve: a trained model that answers other programs."""
 
-import json
 import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -14,14 +13,6 @@ from atento.extras import require_extra
 
 if TYPE_CHECKING:
     from atento.serving.served import ModelCard
-
-EXAMPLES = {  # a row of each input, for the command that is printed
-    "text": {"text": "…"},
-    "two texts": {"first": "…", "second": "…"},
-    "words": {"words": ["…", "…"]},
-    "image and question": {"image": "BASE64", "question": "…"},
-    "image": {"image": "BASE64"},
-}
 
 
 def serve(
@@ -90,10 +81,8 @@ def serve(
 
 def example_of(card: "ModelCard", link: str, *, token: str) -> str:
     """A command that asks the server."""
-    numbers: list[object] = [0.5] if len(card.channels) == 1 else [[0.5] * len(card.channels)]
-    row = EXAMPLES.get(card.input, {"values": numbers * max(1, card.look_back)})
-    body = json.dumps({"rows": [row]}, ensure_ascii=False)
-    if len(body) > 200:
-        body = '{"rows": [{"values": [[…], …]}]}'
+    from atento.serving.served import example_row
+
+    body = f'{{"rows": [{example_row(card)}]}}'
     secret = f" -H {shlex.quote(f'Authorization: Bearer {token}')}" if token else ""
     return f"curl {link}predict{secret} -H 'Content-Type: application/json' -d {shlex.quote(body)}"

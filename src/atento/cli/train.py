@@ -8,6 +8,7 @@ from typer import Option
 
 from atento.cli.options import (
     BudgetOption,
+    ClusterOption,
     DataArgument,
     DeviceOption,
     JsonOption,
@@ -147,6 +148,7 @@ def tune(
     seed: SeedOption = None,
     budget: BudgetOption = None,
     device: DeviceOption = "auto",
+    cluster: ClusterOption = "",
     out: OutOption = None,
     resume: ResumeOption = False,
     track: TrackOption = "",
@@ -168,6 +170,7 @@ def tune(
             seed=seed,
             budget=budget,
             device=device,
+            cluster=cluster,
             out=out,
             resume=resume,
             track=track,

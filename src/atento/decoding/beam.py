@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from atento.decoding.greedy import Hypothesis, SpecialTokens, log_probabilities
-from atento.models.protocols import Encoded, IncrementalDecoder, reorder
+from atento.decoding.greedy import Hypothesis, SpecialTokens, forbidden_tokens, log_probabilities, steps_of
+from atento.models.protocols import Encoded, IncrementalDecoder
 
 # Axes: B batch rows still searched, W beam width, V vocabulary, C candidates.
 
@@ -34,15 +34,16 @@ def beam(
     device = encoded.valid.device
     rows = list(range(len(encoded.valid)))  # the batch row of each of the B searches
     found = [HypothesisPool(width, length_penalty) for _ in rows]
-    state = reorder(decoder.start(encoded), torch.arange(len(rows), device=device).repeat_interleave(width))
     token = torch.full((len(rows) * width,), special_tokens.start, device=device)
     scores = torch.full((len(rows), width), -torch.inf, device=device)
     scores[:, 0] = 0.0  # all beams are equal at the start: only one may be continued
     written = torch.zeros(len(rows), width, 0, dtype=torch.long, device=device)
     limits = [max_tokens] * len(rows) if isinstance(max_tokens, int) else list(max_tokens)
+    steps = steps_of(decoder, encoded, room=max(limits, default=0), copies=width)
+    forbidden = forbidden_tokens(special_tokens, encoded.valid)
     for length in range(1, max(limits) + 1):
-        logits, state = decoder.step(token, state)
-        log_probs = log_probabilities(logits, special_tokens).view(len(rows), width, -1)
+        logits = steps.step(token)
+        log_probs = log_probabilities(logits, special_tokens, forbidden).view(len(rows), width, -1)
         best, beams, tokens = top_candidates(scores.unsqueeze(-1) + log_probs, 2 * width)  # at most W of them end here
         ends = tokens == special_tokens.end
         for place, rank in (ends[:, :width] & (best[:, :width] > -torch.inf)).nonzero().tolist():
@@ -62,7 +63,8 @@ def beam(
             break
         kept = torch.tensor(keep, device=device)
         flat = (torch.arange(len(rows), device=device).unsqueeze(1) * width + source)[kept].flatten()
-        state, token = reorder(state, flat), token[kept].flatten()
+        steps.keep(flat)
+        token = token[kept].flatten()
         scores, written, rows = scores[kept], written[kept], [rows[place] for place in keep]
     else:  # max_tokens is 0
         for place, row in enumerate(rows):

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from atento.models.protocols import Encoded, IncrementalDecoder, reorder
+from atento.models.protocols import Decoder, Encoded, IncrementalDecoder, SearchSteps, StateSteps
 
 # Axes: B batch, R rows not yet ended, V vocabulary.
 
 TokenChoice = Callable[[Tensor, Tensor], Tensor]  # log-probabilities (R, V), their batch rows (R,) -> tokens (R,)
+LOOK_EVERY = 8  # steps on a GPU between two looks at which rows have ended
+MOST_LEFT = 0.75  # share of the rows that go on at which the others leave the batch
 FOLLOWER: ContextVar[Callable[[int], None] | None] = ContextVar("FOLLOWER", default=None)
 
 
@@ -70,35 +72,64 @@ def generate(
     special_tokens: SpecialTokens,
     max_tokens: int | Sequence[int],
 ) -> list[Hypothesis]:
-    """One hypothesis per row, at most `max_tokens` long, one number for all rows or one for each."""
-    rows = torch.arange(len(encoded.valid), device=encoded.valid.device)  # (R,) the batch row of each
+    """One hypothesis per row, at most `max_tokens` long, one number for all rows or one for each.
+
+    Rows that have ended leave the batch once they are a quarter of it. All is kept on the device, and looked at every
+    few steps: a GPU need not wait for Python, which would have to wait for it.
+    """
+    device, batch = encoded.valid.device, len(encoded.valid)
+    limits = torch.as_tensor(max_tokens, device=device).expand(batch)
+    longest = int(limits.max()) if batch else 0
+    steps = steps_of(decoder, encoded, room=longest)
+    rows = torch.arange(batch, device=device)  # (R,) the batch row of each
     token = torch.full_like(rows, special_tokens.start)
-    state = decoder.start(encoded)
-    written: list[list[int]] = [[] for _ in range(len(rows))]
-    scores = torch.zeros(len(rows), dtype=torch.float32, device=encoded.states.device)
-    limits = torch.as_tensor(max_tokens, device=rows.device).expand(len(rows))
-    tell = FOLLOWER.get()
-    for length in range(1, int(limits.max()) + 1):
-        logits, state = decoder.step(token, state)
-        log_probs = log_probabilities(logits, special_tokens)
-        token = choose(log_probs, rows)
-        scores.index_add_(0, rows, log_probs.gather(1, token.unsqueeze(1)).squeeze(1))
-        going = token != special_tokens.end
-        for row, number in zip(rows[going].tolist(), token[going].tolist(), strict=True):
-            written[row].append(number)
-            if tell is not None and row == 0:
-                tell(number)
-        going &= limits[rows] > length
-        if not going.all():  # rows that have ended leave the batch
-            keep = going.nonzero().squeeze(-1)
-            if len(keep) == 0:
+    going = limits > 0  # (R,) whether a row goes on
+    written = torch.full((batch, longest), special_tokens.end, device=device)
+    scores = torch.zeros(batch, dtype=torch.float32, device=device)
+    forbidden, tell = forbidden_tokens(special_tokens, encoded.valid), FOLLOWER.get()
+    look_every = LOOK_EVERY if encoded.valid.is_cuda and tell is None else 1
+    for length in range(1, longest + 1):
+        log_probs = log_probabilities(steps.step(token), special_tokens, forbidden)
+        chosen = choose(log_probs, rows)
+        scores.index_add_(0, rows, log_probs.gather(1, chosen.unsqueeze(1)).squeeze(1).masked_fill(~going, 0.0))
+        token = chosen.masked_fill(~going, special_tokens.end)
+        written[rows, length - 1] = token
+        if tell is not None:
+            tell_first(tell, rows, token, going, special_tokens)
+        going = going & (token != special_tokens.end) & (limits[rows] > length)
+        if length % look_every == 0 and length < longest:
+            left = int(going.sum())
+            if left == 0:
                 break
-            rows, token, state = rows[keep], token[keep], reorder(state, keep)
-    return [Hypothesis(tuple(tokens), score) for tokens, score in zip(written, scores.tolist(), strict=True)]
+            if left <= MOST_LEFT * len(rows):
+                keep = going.nonzero().squeeze(-1)
+                rows, token, going = rows[keep], token[keep], going[keep]
+                steps.keep(keep)
+    texts = [row[: row.index(special_tokens.end)] if special_tokens.end in row else row for row in written.tolist()]
+    return [Hypothesis(tuple(text), score) for text, score in zip(texts, scores.tolist(), strict=True)]
 
 
-def log_probabilities(logits: Tensor, special_tokens: SpecialTokens) -> Tensor:
-    """Log-softmax (..., V) over all tokens but the forbidden ones, which get −inf."""
-    forbidden = torch.zeros(logits.size(-1), dtype=torch.bool, device=logits.device)
-    forbidden[list(special_tokens.forbidden)] = True
-    return logits.float().masked_fill(forbidden, -torch.inf).log_softmax(dim=-1)
+def steps_of(decoder: IncrementalDecoder[Any], encoded: Encoded, *, room: int, copies: int = 1) -> SearchSteps:
+    """The steps of a decoder: its own, or by its state."""
+    if isinstance(decoder, Decoder):
+        return decoder.steps(encoded, room=room, copies=copies)
+    return StateSteps(decoder, encoded, copies=copies)
+
+
+def tell_first(
+    tell: Callable[[int], None], rows: Tensor, token: Tensor, going: Tensor, special_tokens: SpecialTokens
+) -> None:
+    """Tell the token of the first row of the batch, while that goes on."""
+    if int(rows[0]) == 0 and bool(going[0]) and int(token[0]) != special_tokens.end:
+        tell(int(token[0]))
+
+
+def forbidden_tokens(special_tokens: SpecialTokens, like: Tensor) -> Tensor:
+    """The numbers of the tokens that are never written, on the device of a tensor."""
+    return torch.tensor(special_tokens.forbidden, dtype=torch.long, device=like.device)
+
+
+def log_probabilities(logits: Tensor, special_tokens: SpecialTokens, forbidden: Tensor | None = None) -> Tensor:
+    """Log-softmax (..., V) over all tokens but the forbidden ones, which get −inf; `forbidden` are their numbers."""
+    forbidden = forbidden_tokens(special_tokens, logits) if forbidden is None else forbidden
+    return logits.float().index_fill(-1, forbidden, -torch.inf).log_softmax(dim=-1)

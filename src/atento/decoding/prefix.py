@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from atento.models.protocols import Decoder, DecoderStep, Encoded
+from atento.models.protocols import DecoderStep, Encoded, IncrementalDecoder
 
 # Axes: B batch, V vocabulary.
 
@@ -24,7 +24,7 @@ class PrefixedDecoder:
     The start token that a search passes first is not read.
     """
 
-    def __init__(self, decoder: Decoder[Any], logits: Tensor, state: Any) -> None:
+    def __init__(self, decoder: IncrementalDecoder[Any], logits: Tensor, state: Any) -> None:
         self.decoder, self.logits, self.state = decoder, logits, state
 
     def start(self, encoded: Encoded) -> PrefixedState:

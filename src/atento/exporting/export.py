@@ -17,6 +17,8 @@ from atento.exporting.runner import runner_of
 from atento.exporting.runtime.graphs import OnnxGraph
 from atento.exporting.tracing import CHECKED, Compute, largest_error, record, require_small, write_onnx
 from atento.extras import require_extra
+from atento.models.interpolated import InterpolatedLanguageModel
+from atento.models.names import ModelName
 from atento.tasks.baselines import BaselineModule
 from atento.writing import write_atomically
 
@@ -93,6 +95,13 @@ def refuse(bundle: Bundle, to: str, *, int8: bool) -> None:
             f"{baseline.name} is a simple baseline: it is counts and a formula, not a network with graphs to export.",
             found=baseline.summary,
             fix="use the run itself with atento predict or serve, or export a network: atento models lists them",
+        )
+    if isinstance(bundle.module, InterpolatedLanguageModel):
+        plain = str(ModelName.parse(bundle.recipe.model.name).without("ngram"))
+        raise InputError(
+            "a language model with +ngram looks up counts, which no graph holds.",
+            found=bundle.recipe.model.name,
+            fix=f"use the run itself with atento predict or serve, or export {plain}",
         )
     if int8 and to == "torch-export":
         raise InputError("--int8 is for onnx and ct2.", found="--to torch-export", fix="--to onnx --int8")

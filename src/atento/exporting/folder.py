@@ -18,7 +18,7 @@ from atento.errors import InputError, is_machine_fault, unwritable
 from atento.system import replace_file
 from atento.writing import write_atomically
 
-FORMAT = 1
+FORMAT = 1  # of folders that are written; every older one is still read
 EXPORT, CODEC, MANIFEST = "export.json", "vocabulary.json", "manifest.json"
 CARD, RUNNER = "README.md", "run.py"
 
@@ -86,7 +86,7 @@ def check_folder(folder: Path) -> Json:
         )
     manifest = read_json(folder, MANIFEST)
     files, sizes = manifest.get("files"), manifest.get("sizes")
-    if manifest.get("format") != FORMAT or not isinstance(files, dict) or not isinstance(sizes, dict):
+    if manifest.get("format") not in range(1, FORMAT + 1) or not isinstance(files, dict) or not isinstance(sizes, dict):
         raise damaged(folder, MANIFEST, f"format {manifest.get('format')!r}")
     for name in (EXPORT, CODEC):
         if name not in files:

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.export import Dim, ExportedProgram, export
+from torch.fx import GraphModule
 
 from atento.errors import RunError
 from atento.exporting.graphs import Graph
@@ -37,7 +38,11 @@ def record(graph: Graph) -> ExportedProgram:
     ]
     torch.compiler.reset()  # what was recorded before must fix no size
     with quiet(), torch.no_grad():
-        return export(graph.module, first, dynamic_shapes=(tuple(sizes),), strict=False)
+        program = export(graph.module, first, dynamic_shapes=(tuple(sizes),), strict=False)
+    for part in program.graph_module.modules():  # the bodies of loops are parts of their own
+        for node in part.graph.nodes if isinstance(part, GraphModule) else ():
+            node.meta.pop("stack_trace", None)  # which holds the paths of this machine
+    return program
 
 
 def write_onnx(graph: Graph, path: Path) -> None:
@@ -54,6 +59,8 @@ def write_onnx(graph: Graph, path: Path) -> None:
         )
         if made is None:
             raise RunError(f"torch could not make the graph {graph.name!r}.", fix="use the run itself")
+        for node in made.model.graph.all_nodes():  # what torch noted of itself is longer than a small graph
+            node.metadata_props.clear()
         made.save(path)
 
 

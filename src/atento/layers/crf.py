@@ -3,6 +3,7 @@
 score(y) = start[y₁] + Σ_t scores[t, y_t] + Σ_t between[y_{t−1}, y_t] + end[y_n], P(y) = exp(score(y)) / Z, with Z the
 sum over all sequences (Lafferty et al., 2001, sec. 3; the recursions as in Sutton & McCallum, 2012, sec. 2.2)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -41,6 +42,7 @@ class LinearChainCRF(nn.Module):
         if labels < 1:
             raise InputError("LinearChainCRF: labels must be positive.", found=f"labels={labels}", fix="give 1 or more")
         self.labels = labels
+        self.beside: Callable[[Transitions], Transitions] | None = None  # transition scores made of two models'
         self.start = nn.Parameter(torch.zeros(labels))
         self.between = nn.Parameter(torch.zeros(labels, labels))  # from, to
         self.end = nn.Parameter(torch.zeros(labels))
@@ -116,7 +118,10 @@ class LinearChainCRF(nn.Module):
 
     def transitions(self) -> Transitions:
         """The learned transition scores, with forbidden transitions far below the rest."""
-        learned, added = (self.start, self.between, self.end), (self.added_start, self.added_between, self.added_end)
+        learned = Transitions(self.start, self.between, self.end)
+        if self.beside is not None and not self.training:
+            learned = self.beside(learned)
+        added = (self.added_start, self.added_between, self.added_end)
         return Transitions(*(at_least_float32(one) + other for one, other in zip(learned, added, strict=True)))
 
     def real_first(self, scores: Tensor, valid: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.layers.positions import Positions
+from atento.layers.regularization import LockedDropout, WordDropout
 
 # Axes: B batch, T time, V vocabulary.
 
@@ -13,16 +14,27 @@ from atento.layers.positions import Positions
 class TokenEmbedding(nn.Module):
     """A learned vector for each token: tokens (B, T) -> (B, T, size). Padding, token 0, is a zero vector.
 
-    The same table is the output layer (Press & Wolf, 2017), or a second one if it is not `tied`.
+    The same table is the output layer (Press & Wolf, 2017), or a second one if it is not `tied`. `word_dropout` is the
+    probability that a word is zero everywhere in a batch.
     """
 
-    def __init__(self, vocabulary_size: int, size: int, *, dropout: float = 0.0, tied: bool = True) -> None:
+    def __init__(
+        self,
+        vocabulary_size: int,
+        size: int,
+        *,
+        dropout: float = 0.0,
+        tied: bool = True,
+        word_dropout: float = 0.0,
+        locked: bool = False,
+    ) -> None:
         super().__init__()
         self.size = size
         self.table = nn.Embedding(vocabulary_size, size, padding_idx=0)
         self.output_table = None if tied else nn.Parameter(torch.empty(vocabulary_size, size))
         self.reset_parameters()
-        self.dropout = nn.Dropout(dropout)
+        self.word_dropout = WordDropout(word_dropout) if word_dropout else None
+        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
 
     def reset_parameters(self) -> None:
         """Draw new vectors with standard deviation size^−½, so that their length is about 1."""
@@ -38,16 +50,27 @@ class TokenEmbedding(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The vector of each token."""
-        return self.dropout(self.table(tokens))
+        vectors = self.table(tokens)
+        if self.word_dropout is not None:
+            vectors = self.word_dropout(vectors, tokens, self.table.num_embeddings)
+        return self.dropout(vectors)
 
 
 class PositionedEmbedding(nn.Module):
     """Token embeddings scaled by √size plus positions of the same size (Vaswani et al., 2017, sec. 3.4)."""
 
-    def __init__(self, vocabulary_size: int, positions: Positions, *, dropout: float = 0.0, tied: bool = True) -> None:
+    def __init__(
+        self,
+        vocabulary_size: int,
+        positions: Positions,
+        *,
+        dropout: float = 0.0,
+        tied: bool = True,
+        word_dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         self.size = positions.size
-        self.tokens = TokenEmbedding(vocabulary_size, self.size, tied=tied)
+        self.tokens = TokenEmbedding(vocabulary_size, self.size, tied=tied, word_dropout=word_dropout)
         self.positions = positions
         self.dropout = nn.Dropout(dropout)
 

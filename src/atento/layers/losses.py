@@ -1,6 +1,8 @@
 """Loss functions. Each returns a sum and a count, so that micro-batches of any size add up to one batch exactly."""
 
+import math
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import torch
@@ -11,6 +13,7 @@ from atento.errors import InputError
 
 # Axes: M real items, C classes, L labels, B sequences, T time, Q quantile levels.
 
+HAS_TRITON = find_spec("triton") is not None
 SUM_TOLERANCE = 1e-3  # how far the soft labels of an item may be from a sum of 1
 
 
@@ -42,10 +45,44 @@ def token_cross_entropy(
         raise InputError(
             "smoothing is the probability taken from the true class.", found=f"smoothing={smoothing}", fix="from 0 to 1"
         )
+    if weights is None and by_kernel(logits):
+        from atento.layers.loss_kernels import summed_cross_entropy  # imports Triton
+
+        return Loss(summed_cross_entropy(logits, targets, smoothing=smoothing), targets.numel())
     logits = at_least_float32(logits)
     weights = None if weights is None else weights.to(logits)
     total = functional.cross_entropy(logits, targets, weight=weights, reduction="sum", label_smoothing=smoothing)
     return Loss(total, targets.numel())
+
+
+def sampled_cross_entropy(features: Tensor, targets: Tensor, weight: Tensor, bias: Tensor, *, samples: int) -> Loss:
+    """Cross-entropy of targets (M,) whose normalization Σ_k exp(s_k) is estimated from `samples` drawn tokens instead
+    of all C, by importance sampling: exp(s_y) + 1/S Σ_{drawn k ≠ y} exp(s_k) / Q(k) (Bengio & Senécal, 2008, sec. III).
+
+    features (M, D), weight (C, D), bias (C,). The whole batch shares its samples, of Q(k) = ln((k + 1) / k) / ln C for
+    the token of number k ≥ 1: words stand in order of their frequency, which falls about so (Zipf, 1935).
+    """
+    classes = len(weight)
+    reach = torch.rand(samples, device=targets.device, dtype=torch.float64) * math.log(classes)
+    drawn = reach.exp().long().clamp(1, classes - 1)  # (S,)
+    true = (features * weight[targets]).sum(dim=-1) + bias[targets]  # (M,)
+    others = features @ weight[drawn].T + bias[drawn]  # (M, S)
+    true, others = at_least_float32(true), at_least_float32(others) - log_draws(drawn, classes, samples)
+    others = others.masked_fill(drawn == targets.unsqueeze(-1), -torch.inf)
+    logits = torch.cat([true.unsqueeze(-1), others], dim=-1)  # (M, 1 + S), the target first
+    total = functional.cross_entropy(logits, torch.zeros_like(targets), reduction="sum")
+    return Loss(total, targets.numel())
+
+
+def log_draws(tokens: Tensor, classes: int, samples: int) -> Tensor:
+    """ln S Q(k): of how often each token k ≥ 1 is drawn in the mean."""
+    return (samples * torch.log1p(1 / tokens.double()) / math.log(classes)).log().float()
+
+
+def by_kernel(logits: Tensor) -> bool:
+    """Whether one kernel computes the cross-entropy of these logits (M, C): on a GPU with Triton."""
+    plain = type(logits) is Tensor and logits.is_cuda and logits.dim() == 2 and logits.numel() > 0
+    return plain and logits.dtype != torch.float64 and HAS_TRITON and not torch.compiler.is_compiling()
 
 
 def sequence_cross_entropy(logits: Tensor, targets: Tensor, *, valid: Tensor, smoothing: float = 0.0) -> Loss:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from atento.blocks.transformer import TransformerStack
+from atento.blocks.transformer_stack import TransformerStack
 from atento.errors import InputError
 from atento.layers.losses import Loss, squared_error
 from atento.layers.positions import Positions

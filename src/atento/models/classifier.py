@@ -16,6 +16,7 @@ from atento.layers.masking import clean, left_aligned
 from atento.models.heads import Head
 from atento.models.protocols import BatchWithTruth, Encoded, Encoder, Judge
 from atento.models.summaries import pooled
+from atento.models.wide import WideNGrams
 
 # Axes: B batch, N time, D size, C labels, G n-grams.
 
@@ -78,15 +79,23 @@ class NGramFeatures(nn.Module):
 
 class Classifier(Judge[LabelledBatch]):
     """An encoder and a head over its summary, or over a pooling of its states; n-gram features are added to the
-    head's outputs.
+    head's outputs. With a wide part the network learns alone, and answers are made of both.
     """
 
     def __init__(
-        self, encoder: Encoder, head: Head, *, pooling: Pooling | None = None, ngrams: NGramFeatures | None = None
+        self,
+        encoder: Encoder,
+        head: Head,
+        *,
+        pooling: Pooling | None = None,
+        ngrams: NGramFeatures | None = None,
+        wide: WideNGrams | None = None,
     ) -> None:
         super().__init__()
         require_width(encoder, head)
-        self.encoder, self.head, self.pooling, self.ngrams = encoder, head, pooling, ngrams
+        self.encoder, self.head, self.pooling, self.ngrams, self.wide = encoder, head, pooling, ngrams, wide
+        if wide is not None:
+            begin_at_zero(head)
 
     @property
     def width(self) -> int:
@@ -94,7 +103,14 @@ class Classifier(Judge[LabelledBatch]):
         return self.head.width
 
     def forward(self, batch: LabelledBatch) -> Tensor:
-        """Outputs (B, C) of the head, one row for each sequence."""
+        """Outputs (B, C), one row for each sequence: while training of the network alone, else with the wide part."""
+        outputs = self.network_outputs(batch)
+        if self.wide is None or self.training:
+            return outputs
+        return self.wide.mix(self.wide(batch.source, batch.valid), outputs)
+
+    def network_outputs(self, batch: LabelledBatch) -> Tensor:
+        """Outputs (B, C) of the network alone."""
         encoded = self.encoder.encode(batch.source, batch.valid)
         outputs: Tensor = self.head(self.pool(encoded))
         return outputs if self.ngrams is None else outputs + self.ngrams(batch.source, batch.valid)
@@ -158,6 +174,12 @@ class OneVsRest(Judge[Any], Generic[Network]):
     def each(self) -> list[Network]:
         """The networks in the order of their labels."""
         return cast("list[Network]", list(self.networks))
+
+
+def begin_at_zero(head: Head) -> None:
+    """Let the network beside a linear model add nothing at first."""
+    nn.init.zeros_(head.map.weight)
+    nn.init.zeros_(head.map.bias)
 
 
 def require_width(encoder: Encoder, head: Head) -> None:

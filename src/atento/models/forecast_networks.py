@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.attention.attention import Attention
-from atento.blocks.transformer import TransformerStack
+from atento.blocks.transformer_stack import TransformerStack
 from atento.layers.positions import Positions
 from atento.models.forecaster import ForecastNetwork, SeriesSizes, zero_initialized
 from atento.models.summaries import Summary

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from atento.errors import InputError
 from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
-from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
+from atento.layers.losses import Loss, at_least_float32, sampled_cross_entropy, token_cross_entropy
 from atento.layers.masking import left_aligned
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.backbones.transformer import CausalTransformer
@@ -24,11 +25,15 @@ class TextBatch(NamedTuple):
 
 
 class LanguageModel(nn.Module):
-    """A decoder without a source; searches and sampling work on `decoder` and `empty_source`."""
+    """A decoder without a source; searches and sampling work on `decoder` and `empty_source`.
 
-    def __init__(self, decoder: Decoder[Any]) -> None:
+    While training, a target is compared with all tokens, or with so many `samples` where the vocabulary is what costs;
+    probabilities are exact in either case.
+    """
+
+    def __init__(self, decoder: Decoder[Any], *, samples: int = 0) -> None:
         super().__init__()
-        self.decoder = decoder
+        self.decoder, self.samples = decoder, samples
 
     def empty_source(self, rows: int) -> Encoded:
         """Sources without tokens for `rows` sequences, which a decoder starts from."""
@@ -38,13 +43,31 @@ class LanguageModel(nn.Module):
 
     def forward(self, batch: TextBatch) -> Tensor:
         """Logits (M, V) of the real tokens only, row by row; padding may stand anywhere."""
-        previous, valid = left_aligned(batch.previous, batch.valid)
-        features = self.decoder.features(previous, self.empty_source(previous.size(0)))
-        return self.decoder.to_logits(features[valid])
+        return self.decoder.to_logits(self.features(batch))
 
-    def loss(self, batch: TextBatch) -> Loss:
+    def features(self, batch: TextBatch) -> Tensor:
+        """The features (M, D) of the real tokens only."""
+        previous, valid = left_aligned(batch.previous, batch.valid)
+        return self.decoder.real_features(previous, valid, self.empty_source(previous.size(0)))
+
+    def loss(self, batch: TextBatch, *, smoothing: float = 0.0) -> Loss:
         """Minus the log-probability of each real token, given those before it."""
-        return token_cross_entropy(self(batch), batch.target[batch.valid])
+        return self.token_loss(self.features(batch), batch.target[batch.valid], smoothing=smoothing)
+
+    def token_loss(self, features: Tensor, targets: Tensor, *, smoothing: float = 0.0) -> Loss:
+        """The cross-entropy of targets (M,) by features (M, D); while training over samples, where there are any."""
+        if not self.training or not self.samples:
+            return token_cross_entropy(self.decoder.to_logits(features), targets, smoothing=smoothing)
+        if smoothing:
+            raise InputError(
+                "label smoothing spreads over the whole vocabulary, and only samples of it are compared.",
+                found=f"smoothing={smoothing}, samples={self.samples}",
+                fix="leave one of them out",
+            )
+        if not isinstance(self.decoder, RecurrentDecoder | CausalTransformer):
+            raise TypeError(f"{type(self.decoder).__name__} has no output layer to draw samples of")
+        weight, bias = self.decoder.output_layer()
+        return sampled_cross_entropy(features, targets, weight, bias, samples=self.samples)
 
     def resume(self, previous: Tensor, state: Any) -> tuple[Tensor, Any]:
         """Features (B, T, D) of more tokens (B, T) from a given state, and the state after them."""

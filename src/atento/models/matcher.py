@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from atento.attention.attention import Attention
 from atento.attention.distributions.hard import recorded_draws, score_function_loss
 from atento.blocks.pooling import Pooling
-from atento.blocks.transformer import TransformerStack
+from atento.blocks.transformer_stack import TransformerStack
 from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.losses import Loss
 from atento.layers.masking import clean, valid_first, valid_positions

@@ -31,11 +31,19 @@ FORECASTERS: dict[str, str] = {  # of series alone
     "linear": "forecasters: one linear map of the past (NLinear of Zeng et al. 2023)",
 }
 LINFORMER = "linformer"
+HARD_EXACT, HARD_MONOTONIC = "hard-exact", "hard-monotonic"
+ALIGNMENTS: dict[str, str] = {  # of recurrent decoders of text that attend
+    HARD_EXACT: "decoders: exact hard attention, outputs summed over all alignments (Wu et al. 2018)",
+    HARD_MONOTONIC: "decoders: exact hard attention over alignments that never go back (Wu & Cotterell 2019)",
+}
 SUFFIXES: dict[str, str] = {  # of one kind of model
+    **ALIGNMENTS,
     "crf": "taggers: tags predicted jointly, by a linear-chain conditional random field",
     "hierarchical": "text classifiers: words are encoded into sentences, sentences into a document",
     "one-each": "classifiers of several labels: a network of its own for each label",
+    "wide": "text classifiers and taggers: a linear model of n-grams or word features beside the network",
     "co": "matchers: each side attends to the other",
+    "ngram": "language models: interpolated with a Kneser–Ney n-gram model of the same tokens",
     "patches": "forecasters: a Transformer over patches of model.patch steps",
 }
 SELF_ATTENTIVE = frozenset({"transformer"})  # families that consist of self-attention; it is what their words name
@@ -70,6 +78,10 @@ class ModelPart:
         if self.linformer:
             words.remove(LINFORMER)
         return words
+
+    def without(self, *words: str) -> "ModelPart":
+        """The part without these words."""
+        return ModelPart(self.family, tuple(word for word in self.added if word not in words))
 
     @property
     def self_attentive(self) -> bool:
@@ -131,8 +143,7 @@ class ModelName:
 
     def without(self, *suffixes: str) -> "ModelName":
         """The name without these suffixes in its last part."""
-        kept = tuple(word for word in self.decoder.added if word not in suffixes)
-        return ModelName((*self.parts[:-1], ModelPart(self.family, kept)))
+        return ModelName((*self.parts[:-1], self.decoder.without(*suffixes)))
 
 
 def require_family(part: ModelPart, name: ModelName) -> None:
@@ -178,6 +189,7 @@ def require_encoder_decoder(name: ModelName) -> None:
     """Refuse a name that is not one or two parts of known families, or that gives a recurrent encoder an attention."""
     if "/" in str(name.decoder):
         raise InputError(f"model {str(name)!r} has more than two parts.", found=str(name), fix="write ENCODER/DECODER")
+    name = name if name.decoder.self_attentive else name.without(*ALIGNMENTS)
     for part in name.parts:
         require_family(part, name)
     encoder = name.encoder

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
+import torch
 from torch import Tensor, nn
 
 from atento.attention.weights import AttentionCall, weights_of
@@ -50,6 +51,36 @@ class IncrementalDecoder(Protocol[State]):
         """Read one token (B,) and return the logits of the next one."""
 
 
+class SearchSteps(ABC):
+    """A decoder under way in a search: one token after another, for rows that may be dropped or reordered."""
+
+    @abstractmethod
+    def step(self, token: Tensor) -> Tensor:
+        """Read the last token of each row (R,); the logits (R, V) of the next one."""
+
+    @abstractmethod
+    def keep(self, rows: Tensor) -> None:
+        """Go on with these rows (R',): those of a source together, sources in their order, each once."""
+
+
+class StateSteps(SearchSteps):
+    """The steps of any decoder, by its own state; each source has as many rows as there are copies."""
+
+    def __init__(self, decoder: IncrementalDecoder[Any], encoded: Encoded, *, copies: int) -> None:
+        self.decoder, self.state = decoder, decoder.start(encoded)
+        if copies > 1:
+            self.keep(torch.arange(len(encoded.valid), device=encoded.valid.device).repeat_interleave(copies))
+
+    def step(self, token: Tensor) -> Tensor:
+        """A step of the decoder."""
+        logits, self.state = self.decoder.step(token, self.state)
+        return logits
+
+    def keep(self, rows: Tensor) -> None:
+        """A state of these rows."""
+        self.state = reorder(self.state, rows)
+
+
 class Decoder(nn.Module, ABC, Generic[State]):
     """Predicts a target token by token (`start`, `step`), or all steps of a known target in parallel (`features`).
 
@@ -68,9 +99,17 @@ class Decoder(nn.Module, ABC, Generic[State]):
     def step(self, token: Tensor, state: State) -> DecoderStep[State]:
         """Read one token (B,) and return the logits of the next one."""
 
+    def steps(self, encoded: Encoded, *, room: int, copies: int = 1) -> SearchSteps:
+        """Its steps in a search of at most `room` tokens, with so many rows for each source."""
+        return StateSteps(self, encoded, copies=copies)
+
     @abstractmethod
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """Features (B, T, D) of all steps of a known target (B, T), given shifted right; `to_logits` reads them."""
+
+    def real_features(self, previous: Tensor, valid: Tensor, encoded: Encoded) -> Tensor:
+        """Features (M, D) of the real steps of a known target alone, row by row: previous and valid (B, T)."""
+        return self.features(previous, encoded)[valid]
 
     @abstractmethod
     def to_logits(self, features: Tensor) -> Tensor:

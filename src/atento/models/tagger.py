@@ -9,9 +9,10 @@ from atento.errors import InputError
 from atento.layers.crf import LinearChainCRF
 from atento.layers.losses import Loss, at_least_float32
 from atento.layers.masking import clean
-from atento.models.classifier import LabelledBatch, require_width
+from atento.models.classifier import LabelledBatch, begin_at_zero, require_width
 from atento.models.heads import Head
 from atento.models.protocols import Encoder
+from atento.models.wide_words import WideWords
 
 # Axes: B batch, N time, M real steps of all sequences, C labels, L characters.
 
@@ -24,9 +25,14 @@ class BestTags(NamedTuple):
 
 
 class Tagger(nn.Module):
-    """An encoder and a head over each of its states; with a `chain`, the labels of a sequence are predicted jointly."""
+    """An encoder and a head over each of its states; with a `chain`, the labels of a sequence are predicted jointly.
 
-    def __init__(self, encoder: Encoder, head: Head, *, chain: LinearChainCRF | None = None) -> None:
+    With a wide part the network learns alone, and answers are made of both.
+    """
+
+    def __init__(
+        self, encoder: Encoder, head: Head, *, chain: LinearChainCRF | None = None, wide: WideWords | None = None
+    ) -> None:
         super().__init__()
         require_width(encoder, head)
         if chain is not None and chain.labels != head.width:
@@ -35,15 +41,28 @@ class Tagger(nn.Module):
                 found=f"head of width {head.width}, chain of {chain.labels} labels",
                 fix=f"make the chain with labels={head.width}",
             )
-        self.encoder, self.head, self.chain = encoder, head, chain
+        self.encoder, self.head, self.chain, self.wide = encoder, head, chain, wide
+        if wide is not None:
+            begin_at_zero(head)
+        if wide is not None and chain is not None:
+            chain.beside = wide.mix_transitions
 
     def forward(self, batch: LabelledBatch) -> Tensor:
         """Outputs (M, C) of the real steps only, row by row."""
+        if self.wide is not None and not self.training:
+            return self.scores(batch.source, batch.valid)[batch.valid]
         states = self.encoder.encode(batch.source, batch.valid).states
         return self.head(states[batch.valid])
 
     def scores(self, source: Tensor, valid: Tensor) -> Tensor:
-        """Outputs (B, N, C) of all steps, zeros at padding."""
+        """Outputs (B, N, C) of all steps, zeros at padding; while training of the network alone."""
+        outputs = self.network_scores(source, valid)
+        if self.wide is None or self.training:
+            return outputs
+        return self.wide.mix(self.wide(source, valid), outputs)
+
+    def network_scores(self, source: Tensor, valid: Tensor) -> Tensor:
+        """The same of the network alone."""
         return clean(self.head(self.encoder.encode(source, valid).states), valid)
 
     def loss(self, batch: LabelledBatch) -> Loss:

@@ -33,5 +33,4 @@ class Translator(nn.Module):
     def forward(self, batch: TranslationBatch) -> Tensor:
         """Logits (M, V) of the real target tokens only, row by row."""
         encoded = self.encode(batch.source, batch.source_valid)
-        features = self.decoder.features(batch.previous, encoded)
-        return self.decoder.to_logits(features[batch.target_valid])
+        return self.decoder.to_logits(self.decoder.real_features(batch.previous, batch.target_valid, encoded))

@@ -140,7 +140,9 @@ def compare(
     seed: int | None = None,
     seeds: int = 1,
     budget: str | float | None = None,
+    finish: str | float | None = None,
     device: str = "auto",
+    cluster: str = "",
     out: str | Path | None = None,
     resume: bool = False,
     track: str | Sequence[str] = (),
@@ -156,7 +158,9 @@ def compare(
     seed: the seed of the split and of the first training of each model.
     seeds: from how many seeds each model is trained.
     budget: time of the whole comparison, e.g. "5m", or seconds.
+    finish: for how long the best network goes on after the comparison, e.g. "10m", or seconds; None: not at all.
     device: "auto", "cpu" or "cuda".
+    cluster: spread the work over a Ray cluster: "auto", or "HOST:PORT"; empty: over processes of this machine.
     out: folder of the comparison; None makes one in runs/.
     resume: continue the comparison that `out` holds.
     track: also show the run in "tensorboard", "mlflow" or "wandb", or several of them.
@@ -166,8 +170,8 @@ def compare(
     names = models.split(",") if isinstance(models, str) else models
     with as_source(data) as name, as_settings(settings) as named, shown(verbose, on_event) as watch:
         return api.compare(
-            name, task=task, models=names, settings=named, seed=seed, seeds=seeds, budget=budget, device=device,
-            out=out, resume=resume, track=track, on_event=watch,
+            name, task=task, models=names, settings=named, seed=seed, seeds=seeds, budget=budget, finish=finish,
+            device=device, cluster=cluster, out=out, resume=resume, track=track, on_event=watch,
         )  # fmt: skip
 
 
@@ -181,6 +185,7 @@ def tune(
     seed: int | None = None,
     budget: str | float | None = None,
     device: str = "auto",
+    cluster: str = "",
     out: str | Path | None = None,
     resume: bool = False,
     track: str | Sequence[str] = (),
@@ -196,6 +201,7 @@ def tune(
     seed: one seed for weights, order, dropout, the split and the search.
     budget: time of the whole search, e.g. "10m", or seconds.
     device: "auto", "cpu" or "cuda".
+    cluster: spread the work over a Ray cluster: "auto", or "HOST:PORT"; empty: over processes of this machine.
     out: folder of the search; None makes one in runs/.
     resume: continue the search that `out` holds.
     track: also show the run in "tensorboard", "mlflow" or "wandb", or several of them.
@@ -204,8 +210,8 @@ def tune(
     """
     with as_source(data) as name, as_settings(settings) as named, shown(verbose, on_event) as watch:
         return api.tune(
-            name, task=task, model=model, settings=named, seed=seed, budget=budget, device=device, out=out,
-            resume=resume, track=track, on_event=watch,
+            name, task=task, model=model, settings=named, seed=seed, budget=budget, device=device,
+            cluster=cluster, out=out, resume=resume, track=track, on_event=watch,
         )  # fmt: skip
 
 

@@ -5,7 +5,7 @@
 - `cells`: one time step each: ElmanCell, JordanCell, LSTMCell, GRUCell, GRUResetBeforeCell, MGUCell, and
   OutputLayer; `parallel_cells`: MinGRUCell and MinLSTMCell, whose gates read the input alone.
 - `unroll`: a cell over a whole sequence, on its own states or (teacher_forced_outputs) on true outputs; chunks of time
-  and nested states; `gru_kernel`: the GRU's forward and backward pass on a CPU; `scan`: linear recurrences in parallel.
+  and nested states; `cpu`: walks over whole sequences on a CPU; `scan`: linear recurrences in parallel.
 - `gradient_flow`: norms of gradients against lag, singular values and gates; `suggestions`: what to change.
 """
 

@@ -3,15 +3,18 @@
 `Stack` is what the models are built of; `atento.recurrent.LSTM`, `GRU` and `RNN` are the same with torch's arguments.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
+from atento.layers.regularization import LockedDropout, require_probability
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, LSTMCell, require_size
 from atento.recurrent.unroll import UnrollOutput, unroll
 
@@ -37,6 +40,9 @@ class StackOutput(NamedTuple):
 class Stack(nn.Module):
     """Recurrent layers one above another, with dropout between them; each direction has its own cell.
 
+    While training, `recurrent_dropout` drops recurrent weights of each cell, once for a whole sequence (`forward`), and
+    `locked` keeps one mask of the dropout between layers for all its steps (Merity et al., 2018, sec. 2 and 4.2).
+
     inputs (B, T, I) -> outputs (B, T, directions·O)
     """
 
@@ -49,9 +55,13 @@ class Stack(nn.Module):
         layers: int = 1,
         bidirectional: bool = False,
         dropout: float = 0.0,
+        locked: bool = False,
+        recurrent_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         require_size("layers", layers)
+        if recurrent_dropout:
+            require_probability(recurrent_dropout)
         self.directions = 2 if bidirectional else 1
         self.layers, self.hidden_size = layers, hidden_size
         self.cells = nn.ModuleList()
@@ -60,7 +70,8 @@ class Stack(nn.Module):
             cells = [make_cell(self.output_size, hidden_size) for _ in range(self.directions)]
             self.output_size = sum(cell.output_size for cell in cells)
             self.cells.extend(cells)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
+        self.recurrent_dropout = recurrent_dropout
 
     def forward(
         self, inputs: Tensor, start: tuple[Any, ...] | None = None, *, valid: Tensor | None = None
@@ -73,8 +84,12 @@ class Stack(nn.Module):
             for direction in range(self.directions):
                 index = layer * self.directions + direction
                 state = None if start is None else start[index]
-                unrolled.append(unroll(self.cell(index), inputs, state, valid=valid, backward=direction == 1))
-            inputs = torch.cat([one.outputs for one in unrolled], dim=-1)
+                cell = self.cell(index)
+                with dropped_recurrence(cell, self.recurrent_dropout if self.training else 0.0):
+                    unrolled.append(unroll(cell, inputs, state, valid=valid, backward=direction == 1))
+            inputs = (
+                torch.cat([one.outputs for one in unrolled], dim=-1) if self.directions > 1 else unrolled[0].outputs
+            )
             last.extend(one.last for one in unrolled)
         return StackOutput(inputs, tuple(last))
 
@@ -168,3 +183,22 @@ class Stack(nn.Module):
                     theirs.copy_(ours)
                 else:
                     ours.copy_(theirs)
+
+
+@contextmanager
+def dropped_recurrence(cell: Cell[Any], probability: float) -> Iterator[None]:
+    """Within it a share of a cell's recurrent weights U is zero and the others are scaled by 1/(1 − p).
+
+    (DropConnect, Wan et al., 2013.) The mask is drawn once, on the weight, so that every kernel for whole sequences
+    runs as before.
+    """
+    if not probability:
+        yield
+        return
+    weights = cell.recur._parameters
+    whole = weights["weight"]
+    weights["weight"] = functional.dropout(cell.recur.weight, probability)  # type: ignore[assignment]  # no parameter
+    try:
+        yield
+    finally:
+        weights["weight"] = whole

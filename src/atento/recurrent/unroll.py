@@ -1,7 +1,7 @@
 """Running a cell over a sequence, with padding anywhere in each row and without packing.
 
 `unroll` feeds the cell its own states. It takes a kernel for a whole sequence where there is one (torch's, cuDNN on a
-GPU, or the GRU kernel and the scan of this package) and goes step by step otherwise; both give the same numbers.
+GPU, or the scan and the walks of this package) and goes step by step otherwise; all give the same numbers.
 `teacher_forced_outputs` feeds a `JordanCell` the true outputs instead, all steps in parallel. `chunks` and `map_state`
 serve truncated back-propagation through time (Williams & Peng, 1990), which `atento.training.gradients` runs.
 """
@@ -9,6 +9,7 @@ serve truncated back-propagation through time (Williams & Peng, 1990), which `at
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic, NamedTuple
 
 import torch
@@ -16,9 +17,12 @@ from torch import Tensor
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
-from atento.layers.masking import clean, is_known, require_items, valid_first
+from atento.layers.masking import clean, is_known, is_watched, require_items, valid_first
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
-from atento.recurrent.gru_kernel import gru_outputs
+from atento.recurrent.cpu.elman import elman_walk
+from atento.recurrent.cpu.gru import gru_walk
+from atento.recurrent.cpu.steps import StepOrder
+from atento.recurrent.gpu.plan import decline_reason
 from atento.recurrent.parallel_cells import MinGRUCell, MinLSTMCell, ParallelCell
 from atento.recurrent.scan import linear_recurrence
 
@@ -50,15 +54,27 @@ def unroll(
     """
     require_items("inputs", inputs, valid, width=cell.input_size, axes="B, T")
     state = cell.start(inputs[:, 0]) if start is None else start
+    if walks_on_cpu(cell, inputs):
+        return UnrollOutput(*run_walk(cell, inputs, state, valid, backward=backward))
     if valid is None:
         inputs = inputs.flip(1) if backward else inputs
         outputs, last = run_forward(cell, inputs, state, None)
         return UnrollOutput(outputs.flip(1) if backward else outputs, last)
+    if not backward and ends_with_padding(valid):
+        outputs, last = run_forward(cell, clean(inputs, valid), state, valid)
+        return UnrollOutput(clean(outputs, valid), last)
     order = valid_first(valid.flip(1) if backward else valid)  # (B, T)
     order = valid.size(1) - 1 - order if backward else order
     inputs, ordered = gather_steps(clean(inputs, valid), order), valid.gather(1, order)
     outputs, last = run_forward(cell, inputs, state, ordered)
     return UnrollOutput(gather_steps(clean(outputs, ordered), order.argsort(dim=1)), last)
+
+
+def ends_with_padding(valid: Tensor) -> bool:
+    """Whether all padding stands after the real items, as far as it can be asked without waiting for a GPU."""
+    if valid.device.type != "cpu" or torch.compiler.is_compiling() or not is_known(valid.size(1)):
+        return False
+    return bool((valid[:, 1:] <= valid[:, :-1]).all())
 
 
 def gather_steps(values: Tensor, order: Tensor) -> Tensor:
@@ -123,14 +139,25 @@ def run_kernel(cell: Cell[Any], inputs: Tensor, state: Any, valid: Tensor | None
     Plain steps are recorded on a CPU, where torch.compile cannot differentiate torch's LSTM, and wherever the number of
     steps is open, which torch's kernels would fix.
     """
+    if walks_on_gpu(cell, inputs):
+        from atento.recurrent.gpu.walk import walk
+
+        return walk(cell, inputs, state, valid)
     kernel = KERNELS.get((type(cell), cell.activation)) or KERNELS.get((type(cell), ANY))
     recorded = torch.compiler.is_compiling() and (inputs.device.type == "cpu" or not is_known(inputs.size(1)))
     if kernel is None or recorded:
         return None
+    if walks_on_cpu(cell, inputs):
+        return run_walk(cell, inputs, state, valid)
     if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):  # few CPUs have these kernels in bfloat16
         with torch.autocast("cpu", enabled=False):
             return kernel(cell, inputs.float(), type(state)(*(part.float() for part in state)), valid)
     return kernel(cell, inputs, state, valid)
+
+
+def walks_on_gpu(cell: Cell[Any], inputs: Tensor) -> bool:
+    """Whether the kernels of `recurrent.gpu` take a call; never within `step_by_step`."""
+    return bool(KERNELS) and inputs.is_cuda and decline_reason(cell, inputs) is None
 
 
 def run_lstm(cell: LSTMCell, inputs: Tensor, state: LSTMState, valid: Tensor | None) -> tuple[Tensor, LSTMState]:
@@ -155,16 +182,33 @@ def run_lstm(cell: LSTMCell, inputs: Tensor, state: LSTMState, valid: Tensor | N
 
 
 def run_gru(cell: GRUCell, inputs: Tensor, state: HiddenState, valid: Tensor | None) -> tuple[Tensor, HiddenState]:
-    """torch.gru on a GPU; on a CPU the kernel of this package, which is faster."""
-    if inputs.device.type != "cpu":
-        return run_hidden(torch.gru, cell, inputs, state, valid)
-    outputs = gru_outputs(cell.read(inputs), state.hidden, cell.recur.weight, cell.recur.bias)
-    last = outputs[:, -1] if valid is None else last_valid_output(outputs, state.hidden, valid)
-    return outputs, HiddenState(last)
+    """torch.gru, on a GPU."""
+    return run_hidden(torch.gru, cell, inputs, state, valid)
+
+
+def walks_on_cpu(cell: Cell[Any], inputs: Tensor) -> bool:
+    """Whether a walk on a CPU takes the sequence; it needs no order of the items, and passes over padding."""
+    kind = (type(cell), cell.activation)
+    is_recorded = is_watched() or not is_known(inputs.size(1))
+    return inputs.device.type == "cpu" and kind in WALKS and kind in KERNELS and not is_recorded
+
+
+def run_walk(
+    cell: Cell[State], inputs: Tensor, state: State, valid: Tensor | None, *, backward: bool = False
+) -> tuple[Tensor, State]:
+    """Outputs (B, T, H), zero at padding, and the final state, in float32 at least."""
+    if torch.is_autocast_enabled("cpu"):
+        with torch.autocast("cpu", enabled=False):
+            state = type(state)(*(part.float() for part in state))
+            return run_walk(cell, inputs.float(), state, valid, backward=backward)
+    steps = StepOrder.of(inputs, valid, backward=backward)
+    weights = cell.read.weight, cell.read.bias, cell.recur.weight, cell.recur.bias
+    outputs, *last = WALKS[type(cell), cell.activation](steps, inputs, *state, *weights)
+    return outputs, type(state)(*last)
 
 
 def run_elman(cell: ElmanCell, inputs: Tensor, state: HiddenState, valid: Tensor | None) -> tuple[Tensor, HiddenState]:
-    """torch.rnn_tanh or torch.rnn_relu."""
+    """torch.rnn_tanh or torch.rnn_relu, on a GPU."""
     kernel = torch.rnn_relu if cell.activation == RELU else torch.rnn_tanh
     return run_hidden(kernel, cell, inputs, state, valid)
 
@@ -206,6 +250,13 @@ KERNELS: dict[tuple[type, Activation | None], Any] = {
     (ElmanCell, RELU): run_elman,
     (MinGRUCell, ANY): run_scan,
     (MinLSTMCell, ANY): run_scan,
+}
+
+
+WALKS: dict[tuple[type, Activation], Any] = {  # on a CPU
+    (GRUCell, TANH): gru_walk,
+    (ElmanCell, TANH): elman_walk,
+    (ElmanCell, RELU): partial(elman_walk, is_relu=True),
 }
 
 

@@ -32,9 +32,13 @@ class Answered(Protocol):
 
 
 def label_answer(card: ModelCard, answer: Answered) -> AnswerJson:
-    """One label."""
-    probability = None if answer.score is None else math.exp(min(0.0, answer.score))
-    return {"label": answer.text, "probability": finite(probability), "probabilities": probabilities_of(answer)}
+    """One label. Its probability is that of the table, digit for digit, where there is one."""
+    probabilities = probabilities_of(answer)
+    if probabilities is not None and answer.text in probabilities:
+        probability = probabilities[answer.text]
+    else:
+        probability = None if answer.score is None else math.exp(min(0.0, answer.score))
+    return {"label": answer.text, "probability": finite(probability), "probabilities": probabilities}
 
 
 def labels_answer(card: ModelCard, answer: Answered) -> AnswerJson:

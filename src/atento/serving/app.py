@@ -96,69 +96,90 @@ async def serving(
         yield
 
 
-def make_app(dispatcher: Dispatcher, metrics: Metrics, limits: Limits) -> FastAPI:
-    """The application, without its guard."""
+def make_app(dispatcher: Dispatcher, metrics: Metrics, limits: Limits) -> App:
+    """The application, without its guard. Rows are answered before a router looks at them: it would take as long as all
+    that is done here with one.
+    """
     forms = forms_of(dispatcher.card, limits)
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.add_exception_handler(Unusable, tell_unusable)
-    app.add_exception_handler(Busy, tell_busy)
-    app.add_exception_handler(Late, tell_late)
-    app.add_exception_handler(HTTPException, tell_status)
-    app.add_exception_handler(Exception, tell_mistake)
-    add_answers(app, dispatcher, forms, metrics)
-    add_state(app, dispatcher, metrics, limits)
-    add_page(app, document(dispatcher.card, forms, limits))
+    others = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+
+    async def tell_failure(request: Request, error: Exception) -> Response:
+        return failed(error)
+
+    for kind in (Unusable, Busy, Late, HTTPException, Exception):
+        others.add_exception_handler(kind, tell_failure)
+    add_stream(others, dispatcher, forms, metrics)
+    add_state(others, dispatcher, metrics, limits)
+    add_page(others, document(dispatcher.card, forms, limits))
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/predict":
+            await others(scope, receive, send)
+            return
+        try:
+            if scope["method"] != "POST":
+                raise HTTPException(405, headers={"allow": "POST"})
+            response = await predict((await receive())["body"], dispatcher, forms, metrics)  # the guard has all of it
+        except Exception as error:  # noqa: BLE001  told, each in its way
+            response = failed(error)
+        await response(scope, receive, send)
+
     return app
 
 
-def add_answers(app: FastAPI, dispatcher: Dispatcher, forms: Forms, metrics: Metrics) -> None:
-    """Rows in, answers out; whole, or piece by piece."""
+async def predict(body: bytes, dispatcher: Dispatcher, forms: Forms, metrics: Metrics) -> Response:
+    """Rows in, answers out."""
+    example = f'{{"rows": [{forms.example}]}}'
+    asked = read_body(body, {"rows": list, "attention": bool}, needed="rows", fix=f"send {example}")
+    if not 1 <= len(asked["rows"]) <= forms.rows_limit:
+        raise Unusable(422, f"`rows` takes 1 to {forms.rows_limit} rows.", found=f"{len(asked['rows']):,}")
+    rows = forms.read_rows(asked["rows"])
+    good = [row for row in rows if not isinstance(row, RowFailure)]
+    reply = await dispatcher.ask(good, attention=asked.get("attention", False)) if good else None
+    return answered(rows, reply, metrics)
 
-    async def predict(request: Request) -> Response:
-        asked = await body_of(request, {"rows": list, "attention": bool}, needed="rows")
-        if not 1 <= len(asked["rows"]) <= forms.rows_limit:
-            raise Unusable(422, f"`rows` takes 1 to {forms.rows_limit} rows.", found=f"{len(asked['rows']):,}")
-        rows = forms.read_rows(asked["rows"])
-        good = [row for row in rows if not isinstance(row, RowFailure)]
-        reply = await dispatcher.ask(good, attention=asked.get("attention", False)) if good else None
-        return answered(rows, reply, metrics)
+
+def add_stream(app: FastAPI, dispatcher: Dispatcher, forms: Forms, metrics: Metrics) -> None:
+    """A row in, an answer out, piece by piece."""
 
     async def stream(request: Request) -> Response:
         if not dispatcher.card.streams:
             raise Unusable(404, "this model writes no text that could be streamed.", fix="POST /predict")
-        asked = await body_of(request, {"row": dict}, needed="row")
+        fix = f'send {{"row": {forms.example}}}'
+        asked = read_body(await request.body(), {"row": dict}, needed="row", fix=fix)
         row = forms.read_row(asked["row"])
         if isinstance(row, RowFailure):
             raise Unusable(422, row.problem, found=row.found, fix=row.fix)
         dispatcher.require_room(1)  # while there is still a status to tell it by
         return StreamingResponse(streamed(dispatcher, row, metrics), media_type="application/x-ndjson")
 
-    app.add_route("/predict", predict, methods=["POST"])
     app.add_route("/stream", stream, methods=["POST"])
 
 
-async def body_of(request: Request, fields: dict[str, type], *, needed: str) -> dict[str, Any]:
+def read_body(content: bytes, fields: dict[str, type], *, needed: str, fix: str) -> dict[str, Any]:
     """The JSON object of a request, with these fields and no others."""
     try:
-        body = json.loads(await request.body(), parse_constant=refuse_constant)
+        body = READER.decode(content.decode())
     except (ValueError, RecursionError) as error:
         said = "too deep" if isinstance(error, RecursionError) else str(error)
-        raise Unusable(422, "the body is no JSON.", found=said[:80], fix=f'send {{"{needed}": …}}') from None
+        raise Unusable(422, "the body is no JSON.", found=said[:80], fix=fix) from None
     if not isinstance(body, dict) or needed not in body or not set(body) <= set(fields):
         found = ", ".join(map(repr, list(body)[:5])) if isinstance(body, dict) else type(body).__name__
         wanted = ", ".join(f"`{name}`" for name in fields)
-        raise Unusable(422, f"the body takes {wanted}.", found=found[:80] or "nothing", fix=f'send {{"{needed}": …}}')
+        raise Unusable(422, f"the body takes {wanted}.", found=found[:80] or "nothing", fix=fix)
     for name, value in body.items():
         if not isinstance(value, fields[name]):
-            raise Unusable(
-                422, f"`{name}` is of another type.", found=type(value).__name__, fix=f'send {{"{needed}": …}}'
-            )
+            raise Unusable(422, f"`{name}` is of another type.", found=type(value).__name__, fix=fix)
     return body
 
 
 def refuse_constant(name: str) -> float:
     """NaN and Infinity, which are no JSON."""
     raise ValueError(f"{name} is no JSON")
+
+
+READER = json.JSONDecoder(parse_constant=refuse_constant)
+WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def answered(rows: list[Row | RowFailure], reply: Reply | None, metrics: Metrics) -> Response:
@@ -264,42 +285,25 @@ def json_answer(content: dict[str, Any], status: int = 200, headers: dict[str, s
 
 def line_of(content: dict[str, Any]) -> bytes:
     """One line of JSON."""
-    return (
-        json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
-        + b"\n"
-    )
+    return WRITER.encode(content).encode("utf-8", "replace") + b"\n"
 
 
-def tell_unusable(request: Request, error: Exception) -> Response:
-    """A request that is wrong."""
-    if not isinstance(error, Unusable):
-        raise error
-    return error_answer(error.status, error.problem, found=error.found, fix=error.fix)
-
-
-def tell_busy(request: Request, error: Exception) -> Response:
-    """A request that may come again."""
-    if not isinstance(error, Busy):
-        raise error
-    return error_answer(503, error.problem, fix="ask again later", headers={"retry-after": str(error.seconds)})
-
-
-def tell_late(request: Request, error: Exception) -> Response:
-    """A request that took too long."""
-    return error_answer(504, "the answer took too long.", fix="send fewer or shorter rows")
-
-
-def tell_status(request: Request, error: Exception) -> Response:
-    """A path or a method that there is not."""
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-    problem = "there is nothing at this address." if status == 404 else "this is not answered here."
-    return error_answer(status, problem, fix="GET /openapi.json tells what there is", headers=headers)
-
-
-def tell_mistake(request: Request, error: Exception) -> Response:
-    """A mistake of ours: told in the terminal, not to the caller."""
-    traceback.print_exception(error, file=sys.stderr)
+def failed(error: Exception) -> Response:
+    """What a caller is told of a request that failed as a whole."""
+    match error:
+        case Unusable():
+            return error_answer(error.status, error.problem, found=error.found, fix=error.fix)
+        case Busy():
+            return error_answer(503, error.problem, fix="ask again later", headers={"retry-after": str(error.seconds)})
+        case Late():
+            return error_answer(504, "the answer took too long.", fix="send fewer or shorter rows")
+        case HTTPException():  # a path or a method that there is not
+            missing = error.status_code == 404
+            problem = "there is nothing at this address." if missing else "this address takes another method."
+            allowed = (error.headers or {}).get("allow", "")
+            fix = f"send {allowed}" if allowed else "GET /openapi.json tells what there is"
+            return error_answer(error.status_code, problem, fix=fix, headers=dict(error.headers or {}))
+    traceback.print_exception(error, file=sys.stderr)  # a mistake of ours: told in the terminal, not to the caller
     return error_answer(500, "the server made a mistake of its own.", fix="report what its terminal says")
 
 

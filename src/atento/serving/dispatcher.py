@@ -108,11 +108,11 @@ class Dispatcher:
         self.queue.append(waiting)
         self.rows_waiting += len(rows)
         self.work.set()
+        timer = asyncio.get_running_loop().call_later(self.limits.seconds, waiting.fail, Late())
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                return await waiting.reply
-        except TimeoutError:
-            raise Late from None
+            return await waiting.reply
+        finally:
+            timer.cancel()
 
     async def answer_queue(self) -> None:
         """Ask the model whatever waits, for ever."""
@@ -120,7 +120,7 @@ class Dispatcher:
             await self.work.wait()
             if self.next is not None:
                 await self.exchange_models()
-            if self.model is None or not self.queue:
+            if self.model is None or not self.model.lives or not self.queue:  # the queue waits for the next one
                 self.work.clear()
                 continue
             batch = self.take_batch()

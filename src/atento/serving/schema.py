@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from atento.serving.limits import Limits
-from atento.serving.served import ModelCard, Row, RowFailure
+from atento.serving.served import ModelCard, Row, RowFailure, example_row
 
 LARGEST_NUMBER = 1e30
 SHOWN = 80  # characters of a wrong value that a message repeats
@@ -56,6 +56,7 @@ class Forms(NamedTuple):
     reply: type[BaseModel]
     stream_request: type[BaseModel]
     rows_limit: int
+    example: str  # a row as JSON
 
     def read_rows(self, rows: list[Any]) -> list[Row | RowFailure]:
         """Each row as it is, or why it is none; a wrong row does not spoil the others."""
@@ -98,7 +99,7 @@ def forms_of(card: ModelCard, limits: Limits) -> Forms:
         results=(list[result], ...),
     )
     stream = create_model("StreamRequest", __base__=JsonObject, __doc__="A row to be answered.", row=(row, ...))
-    return Forms(row, request, answer, reply, stream, limits.rows)
+    return Forms(row, request, answer, reply, stream, limits.rows, example_row(card))
 
 
 def row_fields(card: ModelCard, limits: Limits) -> dict[str, Any]:
@@ -172,10 +173,19 @@ def answer_fields(card: ModelCard) -> dict[str, Any]:
 def failure_of(error: ValidationError, form: type[BaseModel]) -> RowFailure:
     """The first thing that is wrong with a row, in words."""
     first = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "row"
+    place = ".".join(str(part) for part in first["loc"])[:SHOWN] or "row"
     found = first.get("input")
     shown = f"{found!r}"[:SHOWN] if isinstance(found, str | int | float | bool | None) else type(found).__name__
     if first["type"].startswith(("string_too_long", "too_long", "too_short", "string_too_short")):
         shown = f"{len(found) if found is not None else 0:,} of them"
+    problem = f"{place}: {first['msg']}."
+    match first["type"]:
+        case "missing":
+            problem = f"`{place}` is missing."
+            shown = ", ".join(map(repr, found))[:SHOWN] if isinstance(found, dict) and found else "nothing"
+        case "extra_forbidden":
+            problem, shown = f"`{place}` is no field of a row.", f"{place!r}"[:SHOWN]
+        case "string_too_short" | "too_short" if not found:
+            problem, shown = f"`{place}` is empty.", "nothing"
     fields = ", ".join(f"`{name}`" for name in form.model_fields)
-    return RowFailure(f"{place}: {first['msg']}.", found=shown, fix=f"a row has {fields}")
+    return RowFailure(problem, found=shown, fix=f"a row has {fields}")

@@ -5,6 +5,7 @@ card alone the server knows what rows look like, what an answer holds, and what 
 are plain JSON values; the forms of both are in `atento.serving.schema`.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, Protocol
@@ -77,6 +78,24 @@ class ModelCard:
             key: tuple(value) if isinstance(value, list) else value for key, value in given.items()
         }
         return cls(**{key: value for key, value in lists.items() if key in known})
+
+
+EXAMPLES: dict[str, Row] = {  # a row of each input, for the commands and messages that show one
+    "text": {"text": "…"},
+    "two texts": {"first": "…", "second": "…"},
+    "words": {"words": ["…", "…"]},
+    "image and question": {"image": "BASE64", "question": "…"},
+    "image": {"image": "BASE64"},
+}
+LONGEST_EXAMPLE = 200  # characters
+
+
+def example_row(card: ModelCard) -> str:
+    """A row that a model takes, as JSON."""
+    step: list[object] = [0.5] if len(card.channels) == 1 else [[0.5] * len(card.channels)]
+    row = EXAMPLES.get(card.input, {"values": step * max(1, card.look_back)})
+    written = json.dumps(row, ensure_ascii=False)
+    return written if len(written) <= LONGEST_EXAMPLE else '{"values": [[…], …]}'
 
 
 class RowFailure(NamedTuple):

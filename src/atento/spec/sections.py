@@ -112,11 +112,32 @@ class ModelRecipe(Section):
     """Which model, and how large."""
 
     name: str = Field("auto", description="`atento models` lists them; a composition such as lstm+additive+sparsemax")
+    members: int = Field(
+        1, ge=1, le=1000, description="networks whose mean is the model; set where `atento compare --seeds` joins them"
+    )
     hidden: Size = Field(128, ge=1, description="hidden size of every family")
     layers: int = Field(1, ge=1, le=1000, description="layers of the encoder and of the decoder")
     heads: Size = Field(4, ge=1, description="heads of multi-head attention; must divide hidden")
     feed_forward: Size = Field(0, ge=0, description="width inside a Transformer layer; 0: four times hidden")
     dropout: float = Field(0.1, ge=0, lt=1, description="dropout probability")
+    locked_dropout: bool = Field(
+        False, description="recurrent language models: one dropout mask for all steps of a sequence"
+    )
+    recurrent_dropout: float = Field(
+        0.0, ge=0, lt=1, description="recurrent language models: share of recurrent weights dropped for a sequence"
+    )
+    embedding_dropout: float = Field(
+        0.0, ge=0, lt=1, description="language models: share of the vocabulary that is zero for a batch"
+    )
+    activation_penalty: float = Field(
+        0.0, ge=0, description="recurrent language models: times the mean square of the outputs, added to the loss (AR)"
+    )
+    temporal_penalty: float = Field(
+        0.0,
+        ge=0,
+        description="recurrent language models: times the mean square of the change of the outputs from step to step, "
+        "added to the loss (TAR)",
+    )
     norm: Literal["pre", "post", "none"] = Field(
         "pre", description="layer normalization of Transformer layers: before each sublayer, after it, or none"
     )
@@ -165,6 +186,12 @@ class ModelRecipe(Section):
     )
     characters: Size = Field(0, ge=0, description="size of the character features of each word; 0: none")
     ngrams: int = Field(0, ge=0, le=3, description="a classifier also reads n-grams of up to this many words; 0: none")
+    sampled_softmax: Size = Field(
+        0,
+        ge=0,
+        description="language models: a target is compared with this many drawn tokens while training, where the "
+        "vocabulary is larger; 0: with all. Probabilities are exact in either case",
+    )
     tied_embeddings: bool = Field(True, description="share the embeddings of the decoder's input and output")
     vectors: Literal["fine-tuned", "frozen"] = Field(
         "fine-tuned", description="whether the vectors of tokens.vectors learn on or stay as they are"
@@ -209,11 +236,12 @@ class TrainRecipe(Section):
     warmup_shape: Literal["linear", "exponential", "untuned-linear", "untuned-exponential", "none"] = Field(
         "linear", description="how the learning rate rises; untuned: over as many steps as beta2 asks for, not warmup"
     )
-    decay: Literal["linear", "cosine", "exponential", "inverse-sqrt", "constant", "noam"] = Field(
+    decay: Literal["linear", "cosine", "exponential", "inverse-sqrt", "constant", "plateau", "noam"] = Field(
         "linear",
-        description="how the learning rate falls; noam: the whole schedule "
-        "follows from model.hidden and warmup, not lr",
+        description="how the learning rate falls; plateau: by plateau_factor after a validation without improvement; "
+        "noam: the whole schedule follows from model.hidden and warmup, not lr",
     )
+    plateau_factor: float = Field(0.25, gt=0, lt=1, description="decay=plateau: what the rate is multiplied by")
     clip: float = Field(1.0, ge=0, description="largest gradient norm; 0: no clipping")
     clip_value: float = Field(0.0, ge=0, description="largest absolute value of a gradient; 0: no clipping")
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="label smoothing")
@@ -272,9 +300,7 @@ class TrainRecipe(Section):
     checkpoint_every: Count = Field(0, ge=0, description="steps between further checkpoints; 0: by the clock alone")
     histograms: Count = Field(0, ge=0, description="steps between histograms of gradients and updates; 0: none")
     threads: Threads = Field(0, ge=0, description="CPU threads; 0: measured at the start")
-    closed_form: bool = Field(
-        True, description="a forecaster starts from ridge regression, solved in closed form; no: from random weights"
-    )
+    closed_form: bool = Field(True, description="begin with a simple model in closed form, where the model has one")
     baselines: bool = Field(
         True, description="fit the simple baselines too, where that takes seconds, to show them beside the result"
     )

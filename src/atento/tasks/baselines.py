@@ -51,6 +51,7 @@ def with_baseline(task: Task, model: str) -> Task:
         windows=None,
         pair=None,
         closed_form=None,
+        count=None,
         class_weights=None,
         calibrate=None,
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
+from atento.data.examples.batches import sample_of
 from atento.data.records import counted
 from atento.data.text.vocabulary import Vocabulary
 from atento.metrics.bootstrap import Band, Runs
@@ -15,8 +16,9 @@ from atento.models.names import ModelName
 from atento.spec import DecodeRecipe, ModelRecipe, Recipe, TokensRecipe
 from atento.tasks.inputs.input import E, HasWords, Input, TakesDataRecipe, TakesVocabulary
 from atento.tasks.leaks import require_training_tokens
+from atento.tasks.outputs.fitted import HasCalibration, HasClosedForm
 from atento.tasks.outputs.forward_pass import forward_pass
-from atento.tasks.outputs.output import Autoregressive, Example, HasClasses, HasThresholds, In, Output, T
+from atento.tasks.outputs.output import Autoregressive, Example, HasClasses, In, Output, T
 from atento.tasks.task import (
     Answer,
     Answering,
@@ -168,10 +170,16 @@ def class_weights(module: M, codec: PairCodec[In, E, T, B, M], power: float) -> 
 
 
 def calibrate(module: M, codec: PairCodec[In, E, T, B, M], questions: Sequence[TextExample]) -> None:
-    """Choose thresholds by the validation part, where there are thresholds."""
+    """Choose by the validation part what an output leaves to it."""
     output = codec.output
-    if isinstance(output, HasThresholds):
+    if isinstance(output, HasCalibration):
         output.calibrate(module, codec.input, questions)
+
+
+def closed_form(module: M, codec: PairCodec[In, E, T, B, M], pairs: Sequence[Pair]) -> str:
+    """Solve the simple model that a module begins with, where it has one; of very many pairs, from a sample."""
+    output = codec.output
+    return output.closed_form(module, codec.input, sample_of(pairs)) if isinstance(output, HasClosedForm) else ""
 
 
 def exposure(
@@ -237,13 +245,14 @@ def pair(
             length=PairCodec.length,
             batch=PairCodec.batch,
             build=build,
+            closed_form=closed_form if issubclass(output, HasClosedForm) else None,
             class_weights=class_weights if issubclass(output, HasClasses) else None,
             word_dropout=drop_words if issubclass(input, HasWords) else None,
             scheduled_sampling=output.mix_own_tokens if issubclass(output, Autoregressive) else None,
             loss=output.loss,
             pair=pair_of,
             truncated_bptt=output.truncated_bptt,
-            calibrate=calibrate if issubclass(output, HasThresholds) else None,
+            calibrate=calibrate if issubclass(output, HasCalibration) else None,
         ),
         answering=Answering(answer=answer, look=look, trace=trace, forward_pass=pass_of),
         judging=Judging(

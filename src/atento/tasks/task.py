@@ -214,8 +214,8 @@ class Learning(Generic[C, X, B, M, P, W]):
     # whole
     batch: Callable[[C, Sequence[W]], B]  # of examples, or of the windows cut from them
     build: Callable[[ModelRecipe, C], M]
-    closed_form: Callable[[M, C, Sequence[P]], str] | None = None  # first weights that are solved from the training
-    # part, and a note of them
+    closed_form: Callable[[M, C, Sequence[P]], str] | None = None  # solve first weights from that part; a note
+    count: Callable[[M, C, Sequence[P]], str] | None = None  # counts of the training part beside weights; a note
     class_weights: Callable[[M, C, float], None] | None = None  # weight rare labels more while training
     word_dropout: Callable[[B, float], B] | None = None  # a share of source tokens becomes unknown
     scheduled_sampling: Callable[[M, B, float, str], B] | None = None  # share of true inputs, which own tokens instead

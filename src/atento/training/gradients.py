@@ -10,6 +10,7 @@ from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from atento.errors import InputError
 from atento.layers.losses import l2_penalty
+from atento.layers.regularization import ActivationPenalty
 from atento.models.protocols import Decoder
 from atento.recurrent.unroll import map_state
 from atento.spec import TrainRecipe
@@ -148,6 +149,12 @@ def decoder_of(module: nn.Module) -> Decoder[tuple[object, ...]] | None:
 def validate_truncation(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
     """Refuse truncated BPTT where no gradient flows back through time."""
     decoder = decoder_of(module)
+    if recipe.bptt_steps and any(isinstance(part, ActivationPenalty) for part in module.modules()):
+        raise InputError(
+            "penalties of activations need the whole sequence, and train.bptt_steps cuts it.",
+            found=f"train.bptt_steps={recipe.bptt_steps}, model.activation_penalty or model.temporal_penalty",
+            fix="leave train.bptt_steps out, or set both penalties to 0",
+        )
     if not recipe.bptt_steps or (task.learning.truncated_bptt is not None and decoder and decoder.is_recurrent):
         return
     why = f"the task {task.name} learns no sequence step by step"

@@ -75,6 +75,7 @@ class Progress:
     best: float = -math.inf  # of the selecting metric, larger is better
     best_step: int = 0
     stale: int = 0  # validations since the best one
+    plateaus: int = 0  # validations without improvement, over the whole run
     first_score: float | None = None  # of the headline metric, at the first validation
     moved: bool = False  # whether a later validation gave another score than the first
     first_loss: float | None = None  # of the first step

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from atento.data.examples.batches import Order
 from atento.data.records import counted
 from atento.errors import InputError, Interrupted
+from atento.layers.packing import moved
 from atento.metrics.bootstrap import bootstrap_values
 from atento.metrics.metric import Metric
 from atento.recurrent.unroll import map_state
@@ -77,7 +78,7 @@ class Plan:
             batch = self.gather(indices)
         else:
             batch = self.task.learning.batch(self.codec, [self.examples[index] for index in indices])
-        return map_state(lambda part: part.to(self.device, non_blocking=True), batch)
+        return map_state(lambda part: (moved if self.device.type == "cuda" else Tensor.to)(part, self.device), batch)
 
 
 def validate_training(task: Task, module: nn.Module, recipe: TrainRecipe) -> None:
@@ -171,7 +172,7 @@ def take_step(
     batch = plan.batch(indices[:1] if idle else own)
     share = progress_share(progress, plan.recipe, batches=batches)
     for group in learner.optimizer.param_groups:
-        group["lr"] = learning_rate(plan.recipe, progress.step + 1, share)
+        group["lr"] = learning_rate(plan.recipe, progress.step + 1, share, plateaus=progress.plateaus)
     learner.module.train()
     learner.optimizer.zero_grad(set_to_none=True)
     rate = teacher_forcing_rate(recipe, progress=share, epoch=progress.epoch)
@@ -243,17 +244,17 @@ def score(plan: Plan, learner: Learner, module: nn.Module, log: EventLog, *, sha
     sources = [example.source for example in plan.validation]
     outputs, answers = judged(plan.task, module, plan.codec, sources, plan.recipe.decode)
     references = [example.references for example in plan.validation]
-    metrics = {
-        metric.name: metric.for_sources(sources).value(outputs, references)
-        for metric in plan.task.judging.metrics(plan.codec)
-    }
-    selects = plan.task.judging.selects or plan.task.judging.metrics(plan.codec)[0]
+    judges, wanted = plan.task.judging.metrics(plan.codec), plan.task.judging.selects
+    metrics = {metric.name: metric.for_sources(sources).value(outputs, references) for metric in judges}
+    selects = next((one for one in judges if wanted is not None and one.name == wanted.name), judges[0])
     chosen = selects.to_maximize(metrics[selects.name])
     if plan.closed_form and not progress.step:
-        learner.closed_form_statistics = torch.from_numpy(selects.for_sources(sources).statistics(outputs, references))
-    headline = plan.task.judging.metrics(plan.codec)[0]
-    still_falling = loss_falls_at_the_floor(progress, headline, metrics[headline.name])
+        statistics = selects.for_sources(sources).statistics(outputs, references)
+        dense = statistics.toarray() if hasattr(statistics, "toarray") else statistics
+        learner.closed_form_statistics = torch.from_numpy(dense)
+    still_falling = loss_falls_at_the_floor(progress, judges[0], metrics[judges[0].name])
     better = chosen > progress.best and beats_closed_form(learner, selects.for_sources(sources), outputs, references)
+    progress.plateaus += not better
     if better:
         progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
     elif still_falling:

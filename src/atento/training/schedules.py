@@ -17,6 +17,7 @@ class SchedulePoint(NamedTuple):
     step: int  # the first is 1
     progress: float  # share of the run that is done, 0 to 1
     warmup: float  # τ, the steps of the warm-up; 0: none
+    plateau: float = 1.0  # the factors of all validations without improvement so far, multiplied
 
 
 class WarmUp(NamedTuple):
@@ -56,17 +57,20 @@ DECAYS: dict[str, Callable[[SchedulePoint], float]] = {  # share of the peak rat
     "exponential": lambda now: FINAL_SHARE**now.progress,
     "inverse-sqrt": lambda now: math.sqrt(max(now.warmup, 1) / max(now.warmup, now.step)),
     "constant": lambda now: 1.0,
+    "plateau": lambda now: now.plateau,
 }
 
 
-def learning_rate(recipe: Recipe, step: int, progress: float) -> float:
-    """The learning rate of a step (the first is 1), given the share of the run that is done."""
+def learning_rate(recipe: Recipe, step: int, progress: float, *, plateaus: int = 0) -> float:
+    """The learning rate of a step (the first is 1), given the share of the run that is done and how many validations
+    without improvement were before it.
+    """
     train = recipe.train
     if train.decay == "noam":
         return noam(step, width=recipe.model.hidden, warmup=train.warmup)
     warm_up = WARM_UPS[train.warmup_shape]
     warmup = warm_up.steps(train)
-    now = SchedulePoint(step, min(max(progress, 0.0), 1.0), warmup)
+    now = SchedulePoint(step, min(max(progress, 0.0), 1.0), warmup, train.plateau_factor**plateaus)
     return train.lr * warm_up.share(step, warmup) * DECAYS[train.decay](now)
 
 

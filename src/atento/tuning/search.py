@@ -4,7 +4,7 @@ Every trial is on disk before the next begins.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -89,35 +89,55 @@ class Trial(NamedTuple):
     stopped: bool  # before its end, for others were better by then
 
 
+class Asked(NamedTuple):
+    """A recipe to try, and whom to tell its validations."""
+
+    number: int
+    values: Values
+    report: Report
+
+
 def search(
-    attempt: Callable[[int, Values, Report], float | None],
+    attempt: Callable[[Sequence[Asked]], Sequence[float | None]],
     space: Space,
     *,
     first: Values,
     count: int,
     journal: Path,
     seed: int,
+    together: int = 1,
 ) -> list[Trial]:
-    """Try so many recipes, the first one given, and return them in order; those on disk are not tried again."""
+    """Try so many recipes, the first one given, and return them in order; those on disk are not tried again.
+
+    attempt: the merits of recipes that are tried together; None of those that failed or were given up.
+    together: how many are chosen at a time, none of them knowing of the others.
+    """
     optuna = load_optuna()
     study = optuna.create_study(
         study_name=STUDY,
         storage=optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(journal))),
-        sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=FIRST_AT_RANDOM),
+        sampler=optuna.samplers.TPESampler(seed=seed, n_startup_trials=FIRST_AT_RANDOM, constant_liar=together > 1),
         pruner=optuna.pruners.MedianPruner(n_startup_trials=3, n_warmup_steps=2),
         direction="maximize",
         load_if_exists=True,
     )
     if not study.trials:
         study.enqueue_trial({key: first[key] for key in space})
+    states = optuna.trial.TrialState
     while len(ended(study)) < count:
-        asked = study.ask()
-        values = {key: suggest(asked, key, choice) for key, choice in space.items()}
-        reported: dict[int, float] = {}
-        merit = attempt(asked.number, values, partial(report, asked, reported))
-        states = optuna.trial.TrialState
-        state = states.COMPLETE if merit is not None else states.PRUNED if reported else states.FAIL
-        study.tell(asked, merit, state=state)
+        trials = [study.ask() for _ in range(min(together, count - len(ended(study))))]
+        reported: dict[int, dict[int, float]] = {trial.number: {} for trial in trials}
+        asked = [
+            Asked(
+                trial.number,
+                {key: suggest(trial, key, choice) for key, choice in space.items()},
+                partial(report, trial, reported[trial.number]),
+            )
+            for trial in trials
+        ]
+        for trial, merit in zip(trials, attempt(asked), strict=True):
+            lost = states.PRUNED if reported[trial.number] else states.FAIL
+            study.tell(trial, merit, state=states.COMPLETE if merit is not None else lost)
     return [
         Trial(trial.number, dict(trial.params), trial.value, trial.state.name == "PRUNED") for trial in ended(study)
     ]

@@ -21,7 +21,7 @@ WRITES = ("POST",)
 LARGEST_JSON = 2**20  # bytes of the body of a request
 LARGEST_UPLOAD = 2**30
 LONGEST_PATH = 4096
-ONCE = (b"host", b"origin", b"content-type", b"content-length", b"authorization", b"sec-fetch-site")
+ONCE = frozenset((b"host", b"origin", b"content-type", b"content-length", b"authorization", b"sec-fetch-site"))
 STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|%(?:2e|2f|5c|00|25)|//", re.IGNORECASE)  # in a path that is decoded already
 APP_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -39,6 +39,7 @@ HEADERS = {  # of every answer, unless the application has set its own
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
+WRITTEN = {name.encode(): value.encode() for name, value in HEADERS.items()}
 NO_TOKEN = "This page is private. Open the link that the terminal printed: it ends in ?token=…"
 
 
@@ -84,6 +85,7 @@ class RefusedRequest:
     status: int
     problem: str
     headers: tuple[tuple[str, str], ...] = ()
+    fix: str = ""
 
 
 class Guard:
@@ -130,8 +132,12 @@ class RequestHead:
         self.path: str = scope["path"]
         self.query: bytes = scope.get("query_string", b"")
         self.headers: dict[bytes, list[str]] = {}
+        self.repeated: set[bytes] = set()  # names of headers that stand there twice
         for name, value in scope["headers"]:
-            self.headers.setdefault(name.lower(), []).append(value.decode("latin-1"))
+            found = self.headers.setdefault(name.lower(), [])
+            if found:
+                self.repeated.add(name.lower())
+            found.append(value.decode("latin-1"))
 
     def header(self, name: bytes) -> str:
         """The value of a header, empty where there is none."""
@@ -161,13 +167,13 @@ def refused(request: RequestHead, access: Access) -> RefusedRequest | None:
 
 def malformed(request: RequestHead, access: Access) -> RefusedRequest | None:
     """Paths and headers that mean one thing to one program and another to the next."""
-    if any(len(request.headers.get(name, [])) > 1 for name in ONCE):
+    if request.repeated & ONCE:
         return RefusedRequest(400, "a header stands there twice.")
     if b"transfer-encoding" in request.headers and b"content-length" in request.headers:
         return RefusedRequest(400, "the length of the body is given in two ways.")
     if not request.path.startswith("/") or len(request.path) > LONGEST_PATH:
         return RefusedRequest(400, "this is no path of this server.")
-    if STRANGE.search(request.path) or any(part in (".", "..") for part in request.path.split("/")):
+    if STRANGE.search(request.path) or not {".", ".."}.isdisjoint(request.path.split("/")):
         return RefusedRequest(400, "this is no path of this server.")
     return None
 
@@ -175,7 +181,8 @@ def malformed(request: RequestHead, access: Access) -> RefusedRequest | None:
 def foreign_host(request: RequestHead, access: Access) -> RefusedRequest | None:
     """A Host header that does not name this server: the sign of DNS rebinding."""
     host = request.header(b"host")
-    return None if access.knows_host(host) else RefusedRequest(403, "this server has another name.")
+    fix = "ask by the address that the terminal printed"
+    return None if access.knows_host(host) else RefusedRequest(403, "this server has another name.", fix=fix)
 
 
 def unknown_method(request: RequestHead, access: Access) -> RefusedRequest | None:
@@ -206,7 +213,8 @@ def without_token(request: RequestHead, access: Access) -> RefusedRequest | None
     for line in request.headers.get(b"cookie", []):
         if access.knows_token(cookie_of(line, access.cookie)):
             return None
-    return RefusedRequest(401, NO_TOKEN, (("www-authenticate", "Bearer"),))
+    fix = "a program sends the header Authorization: Bearer TOKEN"
+    return RefusedRequest(401, NO_TOKEN, (("www-authenticate", "Bearer"),), fix)
 
 
 def cookie_of(line: str, name: str) -> str:
@@ -230,7 +238,7 @@ def from_elsewhere(request: RequestHead, access: Access) -> RefusedRequest | Non
     upload = access.is_upload(request.path)
     wanted = "application/octet-stream" if upload else "application/json"
     if request.header(b"content-type").partition(";")[0].strip().lower() != wanted:
-        return RefusedRequest(415, f"the content type must be {wanted}.")
+        return RefusedRequest(415, f"the content type must be {wanted}.", fix=f"send the header Content-Type: {wanted}")
     length = request.header(b"content-length")
     if length and (not length.isascii() or not length.isdigit()):
         return RefusedRequest(400, "the length of the body is no number.")
@@ -251,9 +259,8 @@ def with_headers(send: Send) -> Send:
     async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = list(message.get("headers", []))
-            named = {name.lower() for name, _ in given}
-            added = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in named]
-            message = {**message, "headers": [*given, *added]}
+            added = WRITTEN.keys() - {name.lower() for name, _ in given}
+            message = {**message, "headers": [*given, *((name, WRITTEN[name]) for name in added)]}
         await send(message)
 
     return send_guarded
@@ -264,7 +271,10 @@ async def answer(send: Send, refusal: RefusedRequest, request: RequestHead) -> N
     if request.wants_page:
         kind, body = "text/html; charset=utf-8", f"<!doctype html><title>atento</title><p>{refusal.problem}</p>\n"
     else:
-        kind, body = "application/json", json.dumps({"error": {"problem": refusal.problem, "found": "", "fix": ""}})
+        kind, body = (
+            "application/json",
+            json.dumps({"error": {"problem": refusal.problem, "found": "", "fix": refusal.fix}}),
+        )
     content = body.encode()
     headers = [
         ("content-type", kind),

@@ -18,6 +18,7 @@ SEARCHED = 100  # ports after a busy one, in which a free one is looked for
 QUEUE = 2048  # connections that wait to be accepted
 # A server that has just ended leaves its port. On Windows the option for that would share a port with another server.
 PORT_OPTION: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+OBJECTS = 20_000  # that are made before cycles among them are looked for; a request leaves hardly any
 PATIENCE = 3  # seconds that open requests have when the server ends
 
 
@@ -129,6 +130,7 @@ def serve(
         async with beside or nullcontext():
             gc.collect()
             gc.freeze()  # what is loaded by now stays: looking through it again would stop all requests for a while
+            gc.set_threshold(OBJECTS)
             await server.serve(sockets=[opened])
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

@@ -66,6 +66,7 @@ def test_only_those_that_take_seconds_are_fitted():
         "bag-of-words",
         "bag-of-n-grams",
         "tf-idf",
+        "nb-svm",
     ]
     assert fit_quick(CLASSIFY, codec, reading(90, 0)) == []  # without a test part there is nothing to show
     many = reading(90, 9)._replace(train=list(zip(TEXTS, LABELS, strict=True)) * 6)
@@ -76,7 +77,7 @@ def test_only_those_that_take_seconds_are_fitted():
 def test_a_training_shows_them_and_the_key_leaves_them_out(films, tmp_path):
     run = atento.fit(films, model="gru", settings=QUICK, out=tmp_path / "run")
     beside = run.metrics["baselines"]
-    assert [*beside["scores"]] == ["majority", "bag-of-words", "bag-of-n-grams", "tf-idf"]
+    assert [*beside["scores"]] == ["majority", "bag-of-words", "bag-of-n-grams", "tf-idf", "nb-svm"]
     assert "Simple baselines on the same examples: majority 0." in (tmp_path / "run" / "README.md").read_text()
     other = atento.fit(films, model="gru", settings={**QUICK, "train.baselines": "no"}, out=tmp_path / "other")
     assert other.metrics["baselines"] == {}

@@ -31,7 +31,8 @@ def same(actual, expected, leaves):
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 100])
 def test_any_slicing_of_the_batch(monkeypatch, parts, rows):
     monkeypatch.setattr(kernels, "SLICE", rows * QUERIES * KEYS * HIDDEN)
-    worked_on = [len(squashed) for _, squashed in kernels.batch_slices(*(part.detach() for part in parts[:2]))]
+    given = kernels.exponentials(*(part.detach() for part in parts[:2]))
+    worked_on = [len(squashed) for _, squashed in kernels.batch_slices(*given)]
     assert worked_on[0] == min(rows, BATCH)
     assert sum(worked_on) == BATCH
     same(additive_scores(*parts), formula(*parts), parts)
@@ -87,3 +88,12 @@ def test_large_scores_stay_finite(parts):
     scores = additive_scores(query, key, weight)
     torch.testing.assert_close(scores, formula(query, key, weight), rtol=1e-12, atol=1e-8)
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(scores.sum(), parts))
+
+
+def test_large_parts_that_nearly_cancel(parts):
+    """e^q e^k is no number there, and the pairs beside them are computed as ever."""
+    query, key, weight = (part.detach().clone() for part in parts)
+    query[1, 2], key[1, 4] = query[1, 2] + 1e5, key[1, 4] - 1e5
+    query[3], key[3, 0] = query[3] - 500.0, key[3, 0] + 501.0
+    leaves = [part.requires_grad_() for part in (query, key, weight)]
+    same(additive_scores(*leaves), formula(*leaves), leaves)

@@ -1,5 +1,6 @@
 """Kernels against their formulas; random features against what they estimate: exp(q . k / √d) and softmax weights."""
 
+import copy
 import math
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from atento.attention import (
     Attention,
+    Causal,
     EluPlusOne,
     Everything,
     Exponential,
@@ -203,3 +205,20 @@ def test_sizes_that_do_not_fit_are_refused():
         RandomFeatures(3)(torch.randn(2, 4))
     with pytest.raises(InputError, match="query 3, key 4"):
         Kernel(EluPlusOne())(torch.randn(2, 3), torch.randn(2, 4))
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("cast", [False, True])
+@pytest.mark.parametrize("length", [5, 211])  # by the formula, and by sums
+def test_random_features_of_short_floats_and_under_autocast(kind, cast, length):
+    """A module of float32 takes items of any dtype, and stays within the rounding of a short float."""
+    attention = Attention(Kernel(RandomFeatures(7, count=23)), Proportional(), Causal())
+    given = [torch.randn(2, 3, length, 7).to(kind) for _ in range(3)]
+    exact = copy.deepcopy(attention).double()(*(part.double() for part in given))
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=cast):
+        found = attention(*given)
+        weights = attention.weights(*given[:2])
+    limit = 1e-5 if kind == torch.float32 and not cast else 1e-2
+    assert found.dtype == kind or cast
+    assert float((found.double() - exact).norm() / exact.norm()) < limit
+    assert float((weights.double().sum(dim=-1) - 1).abs().max()) < 5 * limit

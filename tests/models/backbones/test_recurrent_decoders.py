@@ -12,6 +12,7 @@ from atento.models import Encoded
 from atento.models.backbones import BahdanauDecoder
 from atento.models.backbones.recurrent import as_both, as_state
 from atento.recurrent import ElmanCell, GRUCell, LSTMCell, Stack
+from atento.recurrent.unroll import step_by_step
 
 BATCH, SOURCE, TARGET, SIZE, SOURCE_SIZE, TOKENS = 2, 7, 5, 3, 10, 11
 
@@ -105,7 +106,8 @@ def test_the_products_of_known_tokens_are_taken_once(monkeypatch, length):
         return plain(values, weight, bias)
 
     monkeypatch.setattr(torch.nn.functional, "linear", watched)
-    model.features(torch.randint(1, TOKENS, (BATCH, length)), encoded)
+    with step_by_step():
+        model.features(torch.randint(1, TOKENS, (BATCH, length)), encoded)
     assert [
         values for values, weight in shapes if weight == (4 * SIZE, SIZE) and values[-1] == SIZE and len(values) == 3
     ] == [(BATCH, length, SIZE)]

@@ -41,5 +41,7 @@ def test_two_processes_have_the_loss_of_one(found):
 
 
 def test_two_processes_have_the_weights_of_one(found):
-    """To what Adam makes of rounding: it divides a gradient by its own size, also one that is 0 but for rounding."""
-    assert {(line["task"], line["strategy"]): line["apart"] for line in found if line["apart"] > 1e-4} == {}
+    """To what Adam makes of rounding: it divides a gradient by its own size, also one that is 0 but for rounding. One
+    process computes Transformers without padding, sharded ones layer by layer.
+    """
+    assert {(line["task"], line["strategy"]): line["apart"] for line in found if line["apart"] > 3e-4} == {}

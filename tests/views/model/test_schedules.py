@@ -30,6 +30,7 @@ def decayed(name, step):
             "exponential": math.exp(math.log(0.01) * done),
             "inverse-sqrt": (WARMUP / max(WARMUP, step)) ** 0.5,
             "constant": 1.0,
+            "plateau": 1.0,  # no validation without improvement
         }[name]
     )
 

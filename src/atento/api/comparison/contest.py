@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from atento.api.comparison.workers import Job
+from atento.api.comparison.workers import Job, Workers
 from atento.api.folders import RECIPES, folder_name
 from atento.api.prepare import (
     LIMITS,
@@ -22,10 +22,9 @@ from atento.api.prepare import (
 from atento.errors import InputError
 from atento.metrics.bootstrap import BandFunction
 from atento.metrics.metric import Metric
-from atento.predictor import bands_of, find_device
+from atento.predictor import bands_of
 from atento.spec import Chosen, Recipe, parse_duration
 from atento.spec.recipe import Values, shown
-from atento.system import usable_cores
 from atento.tasks.baselines import baseline_makers
 from atento.tasks.filling import compared, fill_sizes
 from atento.tasks.task import suited
@@ -53,30 +52,33 @@ class Contest:
     device: torch.device
 
 
-def enter_models(chosen: Assembled, values: Values, models: Sequence[str], *, seeds: int, device: str) -> Contest:
+def enter_models(
+    chosen: Assembled, values: Values, models: Sequence[str], workers: Workers, *, seeds: int, device: torch.device
+) -> Contest:
     """Read the data, learn its codec and fill in every recipe; a model that cannot be built is named before anything is
     written.
     """
     if not 1 <= seeds <= MOST_SEEDS:
         problem = f"--seeds: a model is trained from one seed at least, and {MOST_SEEDS} at most."
         raise InputError(problem, found=shown(seeds), fix="--seeds 3")
-    names, where = trained_names(chosen, models), find_device(device)
+    names = trained_names(chosen, models)
     count = len(names) * seeds
-    slots = 1 if where.type == "cuda" else min(count, usable_cores())
-    recipes = share_budget(chosen, values, names, rounds=-(-count // slots), alone=slots == 1)
+    slots = min(count, workers.capacity)
+    alone = slots == 1 and not workers.name  # a node has others beside it
+    recipes = share_budget(chosen, values, names, rounds=-(-count // slots), alone=alone)
     share = next(iter(recipes.values())).train  # of the time, the same for all
     limits = {"train.budget": share.budget, "train.threads": share.threads}
-    data = read_data(chosen._replace(recipe=chosen.recipe.with_values(limits)), values, device=where.type)
+    data = read_data(chosen._replace(recipe=chosen.recipe.with_values(limits)), values, device=device.type)
     require_comparable(data)
     task, train = data.task, data.reading.train
-    recipes = {name: fill_sizes(task, each, values, train, device=where.type) for name, each in recipes.items()}
+    recipes = {name: fill_sizes(task, each, values, train, device=device.type) for name, each in recipes.items()}
     codec = learn(data)
     for each in recipes.values():
-        build(task, each, suited(task, codec, each), device=where.type)
+        build(task, each, suited(task, codec, each), device=device.type)
     guesses = (note for note in chosen.notes if note.startswith("task"))
     notes = [*guesses, *data.reading.notes, *codec.notes]
     bands = bands_of(task, codec, chosen.recipe.data)
-    return Contest(data, codec, task.judging.metrics(codec), bands, recipes, notes, slots, where)
+    return Contest(data, codec, task.judging.metrics(codec), bands, recipes, notes, slots, device)
 
 
 def trained_names(chosen: Assembled, models: Sequence[str]) -> list[str]:

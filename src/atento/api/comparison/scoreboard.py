@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple, TypedDict
 
+from atento.api.comparison.more_time import more_time
 from atento.api.comparison.simple import FAILURES
 from atento.api.comparison.workers import Job
 from atento.api.finish import still_improving
@@ -60,7 +61,11 @@ def judge(
         return {"winner": best.model, "ties": ties, "verdict": [nobody]}
     mark_unmoved(ran)
     sentences = [headline(best, ties, ran, metric), *simplest(ran), *against_baseline(best, ran, metric)]
-    sentences += [*unmoved(ran), *out_of_time(ran), *(memory(ran, metric) if writes else [])]
+    sentences += [
+        *unmoved(ran),
+        *(more_time(ran, metric) or out_of_time(ran)),
+        *(memory(ran, metric) if writes else []),
+    ]
     return {"winner": best.model, "ties": ties, "verdict": sentences}
 
 

@@ -26,6 +26,7 @@ DECAY_FORMULAS = {
     "exponential": f"{FINAL_SHARE:g} to the power of progress",
     "inverse-sqrt": "√(τ / max(τ, t))",
     "constant": "1",
+    "plateau": "f^k after k validations without improvement, here none",
     "noam": f"d^−½ min(t^−½, t τ^−1.5), here d = {HIDDEN}, as a share of its peak (d τ)^−½",
 }
 WARM_UP_FORMULAS = {

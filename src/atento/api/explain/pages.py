@@ -15,7 +15,7 @@ from atento.api.explain.answers import (
 from atento.api.explain.maps import attribute, explained, look_at_states, walk
 from atento.api.explain.model import look_at_histograms, look_at_model, look_at_positions, look_at_schedule
 from atento.api.explain.series import is_autoencoder, look_at_forecast, look_at_latents, look_at_phase, source_of
-from atento.blocks.transformer import TransformerStack
+from atento.blocks.transformer_stack import TransformerStack
 from atento.bundle import EVENTS
 from atento.errors import InputError, unknown_name
 from atento.predictor import Predictor

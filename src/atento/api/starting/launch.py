@@ -81,7 +81,9 @@ class Processes:
         devices, nodes = devices or 1, nodes or 1
         if strategy == "fsdp" and devices * nodes == 1:
             raise InputError(
-                "--strategy fsdp shards a model over processes.", found="one process", fix="--devices 2, or ddp"
+                "--strategy fsdp shards a model over processes.",
+                found="one process",
+                fix="--devices 2, or --strategy ddp",
             )
         return cls(devices, nodes, strategy, to_launch=devices * nodes > 1)
 
@@ -127,7 +129,9 @@ def launch(request: FitRequest, processes: Processes, *, on_event: EventCallback
             shutdown_timeout=SECONDS_TO_SAVE,
             logs_specs=DefaultLogsSpecs(log_dir=str(folder / "logs")),
         )
-        logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)
+        for logger in ("torch.distributed.elastic", *logging.root.manager.loggerDict):
+            if logger.startswith("torch.distributed.elastic"):  # each has a level of its own
+                logging.getLogger(logger).setLevel(logging.CRITICAL)
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         environment = dict(os.environ)
         os.environ[LAUNCHED] = str(os.getpid())
@@ -139,7 +143,8 @@ def launch(request: FitRequest, processes: Processes, *, on_event: EventCallback
             with passing_on(folder / EVENTS, on_event):
                 elastic_launch(config, sys.executable)("-m", "atento.rank", name)
         except SignalException as stop:
-            raise failure_in(folder) or Interrupted(int(stop.sigval), "stopped before anything was saved.") from None
+            problem, fix = "stopped before the processes could save.", "go on from the last checkpoint with --resume"
+            raise failure_in(folder) or Interrupted(int(stop.sigval), problem, fix=fix) from None
         except ChildFailedError as error:
             codes = {rank: failure.exitcode for rank, failure in error.failures.items()}
             raise failure_in(folder, codes) or RunError("the processes ended.", found=str(codes)) from None

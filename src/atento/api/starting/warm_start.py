@@ -16,7 +16,11 @@ from atento.tasks.catalogue import TASKS
 from atento.tasks.embed.vectors import vocabulary_of
 from atento.tasks.task import Task, learn_codec, suited
 
-OWN = ("dropout", "directions", "pooling", "context", "attend", "characters")  # what each task decides for itself
+OWN = (  # what each task decides for itself
+    *("dropout", "directions", "pooling", "context", "attend", "characters"),
+    *("locked_dropout", "recurrent_dropout", "embedding_dropout", "activation_penalty", "temporal_penalty"),
+    "sampled_softmax",
+)
 FRAME = ("look_back", "horizon")  # of series: what the weights were made for
 HALF = re.compile(r".*\b(?:encoder|decoder)\.")
 

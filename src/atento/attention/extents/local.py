@@ -73,11 +73,13 @@ class PredictiveLocal(Extent):
             valid = torch.ones_like(key_at, dtype=torch.bool)
         distance = (valid.cumsum(dim=-1) - 1).unsqueeze(-2) - self.centre(query, valid).unsqueeze(-1)
         visible = (distance.abs() <= self.reach) & valid.unsqueeze(-2)
-        return View(visible, factor=torch.exp(-2 * (distance / self.reach).square()))  # σ = D/2
+        factor = torch.exp(-2 * (distance / self.reach).square())  # σ = D/2
+        return View(visible, factor=factor.to(query.dtype))
 
     def centre(self, query: Tensor, valid: Tensor) -> Tensor:
-        """p (..., Q)."""
-        relative = torch.sigmoid(self.collapse(torch.tanh(self.project(query)))).squeeze(-1)
+        """p (..., Q), at least in float32: bfloat16 knows every 64th of 16,384 positions."""
+        logits = self.collapse(torch.tanh(self.project(query))).squeeze(-1)
+        relative = torch.sigmoid(logits.to(torch.promote_types(logits.dtype, torch.float32)))
         return valid.sum(dim=-1, keepdim=True) * relative
 
     def extra_repr(self) -> str:

@@ -13,7 +13,8 @@ from torch.nn import functional
 from atento.attention.distributions.distributions import Distribution, Proportional, Softmax, divide_safely
 from atento.attention.extents.extents import Causal, Everything, Extent, GroupPair, PreparedKeys, View, view_of
 from atento.attention.extents.groups import Blocks
-from atento.attention.fast.gpu.plan import decline_reason, template_context
+from atento.attention.fast.gpu.composing import template_context
+from atento.attention.fast.gpu.plan import decline_reason
 from atento.attention.fast.sparse import Grouped, sparse_context, sparse_cover
 from atento.attention.scores.kernel import Kernel
 from atento.attention.scores.product import Dot, ScaledDot, Score, require_same_width
@@ -135,9 +136,10 @@ def linear_context(score: Kernel, query: Tensor, prepared: PreparedKeys, *, caus
     (Katharopoulos et al., 2020, eq. 5).
     """
     features, key = score.query_features(query), clean(prepared.key, prepared.valid)  # (L, Q, F), (L, K, F)
-    value = functional.pad(prepared.value, (0, 1), value=1.0)  # a one beside each value sums the kernel values
+    key = key.to(features.dtype)
+    value = functional.pad(prepared.value.to(key.dtype), (0, 1), value=1.0)  # a one beside each value sums the kernel
     summed = causal_sums(features, key, value) if causal else features @ (key.mT @ value)
-    return divide_safely(summed[..., :-1], summed[..., -1:])
+    return divide_safely(summed[..., :-1], summed[..., -1:]).to(prepared.value.dtype)
 
 
 def causal_sums(features: Tensor, key: Tensor, value: Tensor) -> Tensor:

@@ -75,7 +75,8 @@ def sparse_context(
         parts = joint.split([pair.keys.size for pair in pairs], dim=-1)
         weights = [pair.queries.split(part, axes=query.dim() - 2) for pair, part in zip(pairs, parts, strict=True)]
     contexts = [
-        group.merge(group.view.scale(part) @ group.prepared.value) for group, part in zip(grouped, weights, strict=True)
+        group.merge(group.view.scale(part).to(group.prepared.value.dtype) @ group.prepared.value)
+        for group, part in zip(grouped, weights, strict=True)
     ]
     return contexts[0] if len(contexts) == 1 else torch.stack(contexts).sum(dim=0)
 

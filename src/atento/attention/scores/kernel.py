@@ -55,7 +55,8 @@ class RandomFeatures(FeatureMap):
 
     φ(x)_i = exp(w_i . x − |x|² / 2) / √F of x d^−¼, with w_i normal, and orthogonal within each block of d (sec. 2.4).
     As w . x − |x|² / 2 ≤ |w|² / 2, near d / 2, features of heads up to 64 wide cannot overflow in float32. Nothing that
-    depends on several keys is subtracted: padding, other rows and the future would leak in.
+    depends on several keys is subtracted: padding, other rows and the future would leak in. Exponents are computed at
+    least in float32, under autocast too, where three digits of an exponent would be none of a feature.
     """
 
     def __init__(self, size: int, *, count: int = 256, seed: int = 0) -> None:
@@ -77,12 +78,12 @@ class RandomFeatures(FeatureMap):
 
     def forward(self, items: Tensor) -> Tensor:
         """exp(w . x − |x|² / 2) / √F."""
-        return self.exponents(items).exp() / math.sqrt(self.count)
+        return as_wide_as(items, self.exponents(items).exp() / math.sqrt(self.count))
 
     def of_query(self, query: Tensor) -> Tensor:
         """φ(q) divided by its largest feature, so that a large query does not underflow."""
         exponents = self.exponents(query)
-        return (exponents - exponents.detach().amax(dim=-1, keepdim=True)).exp()
+        return as_wide_as(query, (exponents - exponents.detach().amax(dim=-1, keepdim=True)).exp())
 
     def exponents(self, items: Tensor) -> Tensor:
         """w . x − |x|² / 2 of the items times d^−¼."""
@@ -92,12 +93,19 @@ class RandomFeatures(FeatureMap):
                 found=f"width {items.size(-1)}, size={self.size}",
                 fix=f"RandomFeatures({items.size(-1)})",
             )
-        items = items * self.size**-0.25
-        return items @ self.directions.mT - items.square().sum(dim=-1, keepdim=True) / 2
+        precise = torch.promote_types(items.dtype, torch.float32)
+        with torch.autocast(items.device.type, enabled=False):
+            items = items.to(precise) * self.size**-0.25
+            return items @ self.directions.to(precise).mT - items.square().sum(dim=-1, keepdim=True) / 2
 
     def extra_repr(self) -> str:
         """Its arguments."""
         return f"{self.size}, count={self.count}"
+
+
+def as_wide_as(items: Tensor, features: Tensor) -> Tensor:
+    """Features in the dtype of the items; in bfloat16 for float16, which holds no large exponential."""
+    return features.to(torch.bfloat16 if items.dtype == torch.float16 else items.dtype)
 
 
 class Kernel(Score):

@@ -7,13 +7,13 @@ its own, and all read all shards. An epoch goes through them pool by pool, in an
 import os
 import tempfile
 import weakref
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from struct import Struct
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -22,13 +22,18 @@ from numpy.typing import NDArray
 from atento.data.examples.batches import POOL, Pair
 from atento.errors import unwritable
 
-BETWEEN = b"\x1f"
+BETWEEN = "\x1f"  # the source and the target of a row
 BUFFER = 2**20
-OFFSET = 8  # bytes of a number in an index
+BORDER, BORDERS = Struct("=q"), Struct("=qq")  # where a row begins, and where the next one does
 SAMPLE = 100_000  # pairs that vocabularies and simple baselines are learned from
 DISTINCT = 10_000  # so few different targets are labels: the sample holds each of them
 BLOCK = 8192  # neighbouring rows that stay together while blocks are shuffled
 BLOCKS = 32  # whose rows are shuffled together
+
+
+def bytes_of_pair(pair: Pair) -> bytes:
+    """A row as a shard holds it."""
+    return f"{pair[0]}{BETWEEN}{pair[1]}".encode("utf-8", "surrogatepass")
 
 
 class Shard:
@@ -43,27 +48,25 @@ class Shard:
         except OSError as error:
             raise unwritable(folder, error) from None
         self.closing = [weakref.finalize(self, file.close) for file in (self.data, self.index)]
+        self.numbers = self.data.fileno(), self.index.fileno()
         self.rows, self.end = 0, 0
-        self.ends = array("q", [0])  # those that are not yet in the file
+        if not reading:
+            self.index.write(BORDER.pack(0))
 
-    def append(self, pair: Pair) -> None:
-        """One more."""
-        data = BETWEEN.join(part.encode("utf-8", "surrogatepass") for part in pair)
-        self.rows, self.end = self.rows + 1, self.end + len(data)
-        self.ends.append(self.end)
+    def extend(self, rows: Sequence[bytes]) -> None:
+        """More rows, each as `bytes_of_pair` writes it."""
+        ends = self.end + np.cumsum([len(row) for row in rows], dtype=np.int64)
         try:
-            self.data.write(data)
-            if len(self.ends) >= BLOCK:
-                self.index.write(self.ends.tobytes())
-                self.ends = array("q")
+            self.data.write(b"".join(rows))
+            self.index.write(ends.tobytes())
         except OSError as error:
             raise unwritable(tempfile.gettempdir(), error) from None
+        if rows:
+            self.rows, self.end = self.rows + len(rows), int(ends[-1])
 
     def flush(self) -> None:
         """All of it on disk, for reading."""
         try:
-            self.index.write(self.ends.tobytes())
-            self.ends = array("q")
             self.data.flush()
             self.index.flush()
         except OSError as error:
@@ -71,14 +74,15 @@ class Shard:
 
     def borders(self, first: int, last: int) -> NDArray[np.int64]:
         """Where rows `first` to `last` begin, and where the row before `last` ends."""
-        data = os.pread(self.index.fileno(), OFFSET * (last - first + 1), OFFSET * first)
+        data = os.pread(self.numbers[1], BORDER.size * (last - first + 1), BORDER.size * first)
         return np.frombuffer(data, dtype=np.int64)
 
     def row(self, at: int) -> Pair:
         """A pair."""
-        start, end = self.borders(at, at + 1).tolist()
-        data = os.pread(self.data.fileno(), end - start, start)  # a map would stay resident
-        source, _, target = data.decode("utf-8", "surrogatepass").partition("\x1f")
+        data, index = self.numbers
+        start, end = BORDERS.unpack(os.pread(index, BORDERS.size, BORDER.size * at))
+        row = os.pread(data, end - start, start)  # a map would stay resident
+        source, _, target = row.decode("utf-8", "surrogatepass").partition(BETWEEN)
         return source, target
 
 
@@ -111,7 +115,7 @@ class StoredPairs(Sequence[Pair]):
         """One more, where there is one shard."""
         if len(self.first_of) <= DISTINCT:
             self.first_of.setdefault(pair[1], self.shards[0].rows)
-        self.shards[0].append(pair)
+        self.shards[0].extend([bytes_of_pair(pair)])
 
     def close_writing(self) -> "StoredPairs":
         """All of it on disk, for reading."""

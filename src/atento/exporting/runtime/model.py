@@ -31,7 +31,7 @@ class ExportedModel:
         self.folder = folder
         self.manifest = check_folder(folder)
         self.facts: Json = read_json(folder, EXPORT)
-        if self.facts.get("format") != FORMAT:
+        if self.facts.get("format") not in range(1, FORMAT + 1):
             raise damaged(folder, EXPORT, f"format {self.facts.get('format')!r}")
         if self.facts.get("to") not in ("onnx", "ct2"):
             raise InputError(

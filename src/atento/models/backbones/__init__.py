@@ -1,7 +1,7 @@
 """Encoders and decoders of every family.
 
 - `recurrent`: RecurrentEncoder and the base of recurrent decoders; `recurrent_decoders`: without attention, with it
-  after each step (Luong) and before each step (Bahdanau).
+  after each step (Luong) and before each step (Bahdanau). `marginal_decoder`: exact hard attention.
 - `transformer`: encoder, decoder and decoder-only Transformer.
 - `hierarchical`: words, then sentences. `words`: word embeddings with characters.
 - `numbers`: encoders of numeric sequences, by steps or patches. `images`: encoder of image regions.
@@ -9,6 +9,7 @@
 
 from atento.models.backbones.hierarchical import HierarchicalEncoder
 from atento.models.backbones.images import ImageEncoder, small_convolutions
+from atento.models.backbones.marginal_decoder import MarginalDecoder
 from atento.models.backbones.numbers import PatchedNumberEncoder, RecurrentNumberEncoder, TransformerNumberEncoder
 from atento.models.backbones.recurrent import RecurrentDecoder, RecurrentEncoder
 from atento.models.backbones.recurrent_decoders import BahdanauDecoder, FixedVectorDecoder, LuongDecoder
@@ -23,6 +24,7 @@ __all__ = [
     "HierarchicalEncoder",
     "ImageEncoder",
     "LuongDecoder",
+    "MarginalDecoder",
     "PatchedNumberEncoder",
     "RecurrentDecoder",
     "RecurrentEncoder",

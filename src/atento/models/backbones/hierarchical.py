@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.blocks.hierarchical import HierarchicalAttention
-from atento.blocks.transformer import TransformerStack
+from atento.blocks.transformer_stack import TransformerStack
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.positions import Positions
 from atento.models.protocols import Encoded, Encoder

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 from torch.nn import functional
 
-from atento.blocks.transformer import TransformerStack
+from atento.blocks.transformer_stack import TransformerStack
 from atento.errors import InputError
 from atento.layers.masking import clean, valid_first
 from atento.layers.positions import Positions

@@ -13,6 +13,9 @@ from torch import Tensor, nn
 from atento.attention.attention import Attention
 from atento.attention.weights import AttentionCall
 from atento.layers.embeddings import TokenEmbedding
+from atento.layers.masking import LARGE, is_watched
+from atento.layers.products import linear
+from atento.layers.regularization import ActivationPenalty, LockedDropout
 from atento.models.protocols import Decoder, DecoderStep, Encoded, Encoder
 from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
@@ -30,8 +33,9 @@ class RecurrentEncoder(Encoder):
         self.size = stack.output_size
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
-        """One state for each token."""
-        states: Tensor = self.stack(self.embedding(tokens), valid=valid).outputs
+        """One state for each token; at padding token 0 is read, as the characters of words there must not matter."""
+        padding = ~valid.view(*valid.shape, *[1] * (tokens.dim() - 2))  # tokens (B, N), or (B, N, 1 + characters)
+        states: Tensor = self.stack(self.embedding(tokens.masked_fill(padding, 0)), valid=valid).outputs
         return Encoded(self.dropout(states), valid, self.dropout(self.summarize(states, valid)))
 
 
@@ -125,12 +129,15 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         *,
         source_size: int = 0,
         dropout: float = 0.0,
+        locked: bool = False,
+        activation_penalty: ActivationPenalty | None = None,
     ) -> None:
         super().__init__()
         self.embedding, self.stack, self.attention = embedding, stack, attention
         self.attends = attention is not None
         self.first_states, self.feed = handover
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
+        self.activation_penalty = activation_penalty
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
         if attention is not None:
             self.join = nn.Linear(source_size + stack.output_size, stack.output_size)  # of context and hidden vector
@@ -174,7 +181,13 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Dot products with every token's output vector, plus a bias."""
-        return nn.functional.linear(features, self.embedding.output_weight, self.bias)
+        weight, bias = self.output_layer()
+        is_large = not is_watched() and features.numel() * len(weight) >= LARGE
+        return (linear if is_large else nn.functional.linear)(features, weight, bias)
+
+    def output_layer(self) -> tuple[Tensor, Tensor]:
+        """The output vector of every token (V, D), and its bias (V,)."""
+        return self.embedding.output_weight, self.bias
 
     def attention_calls(
         self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)

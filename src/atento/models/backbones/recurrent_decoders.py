@@ -6,6 +6,10 @@ from torch import Tensor, nn
 from atento.attention.attention import Attention
 from atento.errors import InputError
 from atento.layers.embeddings import TokenEmbedding
+from atento.layers.masking import checked_linear
+from atento.layers.products import linear
+from atento.models.backbones.cpu.attending import is_walked, walk_decoder
+from atento.models.backbones.gpu.plan import DecoderPlan, decline_reason, plan_decoder
 from atento.models.backbones.recurrent import DecodedSteps, Handover, RecurrentDecoder, RecurrentState
 from atento.recurrent.stack import Stack
 
@@ -27,7 +31,10 @@ class FixedVectorDecoder(RecurrentDecoder):
     def unroll(self, inputs: Tensor, state: RecurrentState, *, at: Tensor | None = None) -> DecodedSteps:
         """One pass of the stack over all steps."""
         hidden, cells = self.stack(inputs, state.cells)
-        return DecodedSteps(self.dropout(hidden), hidden, state._replace(cells=cells, at=state.at + inputs.size(1)))
+        features = self.dropout(hidden)
+        if self.activation_penalty is not None:
+            self.activation_penalty(features, hidden)
+        return DecodedSteps(features, hidden, state._replace(cells=cells, at=state.at + inputs.size(1)))
 
 
 class LuongDecoder(RecurrentDecoder):
@@ -54,7 +61,8 @@ class LuongDecoder(RecurrentDecoder):
     def attend(self, hidden: Tensor, state: RecurrentState, *, at: Tensor | None) -> Tensor:
         """Join each hidden vector (B, T, D) with its context (B, T, S)."""
         context = self.attention.read(hidden, state.source, query_at=at)
-        return self.dropout(torch.tanh(self.join(torch.cat([context, hidden], dim=-1))))
+        joined = checked_linear(self.join, "LuongDecoder", "context", torch.cat([context, hidden], dim=-1))
+        return self.dropout(torch.tanh(joined))
 
 
 class BahdanauDecoder(RecurrentDecoder):
@@ -96,9 +104,13 @@ class BahdanauDecoder(RecurrentDecoder):
 
     def unroll(self, inputs: Tensor, state: RecurrentState, *, at: Tensor | None = None) -> DecodedSteps:
         """Attention and stack in turn, step by step; positions are those of the state."""
+        if is_walked(self.stack, self.attention, inputs, state):
+            return self.walk_on_cpu(inputs, state)
         lowest = self.stack.cell(0).read
         from_input, from_context = torch.split(lowest.weight, self.widths, dim=1)
         reads = nn.functional.linear(inputs, from_input, lowest.bias)  # (B, T, G), all at once
+        if decline_reason(self.stack, self.attention, inputs, state.source) is None:
+            return self.walk(reads, from_context, state)
         queries, contexts, hidden = [], [], []
         for time in range(inputs.size(1)):
             queries.append(state.cells[-1].hidden)
@@ -110,3 +122,29 @@ class BahdanauDecoder(RecurrentDecoder):
             hidden.append(output)
         joined = torch.cat([torch.stack(contexts, dim=1), torch.stack(hidden, dim=1)], dim=-1)  # (B, T, S + D)
         return DecodedSteps(self.dropout(torch.tanh(self.join(joined))), torch.stack(queries, dim=1), state)
+
+    def walk_on_cpu(self, inputs: Tensor, state: RecurrentState) -> DecodedSteps:
+        """The same, by one function for all steps."""
+        lowest, (before,) = self.stack.cell(0).read, state.cells
+        from_input, from_context = torch.split(lowest.weight, self.widths, dim=1)
+        reads = linear(inputs, from_input, lowest.bias)
+        hidden, contexts, last = walk_decoder(self.stack.cell(0), self.attention, reads, from_context, state)
+        queries = torch.cat([before.hidden.unsqueeze(1), hidden[:, :-1]], dim=1)
+        joined = checked_linear(self.join, "BahdanauDecoder", "context", torch.cat([contexts, hidden], dim=-1))
+        state = state._replace(cells=(last,), at=state.at + inputs.size(1))
+        return DecodedSteps(self.dropout(torch.tanh(joined)), queries, state)
+
+    def walk(self, reads: Tensor, from_context: Tensor, state: RecurrentState) -> DecodedSteps:
+        """The same by the kernels of `backbones.gpu`, given the products with the inputs (B, T, G)."""
+        from atento.models.backbones.gpu.walk import walk_decoder
+
+        cell, before = self.stack.cell(0), state.cells[0]
+        steps = walk_decoder(cell, self.attention, from_context, reads, before, state.source)
+        queries = torch.cat([before.hidden.to(steps.hidden.dtype).unsqueeze(0), steps.hidden[:-1]])  # (T, B, D)
+        features = torch.tanh(self.join(torch.cat([steps.contexts, steps.hidden], dim=-1))).transpose(0, 1)
+        state = state._replace(cells=(steps.state,), at=state.at + reads.size(1))
+        return DecodedSteps(self.dropout(features), queries.transpose(0, 1), state)
+
+    def plan(self, inputs: Tensor, state: RecurrentState) -> DecoderPlan:
+        """Which path goes over inputs (B, T, I), and why; `print` says it."""
+        return plan_decoder(self.stack, self.attention, inputs, state.source)

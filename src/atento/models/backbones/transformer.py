@@ -8,11 +8,16 @@ from torch import Tensor, nn
 
 from atento.attention.extents.extents import Causal, Extent, Intersection, PreparedKeys, Union
 from atento.attention.weights import AttentionCall, weights_of
-from atento.blocks.transformer import TransformerDecoderLayer, TransformerStack, final_norm
+from atento.blocks.packed_transformer import is_packable, pass_decoder_layers
+from atento.blocks.transformer import TransformerDecoderLayer
+from atento.blocks.transformer_stack import TransformerStack, final_norm
 from atento.errors import InputError
 from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.masking import masked_mean
-from atento.models.protocols import Decoder, DecoderStep, Encoded, Encoder
+from atento.layers.packing import Packing
+from atento.layers.products import linear
+from atento.models.backbones.transformer_steps import TransformerSteps, can_step
+from atento.models.protocols import Decoder, DecoderStep, Encoded, Encoder, SearchSteps
 from atento.models.summaries import Summary
 
 # Axes: B batch, N source time, T target time, V vocabulary, D size, L layers, H heads.
@@ -28,8 +33,9 @@ class TransformerEncoder(Encoder):
         self.embedding, self.stack, self.size, self.summarize = embedding, stack, embedding.size, summarize
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
-        """One state for each token, all in parallel."""
-        states: Tensor = self.stack(self.embedding.embed_padded(tokens, valid), valid=valid)
+        """One state for each token, all in parallel; at padding token 0 is read: characters there must not matter."""
+        padding = ~valid.view(*valid.shape, *[1] * (tokens.dim() - 2))  # tokens (B, N), or (B, N, 1 + characters)
+        states: Tensor = self.stack(self.embedding.embed_padded(tokens.masked_fill(padding, 0), valid), valid=valid)
         return Encoded(states, valid, self.summarize(states, valid))
 
     def weights(
@@ -92,12 +98,36 @@ class TransformerDecoder(Decoder[TransformerState]):
         logits = self.to_logits(self.norm(values).squeeze(1))
         return DecoderStep(logits, TransformerState(tuple(own), state.source, state.at + 1))
 
+    def steps(self, encoded: Encoded, *, room: int, copies: int = 1) -> SearchSteps:
+        """Its steps, with keys and values written in place where all attention is of products and softmax."""
+        empty = not bool(encoded.valid.any(dim=1).all())  # a source without tokens is seen by the formula alone
+        if self.training or empty or not can_step(self.stack()):
+            return super().steps(encoded, room=room, copies=copies)
+        output = self.embedding.tokens.output_weight, self.bias
+        return TransformerSteps(self.embedding, self.stack(), self.norm, output, encoded, room=room, copies=copies)
+
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """All positions in one pass."""
         values = embed_from_start(self.embedding, previous)
+        if is_packable(self.stack(), values, encoded.states):
+            packing = Packing.of(values, None)
+            return packing.unpack(self.packed_features(values, packing, encoded))
         for layer, source in zip(self.stack(), self.prepare(encoded), strict=True):
             values = layer(values, source).values
         return self.norm(values)
+
+    def real_features(self, previous: Tensor, valid: Tensor, encoded: Encoded) -> Tensor:
+        """The features of real steps, computed without the others where those come after all that is real."""
+        values = embed_from_start(self.embedding, previous)
+        packing = Packing.of(values, valid)
+        if not is_packable(self.stack(), values, encoded.states) or not packing.is_right:
+            return super().real_features(previous, valid, encoded)
+        return self.packed_features(values, packing, encoded)[: packing.items]
+
+    def packed_features(self, values: Tensor, packing: Packing, encoded: Encoded) -> Tensor:
+        """Features (M, D) of embedded real steps."""
+        source = Packing.of(encoded.states, encoded.valid)
+        return pass_decoder_layers(self.stack(), self.norm, values, packing, encoded.states, source)
 
     def attention_calls(
         self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)
@@ -113,7 +143,7 @@ class TransformerDecoder(Decoder[TransformerState]):
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Dot products with every token's output vector, plus a bias."""
-        return nn.functional.linear(features, self.embedding.tokens.output_weight, self.bias)
+        return linear(features, self.embedding.tokens.output_weight, self.bias)
 
     def stack(self) -> list[TransformerDecoderLayer]:
         """The layers, typed."""
@@ -156,9 +186,24 @@ class CausalTransformer(Decoder[CausalState]):
         features, state = self.resume(token.unsqueeze(1), state)
         return DecoderStep(self.to_logits(features.squeeze(1)), state)
 
+    def steps(self, encoded: Encoded, *, room: int, copies: int = 1) -> SearchSteps:
+        """Its steps, with keys and values written in place where all attention is of products and softmax."""
+        if self.training or not can_step(self.stack.each()):
+            return super().steps(encoded, room=room, copies=copies)
+        output, layers = (self.embedding.tokens.table.weight, self.bias), self.stack.each()
+        return TransformerSteps(self.embedding, layers, self.stack.norm, output, encoded, room=room, copies=copies)
+
     def features(self, previous: Tensor, encoded: Encoded) -> Tensor:
         """All positions in one pass."""
         return self.stack(embed_from_start(self.embedding, previous))
+
+    def real_features(self, previous: Tensor, valid: Tensor, encoded: Encoded) -> Tensor:
+        """The features of real steps, computed without the others where those come after all that is real."""
+        values = embed_from_start(self.embedding, previous)
+        packing = Packing.of(values, valid)
+        if not is_packable([self.stack], values) or not packing.is_right:
+            return super().real_features(previous, valid, encoded)
+        return self.stack.pass_packed(values, packing)[: packing.items]
 
     def resume(self, previous: Tensor, state: CausalState) -> tuple[Tensor, CausalState]:
         """Features (B, T, D) of more known tokens (B, T) after the cached ones, and the cache after them."""
@@ -168,7 +213,11 @@ class CausalTransformer(Decoder[CausalState]):
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Dot products with every token's vector, plus a bias."""
-        return nn.functional.linear(features, self.embedding.tokens.table.weight, self.bias)
+        return linear(features, *self.output_layer())
+
+    def output_layer(self) -> tuple[Tensor, Tensor]:
+        """The vector of every token (V, D), and its bias (V,)."""
+        return self.embedding.tokens.table.weight, self.bias
 
     def attention_calls(
         self, previous: Tensor, encoded: Encoded, *, layers: slice = slice(None)

@@ -18,7 +18,13 @@ from atento.models.autoencoder import (
     WindowSizes,
     halved_sizes,
 )
-from atento.models.builders.choices import one_part, require_defaults, require_no_attention, require_no_linformer
+from atento.models.builders.choices import (
+    OF_LANGUAGE_MODELS,
+    one_part,
+    require_defaults,
+    require_no_attention,
+    require_no_linformer,
+)
 from atento.models.builders.encoder_decoder import family_of
 from atento.models.names import FAMILIES, ModelName
 from atento.spec import ModelRecipe
@@ -38,7 +44,7 @@ def build_autoencoder(recipe: ModelRecipe, sizes: WindowSizes, *, noise: float =
             found=f"model.latent={latent}, windows of {numbers} numbers",
             fix=f"--set model.latent={max(1, min(LATENT, numbers - 1))}, or a longer data.look_back",
         )
-    require_defaults(recipe, "context", "attend")
+    require_defaults(recipe, "context", "attend", *OF_LANGUAGE_MODELS)
     require_autoencoder(ModelName.parse(recipe.name))
     encoder, decoder = PLAIN.get(recipe.name, sequential)(recipe, sizes, latent)
     return Autoencoder(encoder, decoder, sizes, noise=noise)

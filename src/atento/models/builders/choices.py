@@ -86,6 +86,16 @@ def one_part(name: ModelName, kind: str) -> ModelPart:
     return name.decoder
 
 
+OF_LANGUAGE_MODELS = (
+    "locked_dropout",
+    "recurrent_dropout",
+    "embedding_dropout",
+    "activation_penalty",
+    "temporal_penalty",
+    "sampled_softmax",
+)  # keys that other models refuse
+
+
 def without_suffix(recipe: ModelRecipe, suffix: str) -> ModelRecipe:
     """The same recipe, its name without a suffix."""
     return recipe.model_copy(update={"name": str(ModelName.parse(recipe.name).without(suffix))})

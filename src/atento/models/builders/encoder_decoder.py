@@ -10,6 +10,7 @@ from torch import nn
 
 from atento.blocks.hierarchical import SequenceEncoder
 from atento.models.autoencoder import WindowSizes
+from atento.models.builders.choices import OF_LANGUAGE_MODELS, require_defaults
 from atento.models.builders.recurrent import (
     CELLS,
     coattention_matcher,
@@ -92,6 +93,7 @@ def build_translator(recipe: ModelRecipe, vocabularies: Vocabularies) -> Transla
     name = ModelName.parse(recipe.name)
     require_encoder_decoder(name)
     encoder = build_encoder(name.encoder, recipe, vocabularies.source)
+    require_defaults(recipe, *OF_LANGUAGE_MODELS)
     decoder = build_decoder(name.decoder, recipe, vocabularies.target, source_size=encoder.size)
     return Translator(encoder, decoder)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from torch import nn
 
 from atento.errors import InputError
-from atento.models.builders.choices import one_part, require_defaults, require_no_linformer
+from atento.models.builders.choices import OF_LANGUAGE_MODELS, one_part, require_defaults, require_no_linformer
 from atento.models.builders.encoder_decoder import family_of
 from atento.models.builders.transformer import PATCHES
 from atento.models.forecast_networks import LinearNetwork, LinearSkip
@@ -86,7 +86,7 @@ def build_network(name: ModelName, recipe: ModelRecipe, sizes: SeriesSizes, *, q
     linear = LinearNetwork(sizes, quantiles=quantiles)
     if name.family in FORECASTERS:
         return linear
-    require_defaults(recipe, "context", "attend")
+    require_defaults(recipe, "context", "attend", *OF_LANGUAGE_MODELS)
     network = family_of(name.decoder).forecast_network(name, recipe, sizes, quantiles=quantiles)
     return LinearSkip(network, linear) if recipe.linear_skip else network
 

@@ -9,7 +9,13 @@ import math
 
 from atento.errors import InputError, unknown_name
 from atento.models.backbones.images import ImageEncoder, small_convolutions
-from atento.models.builders.choices import HeadMaker, attention_pooling, require_defaults, summary_of
+from atento.models.builders.choices import (
+    OF_LANGUAGE_MODELS,
+    HeadMaker,
+    attention_pooling,
+    require_defaults,
+    summary_of,
+)
 from atento.models.builders.encoder_decoder import build_decoder
 from atento.models.classifier import Classifier
 from atento.models.names import IMAGE_ENCODERS, ModelName, ModelPart, require_family
@@ -75,7 +81,7 @@ def build_image_classifier(recipe: ModelRecipe, head: HeadMaker, width: int, *, 
     """A classifier of images of this side with `width` outputs, e.g. `LabelHead` and the number of labels."""
     name = ModelName.parse(recipe.name)
     require_image_classifier(name)
-    require_defaults(recipe, "context", "attend", "characters", "ngrams")
+    require_defaults(recipe, "context", "attend", "characters", "ngrams", *OF_LANGUAGE_MODELS)
     encoder = build_image_encoder(recipe, side)
     attention = name.encoder.added_attention
     pooling = None if attention is None else attention_pooling(attention, recipe, encoder.size)

@@ -1,33 +1,48 @@
 """Language models, masked language models and models of word embeddings from a recipe.
 
-A language model's name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT]: in a Transformer the composition is its
+A language model's name is FAMILY[+SCORE][+DISTRIBUTION][+EXTENT][+ngram]: in a Transformer the composition is its
 self-attention; a recurrent model has none. Models of word embeddings have names of their own.
 """
 
 from collections.abc import Callable, Sequence
 
 from atento.errors import unknown_name
-from atento.models.builders.choices import one_part, require_defaults, require_no_attention
+from atento.models.builders.choices import (
+    OF_LANGUAGE_MODELS,
+    one_part,
+    require_defaults,
+    require_no_attention,
+    without_suffix,
+)
 from atento.models.builders.encoder_decoder import build_encoder, family_of
 from atento.models.embedder import NextWord, SkipGram, noise_distribution
+from atento.models.interpolated import InterpolatedLanguageModel
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.models.names import ModelName
 from atento.spec import ModelRecipe
 
+COUNTED = "ngram"  # the suffix of a language model with counts beside it
+ORDER = 5  # of the counts, where the caller names none
 
-def build_language_model(recipe: ModelRecipe, vocabulary_size: int) -> LanguageModel:
-    """A model that predicts each token from those before it."""
+
+def build_language_model(recipe: ModelRecipe, vocabulary_size: int, *, order: int = ORDER) -> LanguageModel:
+    """A model that predicts each token from those before it; with +ngram interpolated with n-grams of that order."""
+    plain = without_suffix(recipe, COUNTED)
+    if plain.name != recipe.name:
+        network = build_language_model(plain, vocabulary_size)
+        return InterpolatedLanguageModel(network.decoder, vocabulary_size, order=order, samples=network.samples)
     part = one_part(ModelName.parse(recipe.name), "a language model")
     require_no_attention(part, recipe.name, "a recurrent language model has its state alone, and no attention")
     require_defaults(recipe, "directions", "pooling", "context", "attend")
-    return LanguageModel(family_of(part).language_model(part, recipe, vocabulary_size))
+    decoder = family_of(part).language_model(part, recipe, vocabulary_size)
+    return LanguageModel(decoder, samples=recipe.sampled_softmax if recipe.sampled_softmax < vocabulary_size else 0)
 
 
 def build_masked_model(recipe: ModelRecipe, vocabulary_size: int) -> MaskedLanguageModel:
     """A model that predicts masked tokens from both sides."""
     part = one_part(ModelName.parse(recipe.name), "a masked model")
     require_no_attention(part, recipe.name, "a recurrent masked model predicts from the state of each step")
-    require_defaults(recipe, "directions", "pooling", "context", "attend")
+    require_defaults(recipe, "directions", "pooling", "context", "attend", *OF_LANGUAGE_MODELS)
     return MaskedLanguageModel(build_encoder(part, recipe, vocabulary_size))
 
 

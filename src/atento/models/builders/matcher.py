@@ -14,6 +14,7 @@ from atento.attention.presets import Composition
 from atento.blocks.coattention import AlternatingCoAttention
 from atento.errors import InputError
 from atento.models.builders.choices import (
+    OF_LANGUAGE_MODELS,
     HeadMaker,
     attention_sizes,
     one_part,
@@ -42,7 +43,7 @@ def build_matcher(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, wi
     name = ModelName.parse(recipe.name)
     together = has_coattention(name.decoder)
     part = one_part(name.without(CO), "a matcher")
-    require_defaults(recipe, "context", "attend", "characters")
+    require_defaults(recipe, "context", "attend", "characters", *OF_LANGUAGE_MODELS)
     if together:
         require_defaults(recipe, "pooling")
         require_no_linformer(part, recipe.name, "two sequences attend to each other token by token")
@@ -83,7 +84,7 @@ def build_image_matcher(
     name = ModelName.parse(recipe.name)
     require_image_matcher(name)
     part, together = name.without(CO).decoder, name.has(CO)
-    require_defaults(recipe, "context", "attend", "characters", "ngrams")
+    require_defaults(recipe, "context", "attend", "characters", "ngrams", *OF_LANGUAGE_MODELS)
     require_no_linformer(part, recipe.name, "regions are few, so that linformer would save nothing")
     encoder = build_image_encoder(recipe, side)
     reader = build_encoder(ModelPart(part.family), recipe, vocabulary_size)

@@ -6,7 +6,14 @@ encoded together; 0 and 1: each step alone.
 """
 
 from atento.models.backbones.numbers import PatchedNumberEncoder
-from atento.models.builders.choices import HeadMaker, one_part, require_defaults, require_no_linformer, state_pooling
+from atento.models.builders.choices import (
+    OF_LANGUAGE_MODELS,
+    HeadMaker,
+    one_part,
+    require_defaults,
+    require_no_linformer,
+    state_pooling,
+)
 from atento.models.builders.classifier import encoder_recipe, pooling_of
 from atento.models.builders.encoder_decoder import build_decoder, family_of
 from atento.models.classifier import Classifier
@@ -22,7 +29,7 @@ NO_LINFORMER = "linformer needs the longest length, which numbers do not have ye
 def build_series_classifier(recipe: ModelRecipe, channels: int, head: HeadMaker, width: int) -> Classifier:
     """A classifier of numeric sequences with `width` outputs, e.g. `LabelHead` and the number of labels."""
     part = one_part(ModelName.parse(recipe.name), "a classifier")
-    require_defaults(recipe, "context", "attend", "ngrams")
+    require_defaults(recipe, "context", "attend", "ngrams", *OF_LANGUAGE_MODELS)
     encoder = patched_encoder(part, encoder_recipe(recipe), channels)
     return Classifier(encoder, head(encoder.size, width), pooling=pooling_of(part, recipe, encoder.size))
 
@@ -30,7 +37,7 @@ def build_series_classifier(recipe: ModelRecipe, channels: int, head: HeadMaker,
 def build_estimator(recipe: ModelRecipe, channels: int) -> Classifier:
     """A regression of one number on numeric sequences, step by step."""
     part = one_part(ModelName.parse(recipe.name), "an estimator")
-    require_defaults(recipe, "context", "attend")
+    require_defaults(recipe, "context", "attend", *OF_LANGUAGE_MODELS)
     require_no_linformer(part, recipe.name, NO_LINFORMER)
     encoder = family_of(part).number_encoder(part, recipe, channels)
     pooling = state_pooling(part, recipe, encoder.size)

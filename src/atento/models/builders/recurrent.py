@@ -11,7 +11,9 @@ from atento.errors import InputError, unknown_name
 from atento.layers.activations import ACTIVATIONS
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.initialization import INITIALIZERS
+from atento.layers.regularization import ActivationPenalty
 from atento.models.autoencoder import RecurrentWindowDecoder, WindowSizes
+from atento.models.backbones.marginal_decoder import MarginalDecoder
 from atento.models.backbones.numbers import RecurrentNumberEncoder
 from atento.models.backbones.recurrent import (
     Handover,
@@ -41,7 +43,7 @@ from atento.models.forecast_networks import (
 )
 from atento.models.forecaster import ForecastNetwork, SeriesSizes
 from atento.models.matcher import CoAttentionMatcher, PairHead
-from atento.models.names import ModelName, ModelPart
+from atento.models.names import ALIGNMENTS, HARD_MONOTONIC, ModelName, ModelPart
 from atento.models.summaries import Summary, end_states
 from atento.recurrent import (
     Cell,
@@ -143,15 +145,36 @@ def recurrent_reader(part: ModelPart, recipe: ModelRecipe, *, scaled: bool) -> S
 
 def recurrent_decoder(
     part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, *, source_size: int
-) -> RecurrentDecoder:
+) -> RecurrentDecoder | MarginalDecoder:
     """A decoder with the attention that the part adds; without one it receives the summary of the source alone."""
+    alignments = [word for word in part.added if word in ALIGNMENTS]
+    part = part.without(*alignments)
     composition = part.added_attention
+    if alignments and (composition is None or len(alignments) > 1):
+        raise InputError(
+            f"model {recipe.name!r}: {' and '.join(alignments)} needs one attention, and is one way to use it.",
+            found=recipe.name,
+            fix=f"for example lstm+additive+{alignments[0]}",
+        )
     embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout, tied=recipe.tied_embeddings)
     if composition is None:
         require_defaults(recipe, "attend", why="a recurrent decoder without attention attends to nothing")
         stack, handover = stack_and_handover(part.family, recipe, source_size, auto="both", context_size=0)
         return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
     attention = with_linformer(attention_over(composition, recipe, recipe.hidden, source_size), part, recipe)
+    if alignments:
+        require_defaults(recipe, "attend", why=f"{alignments[0]} sums over outputs, not over contexts")
+        stack, handover = stack_and_handover(part.family, recipe, source_size, auto="state", context_size=0)
+        monotonic = alignments[0] == HARD_MONOTONIC
+        return MarginalDecoder(
+            embedding,
+            stack,
+            handover,
+            attention,
+            source_size=source_size,
+            monotonic=monotonic,
+            dropout=recipe.dropout,
+        )
     context_size = source_size if recipe.attend == "bahdanau" else 0
     stack, handover = stack_and_handover(part.family, recipe, source_size, auto="state", context_size=context_size)
     decoder = ATTENTIVE[recipe.attend]
@@ -183,10 +206,30 @@ def attention_over(composition: Composition, recipe: ModelRecipe, query: int, ke
 
 def recurrent_language_model(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> FixedVectorDecoder:
     """A decoder without a source, which starts from zeros."""
-    stack = decoder_stack(part.family, recipe, recipe.hidden)
-    embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout)
+    if not has_matrices(part.family):
+        require_defaults(recipe, "recurrent_dropout", why=f"{part.family} has no recurrent matrices")
+    dropout, locked = recipe.dropout, recipe.locked_dropout
+    stack = Stack(
+        cells_of(part.family, recipe),
+        recipe.hidden,
+        recipe.hidden,
+        layers=recipe.layers,
+        dropout=dropout,
+        locked=locked,
+        recurrent_dropout=recipe.recurrent_dropout,
+    )
+    embedding = TokenEmbedding(
+        vocabulary_size,
+        recipe.hidden,
+        dropout=dropout,
+        tied=recipe.tied_embeddings,
+        word_dropout=recipe.embedding_dropout,
+        locked=locked,
+    )
     handover = Handover(ZeroState(stack.output_size * recipe.layers), NoContext())
-    return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
+    penalized = bool(recipe.activation_penalty or recipe.temporal_penalty)
+    penalty = ActivationPenalty(recipe.activation_penalty, recipe.temporal_penalty) if penalized else None
+    return FixedVectorDecoder(embedding, stack, handover, dropout=dropout, locked=locked, activation_penalty=penalty)
 
 
 def coattention_matcher(

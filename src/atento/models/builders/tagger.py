@@ -1,7 +1,7 @@
-"""Taggers from a recipe, by names FAMILY[+SCORE][+DISTRIBUTION][+EXTENT][+crf].
+"""Taggers from a recipe, by names FAMILY[+SCORE][+DISTRIBUTION][+EXTENT][+crf][+wide].
 
 In a Transformer the composition is its self-attention; a recurrent tagger has none. With `crf` the tags of a sequence
-are predicted jointly.
+are predicted jointly. With `wide` a linear model of word features stands beside the network.
 """
 
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from atento.models.backbones.recurrent import RecurrentEncoder
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.backbones.words import CharacterEncoder, WordEmbedding
 from atento.models.builders.choices import (
+    OF_LANGUAGE_MODELS,
     HeadMaker,
     one_part,
     require_defaults,
@@ -27,9 +28,12 @@ from atento.models.heads import LabelHead
 from atento.models.names import ModelName
 from atento.models.protocols import Encoder
 from atento.models.tagger import Tagger
+from atento.models.wide_words import WideWords
 from atento.spec import ModelRecipe
 
-CHAIN = "crf"
+CHAIN, WIDE = "crf", "wide"
+MOST_FEATURES = 100_000  # of a wide part
+MOST_WEIGHTS = 10_000_000  # of all tags: 40 MB
 
 
 class Tagset(NamedTuple):
@@ -45,19 +49,21 @@ def build_tagger(recipe: ModelRecipe, vocabulary_size: int, head: HeadMaker, wid
     require_no_attention(
         part, recipe.name, "a recurrent tagger predicts from the state of each step, without attention"
     )
-    require_defaults(recipe, "pooling", "context", "attend")
+    require_defaults(recipe, "pooling", "context", "attend", *OF_LANGUAGE_MODELS)
     encoder = build_encoder(part, recipe, vocabulary_size)
     return Tagger(encoder, head(encoder.size, width))
 
 
 def build_word_tagger(recipe: ModelRecipe, vocabulary_size: int, alphabet: int, tagset: Tagset) -> Tagger:
     """A tagger of words, with model.characters also of their characters: sources (B, N, 1 + L)."""
-    plain, width = without_suffix(recipe, CHAIN), len(tagset.tags)
+    deep, width = without_suffix(recipe, WIDE), len(tagset.tags)
+    plain = without_suffix(deep, CHAIN)
     tagger = build_tagger(plain, vocabulary_size, LabelHead, width)
     embed_words(tagger.encoder, recipe, vocabulary_size, alphabet)
-    if plain.name != recipe.name:
-        tagger = Tagger(tagger.encoder, tagger.head, chain=LinearChainCRF(width, allowed=allowed_in(tagset)))
-    return tagger
+    chain = LinearChainCRF(width, allowed=allowed_in(tagset)) if plain.name != deep.name else None
+    capacity = max(1, min(MOST_FEATURES, MOST_WEIGHTS // width))
+    wide = WideWords(alphabet, width, capacity=capacity) if deep.name != recipe.name else None
+    return Tagger(tagger.encoder, tagger.head, chain=chain, wide=wide)
 
 
 def embed_words(encoder: Encoder, recipe: ModelRecipe, vocabulary_size: int, alphabet: int) -> None:

@@ -12,7 +12,8 @@ from atento.attention.extents.local import Alibi, RelativeBias
 from atento.attention.heads import MultiHead
 from atento.attention.presets import Sizes
 from atento.blocks.initialization import Layers, t_fixup, xavier
-from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer, TransformerStack
+from atento.blocks.transformer import TransformerDecoderLayer, TransformerEncoderLayer
+from atento.blocks.transformer_stack import TransformerStack
 from atento.errors import InputError, unknown_name
 from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
 from atento.layers.feed_forward import FeedForward
@@ -115,7 +116,7 @@ def transformer_body(
 ) -> tuple[PositionedEmbedding, TransformerStack]:
     """Embedding and layers of an encoder-only model, or where they are causal of a decoder-only one."""
     layers = self_attention_layers(part, recipe, causal=causal)
-    embedding = embedding_of(recipe, vocabulary_size)
+    embedding = embedding_of(recipe, vocabulary_size, word_dropout=recipe.embedding_dropout)
     initialize(recipe, embedding, layers)
     return embedding, TransformerStack(layers)
 
@@ -125,9 +126,12 @@ def transformer_stack(part: ModelPart, recipe: ModelRecipe, *, causal: bool) -> 
     return TransformerStack(self_attention_layers(part, recipe, causal=causal))
 
 
-def embedding_of(recipe: ModelRecipe, vocabulary_size: int, *, tied: bool = True) -> PositionedEmbedding:
+def embedding_of(
+    recipe: ModelRecipe, vocabulary_size: int, *, tied: bool = True, word_dropout: float = 0.0
+) -> PositionedEmbedding:
     """Token embeddings with positions."""
-    return PositionedEmbedding(vocabulary_size, positions_of(recipe), dropout=recipe.dropout, tied=tied)
+    positions = positions_of(recipe)
+    return PositionedEmbedding(vocabulary_size, positions, dropout=recipe.dropout, tied=tied, word_dropout=word_dropout)
 
 
 def positions_of(recipe: ModelRecipe, *, otherwise: str = "none") -> Positions:
@@ -206,6 +210,8 @@ def initialize(recipe: ModelRecipe, embedding: PositionedEmbedding, layers: Laye
 def causal_transformer(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> CausalTransformer:
     """A decoder without a source; an extent that depends on the whole sequence is refused."""
     require_no_linformer(part, recipe.name, "linformer mixes all positions, those still to predict among them")
+    recurrent = ("locked_dropout", "recurrent_dropout", "activation_penalty", "temporal_penalty")
+    require_defaults(recipe, *recurrent, why="a Transformer has no recurrent state")
     composition = part.compose()
     if not composition.build(head_sizes(recipe)).extent.causal_safe:
         raise InputError(

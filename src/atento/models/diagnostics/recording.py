@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from atento.blocks.transformer import TransformerDecoderLayer, TransformerStack
+from atento.blocks.transformer import TransformerDecoderLayer
+from atento.blocks.transformer_stack import TransformerStack
 from atento.errors import InputError
 from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
 from atento.recurrent.cells import Cell

@@ -127,7 +127,7 @@ async function writeText(row) {
       if (line.piece !== undefined) text.textContent += line.piece;
       if (line.answer) {
         text.textContent = given && line.answer.text.startsWith(given) ? line.answer.text.slice(given.length) : line.answer.text;
-        model.textContent = `log-probability ${line.answer.log_probability?.toFixed(3) ?? "unknown"}; model ${line.model}`;
+        model.textContent = `log-probability ${line.answer.log_probability?.toFixed(3).replace("-", "−") ?? "unknown"}; model ${line.model}`;
       }
     }
   }

@@ -9,6 +9,7 @@ from dataclasses import replace
 from atento.data.builtin.catalogue import is_builtin
 from atento.models.names import ModelName
 from atento.spec import Recipe
+from atento.tasks.defaults.budget_estimate import transformer_size
 from atento.tasks.task import Defaults, Values
 
 TEXT_COMMON: Values = {
@@ -17,7 +18,7 @@ TEXT_COMMON: Values = {
     "tokens.min_count": 2,
     "tokens.max_length": 2000,
     "model.hidden": 128,
-    "model.dropout": 0.5,
+    "model.dropout": 0.4,
     "model.ngrams": 2,
     "train.word_dropout": 0.1,
     "train.ema": 0.99,
@@ -63,16 +64,31 @@ def text_defaults(data: str, model: ModelName) -> Values:
     return {**values, **summary_of(model)}
 
 
+def text_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:
+    """A Transformer as large as the time allows."""
+    return transformer_size(recipe, device)
+
+
 def summary_of(model: ModelName) -> Values:
     """The largest values of the states, where a recurrent model has no attention to sum them up."""
-    bare = model.family != "transformer" and not model.without("one-each").decoder.added
+    bare = model.family != "transformer" and not model.without("one-each", "wide").decoder.added
     return {"model.pooling": "max"} if bare else {}
 
 
 TEXT_TO_LABEL = Defaults(
-    models=("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "gru+additive+hierarchical", "transformer"),
-    model="gru+additive",
+    models=(
+        "rnn",
+        "gru",
+        "lstm",
+        "gru+additive",
+        "gru+additive+wide",
+        "gru+additive+hierarchical",
+        "transformer",
+        "transformer+wide",
+    ),
+    model="gru+additive+wide",
     values=text_defaults,
+    data_values=text_sizes,
 )
 
 SEVERAL: Values = {
@@ -99,9 +115,10 @@ def label_set_defaults(data: str, model: ModelName) -> Values:
 
 
 TEXT_TO_LABELS = Defaults(
-    models=("rnn", "gru", "lstm", "gru+additive", "lstm+additive", "transformer"),
-    model="transformer",
+    models=("rnn", "gru", "lstm", "gru+additive", "gru+additive+wide", "transformer", "transformer+wide"),
+    model="transformer+wide",
     values=label_set_defaults,
+    data_values=text_sizes,
 )
 
 NUMBERS_COMMON: Values = {
@@ -216,13 +233,15 @@ def two_text_defaults(data: str, model: ModelName) -> Values:
 
 
 def two_text_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:
-    """How often to go over the training pairs, where the user names neither steps nor passes."""
+    """How often to go over the training pairs, where the user names neither steps nor passes; a Transformer as large
+    as the time allows.
+    """
     if recipe.train.steps or recipe.train.epochs:
         return {}
     some = train[:: 1 + len(train) // SAMPLE]
     words = sum(len(source.split()) for source, _ in some) / len(some)
     steps = max(1.0, len(train) * words / recipe.train.batch_tokens)  # of one pass, about
-    return {"train.epochs": max(PASSES, round(LEAST_STEPS / steps))}
+    return {"train.epochs": max(PASSES, round(LEAST_STEPS / steps)), **transformer_size(recipe, device)}
 
 
 TWO_TEXTS_TO_LABEL = Defaults(

@@ -31,12 +31,13 @@ NO_CLASSES = ("train.class_weight", "train.label_smoothing")
 
 
 def without_classes(labels: Defaults) -> Defaults:
-    """As for a label of such a source, without the values that concern classes."""
+    """As for a label of such a source, without the values and the wide parts that concern classes."""
 
     def values(data: str, model: ModelName) -> Values:
         return {key: value for key, value in labels.values(data, model).items() if key not in NO_CLASSES}
 
-    return replace(labels, values=values)
+    models = tuple(name for name in labels.models if not ModelName.parse(name).has("wide"))
+    return replace(labels, values=values, models=models, model=str(ModelName.parse(labels.model).without("wide")))
 
 
 TEXT_TO_NUMBER = without_classes(TEXT_TO_LABEL)

@@ -1,6 +1,10 @@
 """Recipes of the tag task, chosen by measurement. How stands in docs/defaults/tag.md."""
 
+from collections.abc import Sequence
+
 from atento.models.names import ModelName
+from atento.spec import Recipe
+from atento.tasks.defaults.budget_estimate import transformer_size
 from atento.tasks.task import Defaults, Values
 
 COMMON: Values = {
@@ -23,6 +27,8 @@ ANY_DATA: dict[str, Values] = {
     "lstm": {**COMMON, "train.lr": 4e-3},
     "transformer": {**COMMON, "train.lr": 1e-3, "model.layers": 2, "train.warmup": 300},
 }
+
+SMALL_DROPOUT = 0.2  # of a Transformer whose time is short
 
 SMALL: Values = {
     "tokens.min_count": 1,
@@ -47,9 +53,20 @@ BUILTIN: dict[str, dict[str, Values]] = {
 
 def tag_defaults(data: str, model: ModelName) -> Values:
     """Recipe values for a model on a set; anything a user says goes before them."""
-    return {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}
+    values = {**ANY_DATA.get(model.family, {}), **BUILTIN.get(data, {}).get(model.family, {})}
+    plain = model.family == "transformer" and not model.without("crf", "wide").decoder.added
+    return {**values, "model.positions": "relative"} if plain and data not in BUILTIN else values
+
+
+def tag_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> Values:
+    """A Transformer as large as the time allows, with less dropout where it is small."""
+    small = transformer_size(recipe, device)
+    return {**small, "model.dropout": SMALL_DROPOUT} if small else {}
 
 
 WORDS_TO_TAGS = Defaults(
-    models=("rnn", "gru", "lstm", "lstm+crf", "transformer", "transformer+crf"), model="lstm+crf", values=tag_defaults
+    models=("rnn", "gru", "lstm", "lstm+crf", "lstm+crf+wide", "transformer", "transformer+crf"),
+    model="lstm+crf+wide",
+    values=tag_defaults,
+    data_values=tag_sizes,
 )

@@ -11,7 +11,7 @@ from atento.data.builtin.catalogue import is_builtin
 from atento.data.records import counted
 from atento.models.names import ModelName
 from atento.spec import Chosen, Recipe
-from atento.tasks.defaults.budget_estimate import TrainingEstimate
+from atento.tasks.defaults.budget_estimate import TrainingEstimate, transformer_size
 from atento.tasks.task import Defaults, Values
 
 PROBE: Values = {
@@ -77,6 +77,7 @@ DROPOUT = ((10, 0.1), (30, 0.2))  # below so many passes over the training part
 MOST_DROPOUT = 0.3
 NARROW, FEW_SUBWORDS = 128, 2000  # where not even one pass can be made: more steps of a smaller model learn more
 WARMING = 0.1  # of the steps, at most
+SMALL_BATCH = 512  # tokens at least, of a Transformer whose time is short
 BEAM = 5
 LONG = 120  # seconds; a comparison has less for each model, and no time for beams
 SUBWORDS = 25  # times the root of the training pairs: so that most subwords are seen often enough
@@ -114,6 +115,9 @@ def translate_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: st
             "model.hidden": Chosen(NARROW, passes),
             "tokens.vocab_size": min(vocabulary, FEW_SUBWORDS),
         }
+    small = transformer_size(recipe, device)
+    if small:
+        values |= {**small, "train.batch_tokens": max(seen.batch_tokens, SMALL_BATCH)}
     return values
 
 

@@ -21,6 +21,7 @@ MASK = START  # a text begins after an end token, so the start token is free to 
 LEVEL_WORDS = {"char": "characters", "lossless": "words", "word": "words", "subword": "subwords"}
 LONG_TEXT = 5_000_000  # characters, from which on characters one by one take too long
 COMMON_WORDS = 2000  # that a blank may be filled with
+CHARACTERS_COUNTED, TOKENS_COUNTED = 7, 5  # in a row, by an n-gram model of characters, or of words or subwords
 AT_ONCE = 200  # tokens written when nothing says where to stop
 
 
@@ -114,6 +115,11 @@ class TextCodec:
     def level(self) -> str:
         """How text is cut."""
         return self.vocabulary.level
+
+    @property
+    def ngram_order(self) -> int:
+        """How many tokens in a row are counted, where they are."""
+        return CHARACTERS_COUNTED if self.level == "char" else TOKENS_COUNTED
 
     def row(self, text: str, *, whole: bool = True) -> Tensor:
         """An end token, the tokens, and another end token where the text is a whole document: (N,)."""

@@ -12,8 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from atento.baselines.kneser_ney import SEEN_TWICE, WORDS, KneserNeyText, character_kneser_ney
 from atento.baselines.ngrams import CharacterNGram
-from atento.data.text.vocabulary import END, Vocabulary
+from atento.data.examples.batches import sample_of
+from atento.data.text.vocabulary import END, LosslessWords, Vocabulary
 from atento.metrics.language_model import (
     BITS_PER_CHARACTER,
     MASKED_NATS_PER_CHARACTER,
@@ -24,11 +26,12 @@ from atento.metrics.metric import Metric
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.builders.language_model import build_language_model, build_masked_model
 from atento.models.diagnostics.attention_maps import MapPlace
+from atento.models.interpolated import InterpolatedLanguageModel
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.generate.codec import TextCodec, prepare_text
-from atento.tasks.generate.defaults import MODELS, defaults
-from atento.tasks.generate.scoring import fill, has_blank, judge_texts, log_probabilities
+from atento.tasks.generate.defaults import MODELS, defaults, sized
+from atento.tasks.generate.scoring import calibrate, fill, has_blank, judge_texts, log_probabilities
 from atento.tasks.generate.training import (
     TRUNCATED_BPTT,
     AnyTextBatch,
@@ -43,9 +46,22 @@ from atento.tasks.outputs.forward_pass import generated_tokens
 from atento.tasks.outputs.written_text import PROBABLE, seeds_of
 from atento.tasks.reading.text import DOCUMENTS
 from atento.tasks.recognising.text import plain_text
-from atento.tasks.task import Answer, Answering, Baseline, Dataset, Defaults, Judging, Learning, Pair, Reading, Task
+from atento.tasks.task import (
+    Answer,
+    Answering,
+    Baseline,
+    Dataset,
+    Defaults,
+    ExtraBaseline,
+    Judging,
+    Learning,
+    Pair,
+    Reading,
+    Task,
+)
 from atento.tasks.traces import Alignment, ForwardPass, Generation, TraceMatrix, trace_matrix
 
+MOST_COUNTED = 5_000_000  # tokens
 SHOWN = 48  # tokens of a text, the last ones
 LOOKED_INTO = 128  # tokens of a text whose attention maps and attributions are shown, the last ones
 
@@ -98,8 +114,23 @@ def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe
 
 def build(recipe: ModelRecipe, codec: TextCodec) -> TextModel:
     """A language model with the sizes that follow from the data."""
-    make = build_masked_model if codec.objective == "masked" else build_language_model
-    return make(recipe, len(codec.vocabulary))
+    if codec.objective == "masked":
+        return build_masked_model(recipe, len(codec.vocabulary))
+    return build_language_model(recipe, len(codec.vocabulary), order=codec.ngram_order)
+
+
+def count_ngrams(module: TextModel, codec: TextCodec, pairs: Sequence[Pair]) -> str:
+    """Give a model with counts beside it those of the training part, or of as much of it as is counted."""
+    if not isinstance(module, InterpolatedLanguageModel):
+        return ""
+    rows, left = list[NDArray[np.int64]](), MOST_COUNTED
+    for text, _ in sample_of(pairs):
+        rows.append(codec.row(text).numpy()[:left])
+        left -= len(rows[-1])
+        if left <= 0:
+            break
+    module.ngram.count(rows, skipped=1)
+    return f"n-grams: up to {codec.ngram_order} tokens in a row, counted in {sum(map(len, rows)):,} tokens"
 
 
 def adopt(recipe: TokensRecipe, pairs: Sequence[Pair], vocabulary: Vocabulary) -> TextCodec:
@@ -126,8 +157,8 @@ def complete(module: TextModel, codec: TextCodec, sources: Sequence[str], recipe
 def baseline_answers(
     codec: TextCodec, baseline: Baseline, sources: Sequence[str], recipe: DecodeRecipe
 ) -> list[Answer]:
-    """Each text continued character by character: the most probable one, or one that is drawn."""
-    if not isinstance(baseline, CharacterNGram):
+    """Each text continued token by token: the most probable one, or one that is drawn."""
+    if not isinstance(baseline, CharacterNGram | KneserNeyText):
         raise TypeError(f"only an n-gram model continues a text, not {type(baseline).__name__}")
     answers = []
     for source, seed in zip(sources, seeds_of([[source] for source in sources], recipe.seed), strict=True):
@@ -190,6 +221,12 @@ def forward_pass(module: TextModel, codec: TextCodec, source: str, recipe: Decod
     )
 
 
+def word_kneser_ney() -> KneserNeyText:
+    """Counts of words; one that is seen once is unknown, and spelled out."""
+    words = LosslessWords([])
+    return KneserNeyText("kneser-ney-words", WORDS, words.tokenize, words.detokenize, least=SEEN_TWICE)
+
+
 def require_no_leak(codec: TextCodec, reading: Dataset) -> None:
     """Refuse words that no training text holds."""
     require_training_tokens([*codec.vocabulary.learned(), *codec.words], [(source,) for source, _ in reading.train])
@@ -227,7 +264,9 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
         windows=cut_windows,
         batch=batch_rows,
         build=build,
+        count=count_ngrams,
         loss=text_loss,
+        calibrate=calibrate,
         truncated_bptt=TRUNCATED_BPTT,
     ),
     answering=Answering(answer=complete, score=judge_texts, look=look_at, trace=trace, forward_pass=forward_pass),
@@ -235,8 +274,12 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
         error=lambda codec, output, references: 0.0,  # a text is more or less likely, never wrong
         selects=NATS_PER_CHARACTER,
         metrics=metrics,
-        baselines=(CharacterNGram, partial(CharacterNGram, 1)),
+        baselines=(character_kneser_ney, partial(CharacterNGram, 1)),
+        extra_baselines=(
+            ExtraBaseline(word_kneser_ney, lambda codec: codec.level == "lossless"),
+            ExtraBaseline(CharacterNGram, lambda codec: False),  # weaker than Kneser–Ney; trained by name
+        ),
         baseline_answers=baseline_answers,
     ),
-    defaults=Defaults(models=MODELS, model="lstm", values=defaults),
+    defaults=Defaults(models=MODELS, model="lstm", values=defaults, data_values=sized),
 )

@@ -16,18 +16,20 @@ from atento.data.examples.batches import like_lengths
 from atento.data.text.vocabulary import END, PAD
 from atento.layers.losses import at_least_float32
 from atento.metrics.language_model import text_score
+from atento.models.interpolated import InterpolatedLanguageModel
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.recurrent.unroll import chunks
 from atento.spec import DecodeRecipe
 from atento.tasks.generate.codec import MASK, TextCodec, prepare_text
 from atento.tasks.generate.training import TextModel, pad_rows, recurs
-from atento.tasks.task import Answer
+from atento.tasks.task import Answer, TextExample
 
 # Axes: B rows, T time, V vocabulary, N tokens of a text.
 
 NUMBERS_AT_ONCE = 2**23  # logits held together
 TOKENS_AT_ONCE = 16_384  # scored together
 LONGEST_WALK = 8192  # steps; a GPU's kernel refuses very long ones
+CALIBRATED = 30_000  # tokens of validation texts by which counts are weighed
 FRESH = 4  # a sliding window moves on by a quarter of itself: three quarters of it at least stand before any token
 HIDDEN_TOGETHER = 7  # one token in so many is hidden at a time, about as many as in training
 BLANK = re.compile(r"_{3,}|<blank>")
@@ -55,9 +57,32 @@ def judge_texts(
     ]
 
 
-@torch.no_grad()
 def log_probabilities(module: TextModel, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
     """Of each row (N + 1,) the log-probabilities (N,) of all tokens after the first."""
+    found = network_log_probabilities(module, codec, rows)
+    if not isinstance(module, InterpolatedLanguageModel):
+        return found
+    return [module.mixed(log_probs, row, skipped=1) for row, log_probs in zip(rows, found, strict=True)]
+
+
+def calibrate(module: TextModel, codec: TextCodec, questions: Sequence[TextExample]) -> None:
+    """Learn by validation texts how much the network and the counts are to be trusted."""
+    if not isinstance(module, InterpolatedLanguageModel):
+        return
+    rows, left = list[Tensor](), CALIBRATED
+    for question in questions:
+        rows.append(codec.row(question.source)[: left + 1])
+        left -= len(rows[-1]) - 1
+        if left <= 0:
+            break
+    scored = [pair for pair in zip(rows, network_log_probabilities(module, codec, rows), strict=True) if len(pair[1])]
+    if scored:
+        module.calibrate(scored, skipped=1)
+
+
+@torch.no_grad()
+def network_log_probabilities(module: TextModel, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
+    """The same by the network alone."""
     if isinstance(module, MaskedLanguageModel):
         return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens))
     if recurs(module):

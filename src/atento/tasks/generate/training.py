@@ -11,7 +11,7 @@ from atento.data.examples.batches import Sampler
 from atento.data.examples.stored import PooledSampler
 from atento.data.examples.streams import StoredTokens, Stream, StreamSampler
 from atento.data.text.vocabulary import END, SPECIAL_TOKENS
-from atento.layers.losses import Loss, token_cross_entropy
+from atento.layers.losses import Loss
 from atento.layers.masking import valid_from_lengths
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.language_model import LanguageModel, MaskedBatch, MaskedLanguageModel, TextBatch, mask_tokens
@@ -107,9 +107,9 @@ def text_loss(module: TextModel, batch: AnyTextBatch, smoothing: float) -> Loss:
     if not isinstance(module, LanguageModel):
         raise TypeError(f"next tokens are learned by a LanguageModel, not by a {type(module).__name__}")
     if isinstance(batch, TextBatch):
-        return token_cross_entropy(module(batch), batch.target[batch.valid], smoothing=smoothing)
-    logits = module.decoder(batch.previous, module.empty_source(len(batch.previous)))  # (B, T, V)
-    return token_cross_entropy(logits.flatten(0, 1), batch.target.flatten(), smoothing=smoothing)
+        return module.loss(batch, smoothing=smoothing)
+    features = module.decoder.features(batch.previous, module.empty_source(len(batch.previous)))  # (B, T, D)
+    return module.token_loss(features.flatten(0, 1), batch.target.flatten(), smoothing=smoothing)
 
 
 def count_tokens(batch: NextBatch) -> int:
@@ -130,10 +130,9 @@ def cut_steps(batch: NextBatch, steps: int) -> list[NextBatch]:
 def chunk_loss(module: LanguageModel, chunk: NextBatch, state: object, smoothing: float) -> tuple[Loss, object]:
     """The loss of a chunk from a state of the model, and the state after it."""
     features, state = module.resume(chunk.previous, state)
-    logits = module.decoder.to_logits(features)  # (B, T, V)
     if isinstance(chunk, TextBatch):
-        return token_cross_entropy(logits[chunk.valid], chunk.target[chunk.valid], smoothing=smoothing), state
-    return token_cross_entropy(logits.flatten(0, 1), chunk.target.flatten(), smoothing=smoothing), state
+        return module.token_loss(features[chunk.valid], chunk.target[chunk.valid], smoothing=smoothing), state
+    return module.token_loss(features.flatten(0, 1), chunk.target.flatten(), smoothing=smoothing), state
 
 
 TRUNCATED_BPTT = TruncatedBPTT(items=count_tokens, start=first_state, cut=cut_steps, loss=chunk_loss)

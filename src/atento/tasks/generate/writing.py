@@ -9,6 +9,7 @@ from torch import Tensor
 from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import Hypothesis, SpecialTokens, search
 from atento.decoding.prefix import PrefixedDecoder
+from atento.models.interpolated import InterpolatedDecoder, InterpolatedLanguageModel, InterpolationState
 from atento.models.language_model import LanguageModel
 from atento.spec import DecodeRecipe
 from atento.tasks.generate.codec import TextCodec
@@ -77,6 +78,11 @@ def write(
     texts = texts.to(next(model.parameters()).device)
     nothing = model.empty_source(len(texts))
     features, state = model.resume(texts, model.decoder.start(nothing))
-    decoder = PrefixedDecoder(model.decoder, model.decoder.to_logits(features[:, -1]), state)
+    logits = model.decoder.to_logits(features[:, -1])
+    decoder = PrefixedDecoder(model.decoder, logits, state)
+    if isinstance(model, InterpolatedLanguageModel):
+        past = model.last_tokens(texts)
+        logits, state = model.following(logits, past), InterpolationState(past, state)
+        decoder = PrefixedDecoder(InterpolatedDecoder(model), logits, state)
     special_tokens = DOCUMENT if codec.ends else RUNNING
     return search(decoder, nothing, recipe, special_tokens=special_tokens, max_tokens=longest, seeds=seeds)

@@ -9,8 +9,11 @@ from torch import Tensor, nn
 
 from atento.baselines.sequences import LinearOnMeans, MeanTarget
 from atento.data.tables.number_lists import require_numbers
+from atento.errors import InputError
 from atento.metrics.estimates import MSE, R2
 from atento.metrics.metric import Metric
+from atento.models.builders.classifier import WIDE
+from atento.models.names import ModelName
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.inputs.numbers import Standardization
@@ -44,6 +47,17 @@ class Number(ManyToOneOutput[E, Labelled, Network, float]):
     def to_json(self) -> dict[str, object]:
         """Mean and standard deviation."""
         return {"scale": list(self.scale)}
+
+    @classmethod
+    def check_name(cls, input: type[ManyToOneInput[E, Labelled, Network]], name: ModelName) -> None:
+        """A name that the input can read; a wide part gives labels alone."""
+        if name.has(WIDE):
+            raise InputError(
+                f"model {str(name)!r}: a wide part is a linear model of labels, and a number has none.",
+                found=WIDE,
+                fix=f"leave {WIDE!r} out",
+            )
+        super().check_name(input, name)
 
     def encode(self, target: str) -> float:
         """The standardised number."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -16,8 +17,8 @@ from atento.baselines.frequent import Majority
 from atento.baselines.images import LinearImageQuestions, LinearImages, NearestImage, QuestionOnly
 from atento.baselines.probabilities import LabelProbabilities
 from atento.baselines.sequences import LinearOnStatistics
-from atento.baselines.text_labels import WordOverlap
 from atento.baselines.time_warping import DTWNearest
+from atento.baselines.word_overlap import WordOverlap
 from atento.data.images.loading import load_image
 from atento.data.records import counted
 from atento.data.tables.number_lists import require_numbers
@@ -26,11 +27,14 @@ from atento.errors import InputError
 from atento.metrics.classes import one_label_report
 from atento.metrics.labels import ACCURACY, MACRO_F1
 from atento.metrics.metric import Metric
+from atento.models.classifier import OneVsRest
 from atento.models.heads import LabelHead
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
+from atento.tasks.outputs.fitted import HasCalibration, HasClosedForm
 from atento.tasks.outputs.output import UNSEEN, BaselineMaker, HasClasses, ManyToOneOutput
-from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels
+from atento.tasks.outputs.wide_part import explain_terms, solve_wide, weigh_both
+from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
 # Axes: B batch, C labels.
@@ -41,7 +45,7 @@ THUMBNAIL = 8  # pixels a side of the images that baselines see
 
 SMALL = partial(load_image, side=THUMBNAIL)
 BY_KIND: dict[str, tuple[BaselineMaker, ...]] = {
-    "text": tuple(BASELINES[name].make for name in ("majority", "bag-of-words", "bag-of-n-grams", "tf-idf")),
+    "text": tuple(BASELINES[name].make for name in ("majority", "bag-of-words", "bag-of-n-grams", "tf-idf", "nb-svm")),
     "two texts": (Majority, WordOverlap, BASELINES["tf-idf"].make),
     "numbers": (Majority, partial(LinearOnStatistics, require_numbers), partial(DTWNearest, require_numbers)),
     "image": (Majority, partial(LinearImages, SMALL), partial(NearestImage, SMALL)),
@@ -53,7 +57,12 @@ BY_KIND: dict[str, tuple[BaselineMaker, ...]] = {
 }
 
 
-class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
+class OneLabel(
+    HasClasses,
+    ManyToOneOutput[E, Labelled, Network, int],
+    HasCalibration[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+    HasClosedForm[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+):
     """Labels <-> their numbers."""
 
     kind = "label"
@@ -129,6 +138,36 @@ class OneLabel(HasClasses, ManyToOneOutput[E, Labelled, Network, int]):
         for part in module.modules():
             if isinstance(part, LabelHead):
                 part.set_class_weights(weights * counts.sum() / (weights * counts).sum())
+
+    def closed_form(
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        pairs: Sequence[Pair],
+    ) -> str:
+        """A wide part begins as a linear model of the n-grams of all training texts."""
+        truth = np.eye(len(self.labels), dtype=bool)[[self.numbers[label] for _, label in pairs]]
+        return solve_wide(module, input, [source for source, _ in pairs], truth, several=False)
+
+    def calibrate(
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        questions: Sequence[TextExample],
+    ) -> None:
+        """How much the network and a wide part count, by the cross-entropy of the validation part."""
+        known = [question for question in questions if question.references[0] in self.numbers]
+        truth = torch.tensor([self.numbers[question.references[0]] for question in known])
+        weigh_both(
+            module,
+            input,
+            [question.source for question in known],
+            lambda outputs: nn.functional.cross_entropy(outputs, truth),
+        )
+
+    def explain(self, module: nn.Module, input: object, source: str) -> str:
+        """The n-grams that a wide part counts for its most probable label."""
+        return explain_terms(module, input, source, self.labels)
 
     @classmethod
     def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:

@@ -2,7 +2,7 @@
 
 `Output` is what every kind of target has. `ManyToOneOutput` is the common part of those that a many-to-one network
 gives for a whole source: one label, several labels, a number. What only some outputs can do is a base of its own:
-`HasClasses`, `HasThresholds`, `Autoregressive`.
+`HasClasses`, `Autoregressive`, and in fitted.py `HasCalibration`, `HasClosedForm`.
 
 One rule holds for a label that training never met: it costs nothing in the loss, it is never the answer, metrics count
 it as wrong, and `unseen` names it.
@@ -189,14 +189,6 @@ class HasClasses(ABC):
         """Weigh each class by (1 / frequency) to that power."""
 
 
-class HasThresholds(ABC, Generic[In, M]):
-    """An output whose thresholds are chosen by the validation part."""
-
-    @abstractmethod
-    def calibrate(self, module: M, input: In, questions: Sequence[TextExample]) -> None:
-        """Choose them."""
-
-
 class Autoregressive(ABC, Generic[In, B, M]):
     """An output that is written token by token, each after those before it."""
 
@@ -238,6 +230,10 @@ class ManyToOneOutput(
     @abstractmethod
     def trace_outputs(self, module: nn.Module, outputs: Tensor) -> TraceMatrix:
         """Outputs (1, C) turned into the answer."""
+
+    def explain(self, module: nn.Module, input: object, source: str) -> str:
+        """What moved an answer, in words, where the module can say more than its attention; empty: it cannot."""
+        return ""
 
     def batch(self, input: ManyToOneInput[E, Labelled, Network], examples: Sequence[Example[E, T]]) -> Labelled:
         """Padded sources with the truth of each."""
@@ -290,7 +286,8 @@ class ManyToOneOutput(
         """An answer, and what of the source it was taken from; nothing where each label has a network of its own."""
         (answer,) = self.answer(module, input, [source], recipe)
         if not isinstance(module, OneVsRest):
-            return input.align(module, source, answer)
+            words = self.explain(module, input, source)
+            return input.align(module, source, answer)._replace(explanation=words)
         shown = input.align(module.each()[0], source, answer)
         return shown._replace(output=[answer.text], weights=torch.zeros(0, 0, 1, len(shown.source)))
 
@@ -305,8 +302,11 @@ class ManyToOneOutput(
         """A forward pass up to the answer; where each label has a network of its own, of the first."""
         network = module.each()[0] if isinstance(module, OneVsRest) else module
         ((_, _, outputs),) = self.outputs(module, input, [source])
+        formula = "W · summary + b"
+        if getattr(network, "wide", None) is not None:
+            formula = f"weighted: the linear model of n-grams, and {formula}"
         return [
             *input.trace(network, source),
-            trace_matrix("outputs", "W · summary + b", ["output"], outputs, columns=self.names, made_of=SUMMARIES),
+            trace_matrix("outputs", formula, ["output"], outputs, columns=self.names, made_of=SUMMARIES),
             self.trace_outputs(module, outputs),
         ]

@@ -4,7 +4,7 @@ Where attention draws one key at a time, the loss carries the score-function gra
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,7 +16,9 @@ from atento.decoding import SpecialTokens
 from atento.decoding.greedy import TokenChoice, argmax
 from atento.decoding.scheduled_sampling import draw_tokens, mix_inputs
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
-from atento.models.backbones.recurrent import RecurrentDecoder, RecurrentState
+from atento.layers.packing import real_items
+from atento.models.backbones.marginal_decoder import MarginalDecoder
+from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.protocols import Decoder, State
 from atento.models.translator import TranslationBatch, Translator
 from atento.recurrent.unroll import chunks
@@ -33,9 +35,10 @@ def next_token_loss(module: Translator, batch: TranslationBatch, smoothing: floa
     with recorded_draws() as reading:
         encoded = module.encode(batch.source, batch.source_valid)
     with recorded_draws() as writing:
-        features = module.decoder.features(batch.previous, encoded)
-    logits = module.decoder.to_logits(features[batch.target_valid])
-    loss = token_cross_entropy(logits, batch.target[batch.target_valid], smoothing=smoothing)
+        features = module.decoder.real_features(batch.previous, batch.target_valid, encoded)
+    logits = module.decoder.to_logits(features)
+    real = real_items(batch.target, batch.target_valid) if logits.is_cuda else batch.target[batch.target_valid]
+    loss = token_cross_entropy(logits, real, smoothing=smoothing)
     return judge_draws(loss, logits, batch, Draws(reading, writing), module.decoder)
 
 
@@ -55,7 +58,7 @@ def count_tokens(batch: TranslationBatch) -> int:
     return int(batch.target_valid.sum())
 
 
-def first_state(module: Translator, batch: TranslationBatch) -> RecurrentState:
+def first_state(module: Translator, batch: TranslationBatch) -> Any:
     """What the decoder carries before its first step."""
     return recurrent_decoder(module).start(module.encode(batch.source, batch.source_valid))
 
@@ -70,11 +73,9 @@ def cut_targets(batch: TranslationBatch, steps: int) -> list[TranslationBatch]:
     ]
 
 
-def chunk_loss(
-    module: Translator, chunk: TranslationBatch, state: RecurrentState, smoothing: float
-) -> tuple[Loss, RecurrentState]:
+def chunk_loss(module: Translator, chunk: TranslationBatch, state: Any, smoothing: float) -> tuple[Loss, Any]:
     """The loss of a chunk of the targets from a state of the decoder, and the state after it."""
-    decoder = recurrent_decoder(module)
+    decoder: Any = recurrent_decoder(module)
     with recorded_draws() as draws:
         features, state = decoder.resume(chunk.previous, state)
     logits = decoder.to_logits(features[chunk.target_valid])
@@ -82,9 +83,9 @@ def chunk_loss(
     return judge_draws(loss, logits, chunk, Draws((), draws), decoder), state
 
 
-def recurrent_decoder(module: Translator) -> RecurrentDecoder:
+def recurrent_decoder(module: Translator) -> RecurrentDecoder | MarginalDecoder:
     """The decoder, which must carry a state from chunk to chunk."""
-    if not isinstance(module.decoder, RecurrentDecoder):
+    if not isinstance(module.decoder, RecurrentDecoder | MarginalDecoder):
         raise TypeError(f"{type(module.decoder).__name__} carries no state from chunk to chunk")
     return module.decoder
 

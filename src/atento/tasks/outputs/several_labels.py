@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from atento.baselines.catalogue import BASELINES
@@ -29,13 +30,16 @@ from atento.metrics.labels import (
 )
 from atento.metrics.metric import Metric
 from atento.models.builders.choices import without_suffix
+from atento.models.builders.classifier import WIDE
 from atento.models.classifier import OneVsRest
 from atento.models.heads import MultiLabelHead
 from atento.models.names import ModelName
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
+from atento.tasks.outputs.fitted import HasCalibration, HasClosedForm
 from atento.tasks.outputs.one_label import count_labels, load_labels
-from atento.tasks.outputs.output import BaselineMaker, HasClasses, HasThresholds, ManyToOneOutput
+from atento.tasks.outputs.output import BaselineMaker, HasClasses, ManyToOneOutput
+from atento.tasks.outputs.wide_part import explain_terms, solve_wide, weigh_both
 from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import TraceMatrix, trace_matrix
 
@@ -50,7 +54,8 @@ FIRST = (1, 3, 5)
 class SeveralLabels(
     HasClasses,
     ManyToOneOutput[E, Labelled, Network, list[int]],
-    HasThresholds[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+    HasCalibration[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+    HasClosedForm[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
 ):
     """Lists of labels <-> their numbers."""
 
@@ -87,6 +92,12 @@ class SeveralLabels(
     @classmethod
     def check_name(cls, input: type[ManyToOneInput[E, Labelled, Network]], name: ModelName) -> None:
         """A name that the input can read, with or without `one-each`."""
+        if name.has(ONE_EACH) and name.has(WIDE):
+            raise InputError(
+                f"model {str(name)!r}: a wide part stands beside one network for all labels.",
+                found=f"{WIDE} and {ONE_EACH}",
+                fix=f"leave {ONE_EACH!r} or {WIDE!r} out",
+            )
         super().check_name(input, name.without(ONE_EACH))
 
     def encode(self, target: str) -> list[int]:
@@ -167,17 +178,45 @@ class SeveralLabels(
         input: ManyToOneInput[E, Labelled, Network],
         questions: Sequence[TextExample],
     ) -> None:
-        """Each label's threshold is the one of best F1 on the validation part."""
+        """Each label's threshold is the one of best F1 on the validation part; before that, how much each part of a
+        wide model counts.
+        """
+        truth = self.truth_of([question.references for question in questions])
+        target = torch.from_numpy(truth).double()
+        weigh_both(
+            module,
+            input,
+            [question.source for question in questions],
+            lambda outputs: nn.functional.binary_cross_entropy_with_logits(outputs, target),
+        )
         outputs = torch.zeros(len(questions), len(self.labels))
         for places, _, group in self.outputs(module, input, [question.source for question in questions]):
             outputs[places] = group.float()
-        truth = np.zeros((len(questions), len(self.labels)), dtype=bool)
-        for row, question in enumerate(questions):
-            truth[row, [self.numbers[label] for label in question.references if label in self.numbers]] = True
         best = torch.from_numpy(best_thresholds(outputs.sigmoid().double().numpy(), truth))
         heads = heads_of(module)
         for head, thresholds in zip(heads, best.chunk(len(heads)), strict=True):
             head.set_thresholds(thresholds)
+
+    def truth_of(self, label_sets: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
+        """(N, C), True where a label is true; those that training never met have no column."""
+        truth = np.zeros((len(label_sets), len(self.labels)), dtype=bool)
+        for row, labels in enumerate(label_sets):
+            truth[row, [self.numbers[label] for label in labels if label in self.numbers]] = True
+        return truth
+
+    def closed_form(
+        self,
+        module: Network | OneVsRest[Network],
+        input: ManyToOneInput[E, Labelled, Network],
+        pairs: Sequence[Pair],
+    ) -> str:
+        """A wide part begins as one logistic regression for each label."""
+        truth = self.truth_of([split_items(target) for _, target in pairs])
+        return solve_wide(module, input, [source for source, _ in pairs], truth, several=True)
+
+    def explain(self, module: nn.Module, input: object, source: str) -> str:
+        """The n-grams that a wide part counts for its most probable label."""
+        return explain_terms(module, input, source, self.labels)
 
     @classmethod
     def baselines(cls, kind: str) -> tuple[BaselineMaker, ...]:

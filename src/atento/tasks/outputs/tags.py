@@ -34,14 +34,20 @@ from atento.models.tagger import Tagger
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import on_device
 from atento.tasks.inputs.words import WordList, by_count, load_texts
+from atento.tasks.outputs.fitted import HasCalibration, HasClosedForm
 from atento.tasks.outputs.output import UNSEEN, BaselineMaker, Example, Output
-from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels
+from atento.tasks.outputs.wide_tagger import solve_wide_words, weigh_both_taggers
+from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 # Axes: B batch, N words, L letters, C tags.
 
 
-class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
+class Tags(
+    Output[WordList, Tensor, Tensor, LabelledBatch, Tagger],
+    HasCalibration[WordList, Tagger],
+    HasClosedForm[WordList, Tagger],
+):
     """Lists of tags <-> their numbers (N,)."""
 
     kind = "tags"
@@ -115,6 +121,22 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
             )
         return token_cross_entropy(module(batch), batch.truth[batch.valid], smoothing=smoothing)
 
+    def closed_form(self, module: Tagger, input: WordList, pairs: Sequence[Pair]) -> str:
+        """A wide part begins as a linear model of word features."""
+        if module.wide is None:
+            return ""
+        sources, targets = zip(*pairs, strict=True)
+        return solve_wide_words(
+            module, input, [input.encode(source) for source in sources], [self.encode(target) for target in targets]
+        )
+
+    def calibrate(self, module: Tagger, input: WordList, questions: Sequence[TextExample]) -> None:
+        """How much the network and a wide part count, by the loss of the validation part."""
+        if module.wide is None:
+            return
+        sources = [input.encode(question.source) for question in questions]
+        weigh_both_taggers(module, input, sources, [self.encode(question.references[0]) for question in questions])
+
     @torch.no_grad()
     def answer(self, module: Tagger, input: WordList, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
         """The best tags of each source; a very long one is read in parts, and has a tag for each word all the same."""
@@ -155,7 +177,16 @@ class Tags(Output[WordList, Tensor, Tensor, LabelledBatch, Tagger]):
         found = [
             trace_matrix("words", "number of the word, then of its letters", labels, words[0]),
             trace_matrix("states", f"{encoder}: one vector per word", labels, states, made_of=["words"]),
-            trace_matrix("scores", "W state + b", labels, module.head(states), columns=tags, made_of=["states"]),
+            trace_matrix(
+                "scores",
+                "W state + b"
+                if module.wide is None
+                else "weighted: the linear model of word features, and W state + b",
+                labels,
+                module.scores(words, valid)[0],
+                columns=tags,
+                made_of=["states"],
+            ),
         ]
         if module.chain is not None:
             start, between, end = module.chain.transitions()

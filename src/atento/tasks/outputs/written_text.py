@@ -23,6 +23,7 @@ from atento.metrics.metric import Metric
 from atento.metrics.text import BLEU4, CHARACTER_ERROR, CHRF2, EDITS, EXACT_MATCH, SYMBOL_ERROR
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.backbones.transformer import TransformerDecoder
+from atento.models.ensemble import ensemble_of
 from atento.models.protocols import Encoded
 from atento.models.translator import TranslationBatch, Translator
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
@@ -158,7 +159,8 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
 
     def build(self, recipe: ModelRecipe, input: EncoderDecoderInput[E]) -> Translator:
         """An encoder–decoder from the input's encoder to this vocabulary."""
-        return input.build_translator(recipe, len(self.vocabulary))
+        made = [input.build_translator(recipe, len(self.vocabulary)) for _ in range(recipe.members)]
+        return made[0] if recipe.members == 1 else ensemble_of(made)
 
     @torch.no_grad()
     def write(

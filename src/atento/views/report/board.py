@@ -41,6 +41,7 @@ class Row:
     best_step: int = 0
     lengths: Sequence[Json] = ()  # the headline on sources of several lengths
     curve: Sequence[Json] = ()  # one point for each validation
+    more_time: Sequence[Json] = ()  # expected values at several times the time: times, seconds, value, low, high
     training: Sequence[Json] = ()  # of a report: one point for each event of training, with loss and learning rate
     worst: Sequence[Json] = ()  # the worst test examples
     mistakes: int | None = None
@@ -99,6 +100,7 @@ class Comparison:
     winner: str | None = None
     ties: Sequence[str] = ()
     verdict: Sequence[str] = ()  # plain sentences
+    finished: str = ""  # the folder of the model that went on after the comparison; it stands for the comparison
     smaller_is_better: bool = False
     writes: bool = False  # whether the models write a text token by token
     data: Json = field(default_factory=dict)  # name, parts, notes, refused rows, fingerprint

@@ -7,20 +7,26 @@ import pytest
 import torch
 
 from atento.attention import (
+    AdaptiveSpan,
     Additive,
     Alibi,
     Attention,
     Causal,
+    DeAttention,
     Entmax,
     Everything,
+    Hard,
     Kernel,
+    Opposed,
     PredictiveLocal,
     Proportional,
     ScaledDot,
     Sigmoid,
+    Similarity,
     Softmax,
     Strided,
     Window,
+    minus_manhattan,
 )
 from atento.attention.fast.gpu import plan
 from atento.attention.scores.kernel import EluPlusOne
@@ -51,7 +57,19 @@ def test_which_parts_the_template_takes():
         Additive(SIZE, SIZE, hidden_size=3, activation=torch.relu), Entmax(), Causal()
     )
     assert "Proportional" in plan.parts_reason(ScaledDot(), Proportional(), Causal())
-    assert "PredictiveLocal" in plan.parts_reason(ScaledDot(), Softmax(), PredictiveLocal(SIZE, SIZE, 2))
+    predicted, opposed = PredictiveLocal(SIZE, SIZE, 2), Opposed(ScaledDot(), Similarity(minus_manhattan))
+    assert plan.parts_reason(ScaledDot(), Softmax(), predicted) is None
+    assert "predicted positions" in plan.parts_reason(ScaledDot(), Entmax(), predicted)
+    assert "no other extent" in plan.parts_reason(ScaledDot(), Softmax(), predicted & Window(2))
+    assert plan.parts_reason(opposed, DeAttention(), Causal()) is None
+    assert "bias" in plan.parts_reason(opposed, DeAttention(), Alibi(2))
+    assert "doubles" in plan.parts_reason(opposed, DeAttention("centre"), Causal())
+    assert "Manhattan" in plan.parts_reason(Opposed(ScaledDot(), Similarity()), DeAttention(), Causal())
+    assert plan.parts_reason(ScaledDot(), Hard(), Causal()) is None
+    additive = Additive(SIZE, SIZE, hidden_size=3)
+    for parts in ((Hard(), Causal()), (Softmax(), AdaptiveSpan(2, 4)), (Entmax.learned(2), Causal())):
+        assert "not by additive" in plan.parts_reason(additive, *parts)
+    assert "straight-through" in plan.parts_reason(ScaledDot(), Hard("score-function"), Causal())
     assert "one pattern" in plan.parts_reason(ScaledDot(), Softmax(), Strided(2) & Strided(3))
 
 

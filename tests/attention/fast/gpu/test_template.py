@@ -22,12 +22,16 @@ from atento.attention import (
     BiasedGeneral,
     BlockLocal,
     Causal,
+    DeAttention,
     Dot,
     Entmax,
     Everything,
     Fixed,
     General,
     Hard,
+    Opposed,
+    PredictiveLocal,
+    RelativeBias,
     ScaledDot,
     Sigmoid,
     Similarity,
@@ -36,8 +40,9 @@ from atento.attention import (
     Strided,
     Window,
     cosine,
+    minus_manhattan,
 )
-from atento.attention.fast.gpu import additive, plan
+from atento.attention.fast.gpu import additive, composing, plan
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # the interpreter computes hidden places in NumPy
@@ -74,7 +79,14 @@ EXTENTS = {
     "block-local": lambda: BlockLocal(8),
     "alibi": lambda: Causal() & Alibi(HEADS),
     "adaptive-span": lambda: AdaptiveSpan(HEADS, 20, 5),
+    "relative": lambda: varied(RelativeBias(HEADS, 6)),
 }
+
+
+def varied(extent):
+    """With numbers in its table, which begins with zeros."""
+    torch.nn.init.normal_(extent.table)
+    return extent
 
 
 def some(length, width, scale=1.0):
@@ -93,7 +105,7 @@ def by_formula(attention, query, prepared, query_at):
 
 def by_template(attention, query, prepared, query_at):
     parts = attention.score, attention.distribution, attention.extent
-    return plan.template_context(*parts, query, prepared, query_at)
+    return composing.template_context(*parts, query, prepared, query_at)
 
 
 def agree(attention, *, queries=LENGTH, keys=LENGTH, valid=None, query_at=None, scale=1.0, gradient=True, whole=False):
@@ -135,6 +147,36 @@ def test_extents(name):
     agree(Attention(ScaledDot(), Entmax(), EXTENTS[name]()))
 
 
+@pytest.mark.parametrize("distribution", [Softmax, Sigmoid])
+def test_windows_around_predicted_positions(distribution):
+    extent = PredictiveLocal(WIDTH, 3, 4)
+    for layer in (extent.project, extent.collapse):
+        torch.nn.init.normal_(layer.weight)  # positions all over the sequence
+    agree(Attention(ScaledDot(), distribution(), extent), keys=67)
+    agree(Attention(ScaledDot(), distribution(), extent), keys=67, valid=padding(67))
+    agree(Attention(ScaledDot(), distribution(), extent), keys=67, valid=padding(67).flip(-1))
+
+
+@pytest.mark.parametrize("extent", [Strided(4), Causal() & Strided(4)])
+def test_strided_extents_in_two_parts(monkeypatch, extent):
+    monkeypatch.setattr(composing, "FOLDED", 2)
+    agree(Attention(ScaledDot(), Softmax(), extent), queries=44, keys=44)
+
+
+def test_de_attention(monkeypatch):
+    attention = Attention(
+        Opposed(ScaledDot(), Similarity(minus_manhattan, sharpness=1 / WIDTH)), DeAttention(), Everything()
+    )
+    agree(attention, keys=KEYS, valid=padding(KEYS))
+    monkeypatch.setattr(composing, "PAIRS", BATCH * HEADS * LENGTH * 17)  # distances of 17 queries at a time
+    agree(attention.with_extent(Causal()))
+
+
+def test_offsets_beyond_a_learned_table():
+    """Keys so far away that all of a tile share one number."""
+    agree(Attention(ScaledDot(), Softmax(), varied(RelativeBias(HEADS, 6))), queries=131, keys=131)
+
+
 def test_padding_on_the_left_shifts_blocks():
     valid = padding(LENGTH).flip(-1)
     agree(Attention(ScaledDot(), Softmax(), Fixed(6, 2)), valid=valid)
@@ -153,7 +195,8 @@ def test_scores_of_ten_thousands(distribution):
 
 def test_additive_scores_of_large_items():
     """Beyond the exponentials that float32 holds, each exponential is taken of a sum."""
-    agree(Attention(Additive(WIDTH, WIDTH, hidden_size=5), Softmax(), Everything()), keys=KEYS, scale=60.0)
+    for keys in (KEYS, 67):  # in one tile, and in several
+        agree(Attention(Additive(WIDTH, WIDTH, hidden_size=5), Softmax(), Everything()), keys=keys, scale=60.0)
 
 
 def test_additive_scores_in_parts(monkeypatch):
@@ -184,3 +227,40 @@ def test_autocast_takes_its_dtype():
         assert plan.common_dtype(given[0], attention.prepare(*given[1:])) == torch.bfloat16
     with torch.autocast("cpu", dtype=torch.float16):
         assert by_template(attention, given[0], attention.prepare(*given[1:]), None).dtype == torch.float16
+
+
+def test_keys_are_drawn_by_their_weights(monkeypatch):
+    """With random numbers at equal distances, each key is drawn as often as its weight says, hidden ones never."""
+    number, keys = 640, 71
+    query, key, value = some(1, WIDTH)[:1, :1].expand(1, 1, number, -1), some(keys, WIDTH)[:1, :1], torch.eye(keys)
+    evenly = (torch.arange(number) + 0.5) / number
+    monkeypatch.setattr(torch, "rand", lambda shape, device: evenly[torch.randperm(number)].expand(shape).contiguous())
+    attention = Attention(Dot(), Hard(), Everything())
+    valid = torch.arange(keys) % 5 > 0
+    prepared = attention.prepare(key, value.view(1, 1, keys, keys), valid=valid.view(1, 1, keys))
+    drawn = by_template(attention, query, prepared, None)[0, 0]
+    weights = (query[0, 0, :1] @ key[0, 0].mT).masked_fill(~valid, -torch.inf).softmax(dim=-1)[0]
+    assert ((drawn == 1).sum(dim=-1) == 1).all() and ((drawn.sum(dim=0) - number * weights).abs() < 1.01).all()
+
+
+def test_the_gradient_of_drawn_keys_is_that_of_their_probabilities():
+    """Straight through: the drawn key forward, the softmax backward; rows that see nothing give zeros."""
+    valid = padding(LENGTH)
+    given = [some(LENGTH, WIDTH), some(LENGTH, WIDTH), some(LENGTH, VALUES)]
+    upstream, attention = some(LENGTH, VALUES), Attention(ScaledDot(), Hard(), Causal())
+    leaves = [part.clone().requires_grad_() for part in given]
+    context = by_template(attention, leaves[0], attention.prepare(*leaves[1:], valid=valid), None)
+    found = torch.autograd.grad(context, leaves, upstream)
+    exact = [part.double().requires_grad_() for part in given]
+    cleaned = exact[2].masked_fill(~valid.unsqueeze(-1), 0.0)
+    chosen = torch.cdist(context.detach().double(), cleaned.detach()).argmin(dim=-1)
+    visible = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril() & valid.unsqueeze(-2)
+    seen = visible.any(dim=-1, keepdim=True)
+    scores = (exact[0] @ exact[1].mT / math.sqrt(WIDTH)).masked_fill(~visible, -1e300)
+    soft = scores.softmax(dim=-1).masked_fill(~visible, 0.0)
+    hard = torch.nn.functional.one_hot(chosen, LENGTH) * seen
+    assert (hard <= visible).all()
+    wanted = (hard + soft - soft.detach()) @ cleaned
+    assert torch.equal(context, wanted.float())
+    for one, other in zip(found, torch.autograd.grad(wanted, exact, upstream.double()), strict=True):
+        assert (one.double() - other).norm() / other.norm() < NEAR

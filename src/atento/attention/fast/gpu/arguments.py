@@ -34,19 +34,34 @@ class Facts(NamedTuple):
     valid_head: Any
     positions: Any  # (Q,) of the queries
     first: Any  # (B, H) the first real key
-    table: Any  # (H, 2) numbers of the bias
+    table: Any  # (H, N) numbers of the bias
+    table_row: Any
+    to_table: Any  # (H, N) its gradient
     bias: Any  # (1,) of an activated score
     orders: Any  # (H,) α − 1
+    centres: Any  # (B, H, Q) positions that queries predict
+    places: Any  # (B, H, K) how many real keys stand before a key
+    slack: Any  # (B, H) how many keys are padding
+    uniform: Any  # (B, H, Q) random numbers in [0, 1)
+    chosen: Any  # (B, H, Q) the drawn keys; −1: none
     first_row: Any  # the queries of this launch
     end_row: Any
     scores: Any  # (B, H, rows, K) of these queries, before finish, biases and masks, where they are no products
     rows: Any
+    weight: Any  # (D,) v of additive scores
+    changes: Any  # (B, H, Q / OWN, K, OWN) gradients of distances, written
+    grown_query: Any  # (B, H, Q, D) e^(2 query), without gaps
+    grown_key: Any  # (B, H, K, D)
+    extremes: Any  # (B, H, blocks of queries, then of keys, parts) the largest |x| of each
+    parts: Any
 
 
 class Plugs(NamedTuple):
     """The plugs of a composition, all fixed when the kernel compiles."""
 
-    given: tl.constexpr  # scores are read, not computed from products
+    source: (
+        tl.constexpr
+    )  # of scores: product; additive: computed and stored; stored: read; opposed: products, and distances are read
     finish: tl.constexpr
     kind: tl.constexpr
     weigh: tl.constexpr
@@ -61,6 +76,8 @@ class Plugs(NamedTuple):
     biased: tl.constexpr
     bias: tl.constexpr
     span: tl.constexpr  # the bias bounds the interval too
+    reach: tl.constexpr  # of the windows around predicted positions; 0: there are none
+    relative: tl.constexpr  # the bias is a learned table of offsets, clipped at so many; 0: it is not
     has_offset: tl.constexpr
     has_valid: tl.constexpr
     has_positions: tl.constexpr

@@ -6,6 +6,8 @@ How t and δ come about is the kind of the distribution:
 online      t is log Σ exp(s), summed while the context is; δ = Σ p_i dp_i (softmax)
 pointwise   there is no t, and δ = 0 (sigmoid)
 threshold   t is such that Σ p_i = 1, found by Newton's method; δ = Σ r_i dp_i / Σ r_i (sparsemax, entmax)
+drawn       one key is drawn by a softmax, whose gradient is taken instead: the straight-through estimate
+argmax      the key with the highest score, without a gradient
 
 Scores arrive in units of the plug: of 1, or of ln 2 where they are exponents of two. Hidden ones are −inf."""
 
@@ -20,7 +22,7 @@ LOG2_E = 1.4426950408889634
 class DistributionPlug(NamedTuple):
     """A distribution of the template."""
 
-    kind: str  # online, pointwise or threshold
+    kind: str  # online, pointwise, threshold, drawn or argmax
     weigh: Any  # (scores, statistic, order) -> weights, slopes
     unit: float = 1.0  # what a score is multiplied by
     order: float = 1.0  # α − 1 of a threshold; 0: each head has its own
@@ -72,6 +74,39 @@ def entmax(scores, statistic, order):
     return slopes * above, slopes
 
 
+@triton.jit
+def tanh(x, FAST: tl.constexpr):
+    """tanh by the hardware, right to eleven bits, or by an exponential."""
+    if FAST:
+        found = tl.inline_asm_elementwise("tanh.approx.f32 $0, $1;", "=f,f", [x], tl.float32, True, 1)
+    else:
+        shrunk = tl.exp2(tl.abs(x) * (-2.8853900817779268))
+        size = (1.0 - shrunk) / (1.0 + shrunk)
+        found = tl.where(x < 0.0, -size, size)
+    return found
+
+
+@triton.jit
+def opposed(scores, near, FAST: tl.constexpr):
+    """p = tanh(E) 2σ(N) from a similarity E and minus a distance N, and its slope by E; that by N is p (1 − σ(N))."""
+    similar, close = tanh(scores, FAST), 1.0 + tanh(0.5 * near, FAST)
+    visible = scores > float("-inf")
+    weights = tl.where(visible, similar * close, 0.0)
+    return weights, tl.where(visible, (1.0 - similar * similar) * close, 0.0)
+
+
+@triton.jit
+def de_attention(scores, near, order):
+    """Weights and slopes of two scores: the second takes the place of the statistic."""
+    return opposed(scores, near, False)
+
+
+@triton.jit
+def de_attention_by_tanh(scores, near, order):
+    """The same by the hardware's tanh: enough for short floats."""
+    return opposed(scores, near, True)
+
+
 SOFTMAX = DistributionPlug("online", softmax, LOG2_E)
 SIGMOID = DistributionPlug("pointwise", sigmoid, LOG2_E)
 SIGMOID_BY_TANH = DistributionPlug("pointwise", sigmoid_by_tanh, 0.5)
@@ -79,3 +114,6 @@ SPARSEMAX = DistributionPlug("threshold", sparsemax)
 ENTMAX15 = DistributionPlug("threshold", entmax15, 0.5, 0.5)
 ENTMAX = DistributionPlug("threshold", entmax, 1.0, 0.0)
 ARGMAX = DistributionPlug("argmax", softmax)
+DE_ATTENTION = DistributionPlug("pointwise", de_attention)
+DE_ATTENTION_BY_TANH = DistributionPlug("pointwise", de_attention_by_tanh)
+DRAWN = DistributionPlug("drawn", softmax, LOG2_E)

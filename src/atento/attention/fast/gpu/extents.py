@@ -2,7 +2,9 @@
 
 The interval bounds the tiles that are computed. A pattern is a function (query_at, key_at, A, B) -> visible, a bias one
 (query_at, key_at, table) -> bias, slope, in which positions broadcast against each other in either order and
-`table` points to the numbers of the head. The slope is by how much the bias grows with the number learned, if any."""
+`table` points to the numbers of the head. The slope is by how much the bias grows with the number learned, if any.
+
+A window around positions that queries predict also multiplies the weights; see `near_centre`."""
 
 from typing import Any, NamedTuple
 
@@ -22,6 +24,8 @@ class ExtentPlug(NamedTuple):
     second_size: int = 1
     bias: Any = None
     span: bool = False  # the bias hides what is farther than the numbers of its head reach
+    reach: int = 0  # of a window around predicted positions
+    relative: int = 0  # the reach of a learned table of offsets
 
     def join(self, other: "ExtentPlug") -> "ExtentPlug":
         """Both; at most one of them has a pattern, and one a bias."""
@@ -34,6 +38,8 @@ class ExtentPlug(NamedTuple):
             shaped.second_size,
             self.bias or other.bias,
             self.span or other.span,
+            max(self.reach, other.reach),
+            max(self.relative, other.relative),
         )
 
 
@@ -48,6 +54,12 @@ def strided(query_at, key_at, A: tl.constexpr, B: tl.constexpr):
     """The A nearest keys on either side, and every A-th key."""
     distance = tl.abs(key_at - query_at)
     return (distance <= A) | (distance % A == 0)
+
+
+@triton.jit
+def apart(query_at, key_at, A: tl.constexpr, B: tl.constexpr):
+    """Keys at least A positions away."""
+    return tl.abs(key_at - query_at) >= A
 
 
 @triton.jit
@@ -79,3 +91,19 @@ def soft_span(query_at, key_at, table):
     safe = tl.where(sloped, height, 1.0)
     bias = tl.where(height > 0.0, tl.log2(safe) * 0.6931471805599453, float("-inf"))
     return bias, tl.where(sloped, 1.0 / (safe * ramp), 0.0)
+
+
+@triton.jit
+def relative_bias(query_at, key_at, table):
+    """The number learned for the offset key − query, clipped at ±R; the table begins with R."""
+    reach = tl.load(table).to(tl.int32)
+    offset = tl.minimum(tl.maximum(key_at - query_at, -reach), reach)
+    return tl.load(table + 1 + reach + offset), 1.0
+
+
+@triton.jit
+def near_centre(centre, place, REACH: tl.constexpr):
+    """exp(−2 ((place − p) / D)²) of keys at most D from a predicted position p, its slope by p, and which these are."""
+    distance = place.to(tl.float32) - centre
+    factor = tl.exp2((distance * distance) * (-2.0 * 1.4426950408889634 / (REACH * REACH)))
+    return factor, factor * distance * (4.0 / (REACH * REACH)), tl.abs(distance) <= REACH

@@ -26,20 +26,25 @@ def add_online(
     BD: tl.constexpr,
     BV: tl.constexpr,
 ):
-    """Context, peak and total with one more tile: weights are added up, rescaled where the peak rises."""
+    """Context, peak and total with one more tile: weights are added up, rescaled where the peak rises.
+
+    Totals of a distribution from which a key is drawn are those of each place in a tile, (BM, BN).
+    """
     context, peak, total = state
     q, keys_here, values_here, here, facts, sizes = given
-    scores, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
-    if plugs.kind == "online":
+    scores, _, _, factor = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
+    if plugs.kind == "online" or plugs.kind == "drawn":
         higher = tl.maximum(peak, tl.max(scores, 1))
         shift = tl.where(higher == float("-inf"), 0.0, higher) if MASKED else higher
         weights, _ = plugs.weigh(scores, shift[:, None], here[5])
         shrink = tl.exp2(peak - shift)
-        total = total * shrink + tl.sum(weights, 1)
+        total = total * shrink[:, None] + weights if plugs.kind == "drawn" else total * shrink + tl.sum(weights, 1)
         context = context * shrink[:, None]
         peak = higher
     else:
-        weights, _ = plugs.weigh(scores, 0.0, here[5])
+        weights, _ = plugs.weigh(scores, factor if plugs.source == "opposed" else 0.0, here[5])
+    if plugs.reach > 0:
+        weights *= factor
     v = values_at(values_here, start, sizes, MASKED, BN, BV)
     context = tl.dot(weights.to(v.dtype), v, context, input_precision=plugs.precision)
     return context, peak, total
@@ -60,7 +65,7 @@ def add_highest(
     """The highest score of each place in a tile, (BM, BN), and the tile where it was found."""
     best, found_at = state
     q, keys_here, _, here, facts, sizes = given
-    scores, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
+    scores, _, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
     found_at = tl.where(scores > best, start, found_at)
     return tl.maximum(best, scores), found_at
 
@@ -80,7 +85,7 @@ def add_mass(
     """Σ p and Σ r over each place in a tile, (BM, BN), at a threshold."""
     mass, total, threshold = state
     q, keys_here, _, here, facts, sizes = given
-    scores, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
+    scores, _, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
     weights, slopes = plugs.weigh(scores, threshold[:, None], here[5])
     return mass + weights, total + slopes, threshold
 
@@ -100,7 +105,7 @@ def add_above(
     """Σ p v, Σ r v, Σ p and Σ r with one more tile, at a threshold."""
     context, slanted, mass, total, threshold = state
     q, keys_here, values_here, here, facts, sizes = given
-    scores, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
+    scores, _, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
     weights, slopes = plugs.weigh(scores, threshold[:, None], here[5])
     v = values_at(values_here, start, sizes, MASKED, BN, BV)
     context = tl.dot(weights.to(v.dtype), v, context, input_precision=plugs.precision)
@@ -174,6 +179,53 @@ def attend_one(given, edges, plugs, BM: tl.constexpr, BN: tl.constexpr, BD: tl.c
 
 
 @triton.jit
+def add_drawn(
+    state,
+    given,
+    start,
+    plugs,
+    MASKED: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BD: tl.constexpr,
+    BV: tl.constexpr,
+):
+    """For each place in a tile, the weights so far and the tile in which they pass what is left to be passed."""
+    passed, found_at, left, peak = state
+    q, keys_here, _, here, facts, sizes = given
+    scores, _, _, _ = tile(q, keys_here, here, facts, sizes, plugs, start, MASKED, BM, BN, BD)
+    weights, _ = plugs.weigh(scores, peak[:, None], here[5])
+    found_at = tl.where((passed <= left[:, None]) & (weights > 0.0), start, found_at)
+    return passed + weights, found_at, left, peak
+
+
+@triton.jit
+def attend_drawn(given, edges, uniform, plugs, BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr):
+    """The expected context, log Σ exp and a drawn key of each row, from one random number of the row; −1: no key.
+
+    A place in a tile is drawn by the weights of all keys at such places, then one of these keys in a second walk.
+    """
+    peak, totals = tl.full((BM,), float("-inf"), tl.float32), tl.zeros((BM, BN), tl.float32)
+    state = tl.zeros((BM, BV), tl.float32), peak, totals
+    context, peak, totals = walk(add_online, state, given, edges, plugs, BM, BN, BD, BV)
+    sums, place = tl.cumsum(totals, 1), tl.arange(0, BN)[None, :]
+    total = tl.max(sums, 1)
+    seen = total > 0.0
+    aim = (uniform * total)[:, None]
+    reached = ((sums > aim) | (sums == total[:, None])) & (totals > 0.0)  # rounding may lift the aim up to the total
+    column = tl.min(tl.where(reached, place, BN), 1)
+    here = place == column[:, None]
+    left = tl.sum(tl.where(here, aim - (sums - totals), 0.0), 1)
+    safe = tl.where(seen, peak, 0.0)
+    passing = tl.zeros((BM, BN), tl.float32), tl.zeros((BM, BN), tl.int32), left, safe
+    _, found_at, _, _ = walk(add_drawn, passing, given, edges, plugs, BM, BN, BD, BV)
+    chosen = tl.sum(tl.where(here, found_at + place, 0), 1)
+    context = context / tl.where(seen, total, 1.0)[:, None]
+    logarithm = tl.where(seen, peak + tl.log2(tl.where(seen, total, 1.0)), float("inf"))
+    return context, logarithm, tl.where(seen, chosen, -1)
+
+
+@triton.jit
 def forward(
     query, key, value, output, centre, statistic, facts, sizes, plugs,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
@@ -185,10 +237,13 @@ def forward(
     rows = facts.first_row + block * BM + tl.arange(0, BM)
     features, outputs = tl.arange(0, BD), tl.arange(0, BV)
     real = rows < facts.end_row
-    here = place_of(rows, real, lead, batch, head, facts, plugs)
-    edges = key_range(here[1], real, here[3], sizes.keys, plugs, BN)
-    q = 0.0
-    if not plugs.given:
+    here = place_of(rows, real, lead, batch, head, facts, sizes, plugs)
+    slack = 0
+    if plugs.reach > 0 and plugs.has_valid:
+        slack = tl.load(facts.slack + lead)
+    edges = key_range(here[1], real, here[3], here[8], slack, sizes.keys, plugs, BN)
+    q = (query.at + batch * query.batch + head * query.head, query.row)  # additive scores read it piece by piece
+    if plugs.source == "product" or plugs.source == "opposed":
         places = batch * query.batch + head * query.head + rows[:, None] * query.row + features[None, :]
         q = tl.load(query.at + places, mask=real[:, None] & (features < sizes.width)[None, :], other=0.0)
     keys_here = (key.at + batch * key.batch + head * key.head, key.row)
@@ -201,6 +256,14 @@ def forward(
         context, slanted, threshold = attend_above(given, edges, plugs, BM, BN, BD, BV)
         tl.store(statistic + at, threshold, mask=real)
         tl.store(centre + at[:, None] * sizes.value_width + outputs[None, :], slanted, mask=mask)
+    elif plugs.kind == "drawn":
+        uniform = tl.load(facts.uniform + at, mask=real, other=0.0)
+        expected, logarithm, chosen = attend_drawn(given, edges, uniform, plugs, BM, BN, BD, BV)
+        tl.store(statistic + at, logarithm, mask=real)
+        tl.store(facts.chosen + at, chosen, mask=real)
+        tl.store(centre + at[:, None] * sizes.value_width + outputs[None, :], expected, mask=mask)
+        places = tl.maximum(chosen, 0)[:, None].to(tl.int64) * value.row + outputs[None, :]
+        context = tl.load(values_here[0] + places, mask=mask & (chosen >= 0)[:, None], other=0.0)
     elif plugs.kind == "argmax":
         context = attend_one(given, edges, plugs, BM, BN, BD, BV)
     else:

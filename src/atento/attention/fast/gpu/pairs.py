@@ -4,38 +4,26 @@ tanh(z) = 1 − 2 r with r = 1 / (1 + e^(2z)) and e^(2(a + b)) = e^(2a) e^(2b): 
 and key, and two terms share one reciprocal, v / x + w / y = (v y + w x) / (x y). Where a query or key is too large for
 the product of two such terms, the exponential is taken of the sum.
 
-The gradient by a_h is 4 v_h Σ ds r (1 − r), a sum over keys for every feature that no product of matrices gives. ds is
-stored for some queries at a time, and queries and keys each sum their own."""
+The gradient by a_h is 4 v_h Σ ds r (1 − r), a sum over keys for every feature that no product of matrices gives; that
+by b_h is the same sum over queries, that of v_h is Σ ds (1 − 2 r). One kernel computes r once for all three."""
 
 import triton
 import triton.language as tl
 
-from atento.attention.fast.gpu.backward import block_of_queries, slopes_of
-from atento.attention.fast.gpu.scores import TWICE_LOG2_E
+from atento.attention.fast.gpu.backward import AT_ONCE, OWN, block_of_queries, slopes_of
+from atento.attention.fast.gpu.scores import CEILING, LARGEST, TWICE_LOG2_E, reciprocal
 from atento.attention.fast.gpu.tiles import place_of
 
 # Axes: BT items of a block, BH features of a block, BM queries, BN keys.
 
-LARGEST = tl.constexpr(11.0)  # of |a| and |b|: (1 + e^(2(a + b)))² stays below the largest float32
-INTERPRETED = tl.constexpr(bool(triton.knobs.runtime.interpret))  # no instructions of the GPU then
-CEILING = tl.constexpr(60.0)  # of an exponent of two beyond which tanh is 1 in float32
-OWN = tl.constexpr(64)  # items whose gradients a program sums: ds is stored in blocks of so many
-
-
-@triton.jit
-def reciprocal(x):
-    """1 / x of a positive float32, by one instruction on the GPU."""
-    if INTERPRETED:
-        y = 1.0 / x
-    else:
-        y = tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], tl.float32, True, 1)
-    return y
+HALF = tl.constexpr(32)  # of OWN: more queries at once do not fit into the registers of a thread
+AHEAD = tl.constexpr(3)  # turns of a sum over pairs whose ds is loaded ahead
 
 
 @triton.jit
 def prepare(
     items, raw, grown, large, batch_stride, head_stride, row, heads, length, width, even_width,
-    BT: tl.constexpr, BH: tl.constexpr,
+    BT: tl.constexpr, BH: tl.constexpr, GROW: tl.constexpr,
 ):  # fmt: skip
     """Items (B, H, T, D) -> 2x in units of ln 2 and e^(2x) in blocks (B, H, T / BT, D, BT); whether any is large."""
     lead = tl.program_id(2).to(tl.int64)
@@ -43,13 +31,14 @@ def prepare(
     at = tl.program_id(0) * BT + local
     places = lead // heads * batch_stride + lead % heads * head_stride + at[None, :] * row + features[:, None]
     x = tl.load(items + places, mask=(at < length)[None, :] & (features < width)[:, None], other=0.0).to(tl.float32)
-    if tl.max(tl.abs(x)) > LARGEST:
+    if GROW and tl.max(tl.abs(x)) > LARGEST:
         tl.atomic_max(large, 1)
     block = lead * tl.num_programs(0) + tl.program_id(0)
     out = (block * even_width + features[:, None]) * BT + local[None, :]
     mask = (features < even_width)[:, None]
     tl.store(raw + out, x * TWICE_LOG2_E, mask=mask)
-    tl.store(grown + out, tl.exp2(x * TWICE_LOG2_E), mask=mask)
+    if GROW:
+        tl.store(grown + out, tl.exp2(x * TWICE_LOG2_E), mask=mask)
 
 
 @triton.jit
@@ -87,20 +76,36 @@ def additive_scores(
 
 
 @triton.jit
+def distances(raw_query, raw_key, factor, scores, queries, keys, width, BM: tl.constexpr, BN: tl.constexpr):
+    """Σ_h |a_h − b_h| times a factor (B, H, Q, K) of a tile (BM, BN), from prepared items."""
+    lead = tl.program_id(2).to(tl.int64)
+    row, column = tl.arange(0, BM), tl.arange(0, BN)
+    queries_at = raw_query + (lead * tl.cdiv(queries, BM) + tl.program_id(1)) * width * BM + row
+    keys_at = raw_key + (lead * tl.cdiv(keys, BN) + tl.program_id(0)) * width * BN + column
+    total = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, width, 4):  # noqa: B007
+        for step in tl.static_range(4):
+            total += tl.abs(tl.load(queries_at + step * BM)[:, None] - tl.load(keys_at + step * BN)[None, :])
+        queries_at += 4 * BM
+        keys_at += 4 * BN
+    row, column = tl.program_id(1) * BM + row, tl.program_id(0) * BN + column
+    mask = (row < queries)[:, None] & (column < keys)[None, :]
+    out = scores + (lead * queries + row[:, None]) * keys + column[None, :]
+    tl.store(out, total * factor, mask=mask)
+
+
+@triton.jit
 def score_gradient(
-    query, key, value, upstream, centre, statistic, deltas, by_query, by_key, weights_out, facts, sizes, plugs,
+    query, key, value, upstream, centre, statistic, deltas, changes, sums, weights_out, facts, sizes, plugs,
     BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr, BV: tl.constexpr,
 ):  # fmt: skip
-    """ds of a tile in blocks of queries (B, H, rows / OWN, K, OWN) and of keys (B, H, K / OWN, rows, OWN); and p.
-
-    K and rows are rounded up to even numbers there, as the gradients are summed two by two.
-    """
+    """ds of a tile in blocks of queries (B, H, rows / OWN, K, OWN), its sum, and p; K is rounded up to AT_ONCE."""
     lead = tl.program_id(2)
     batch, head = (lead // sizes.heads).to(tl.int64), (lead % sizes.heads).to(tl.int64)
     local, start = tl.program_id(1) * BM + tl.arange(0, BM), tl.program_id(0) * BN
     rows, columns = facts.first_row + local, start + tl.arange(0, BN)
     real = rows < facts.end_row
-    here = place_of(rows, real, lead, batch, head, facts, plugs)
+    here = place_of(rows, real, lead, batch, head, facts, sizes, plugs)
     q, given, shift, delta = block_of_queries(
         query, upstream, centre, statistic, deltas, rows, real, lead, batch, head, sizes, plugs, BD, BV
     )
@@ -108,78 +113,135 @@ def score_gradient(
     values_here = (value.at + batch * value.batch + head * value.head, value.row)
     known = q, keys_here, values_here, given, shift, delta, here, facts, sizes
     weights, change, _, _ = slopes_of(known, start, plugs, True, BM, BN, BD, BV)
-    wide, of_queries, of_keys = lead.to(tl.int64), tl.cdiv(facts.rows, OWN), tl.cdiv(sizes.keys, OWN)
-    even_rows, even_keys = tl.cdiv(facts.rows, 2) * 2, tl.cdiv(sizes.keys, 2) * 2
-    block = local // OWN
-    out = ((wide * of_queries + block[:, None]) * even_keys + columns[None, :]) * OWN + (local % OWN)[:, None]
-    tl.store(by_query + out, change, mask=(block < of_queries)[:, None] & (columns < even_keys)[None, :])
-    block = columns // OWN
-    out = ((wide * of_keys + block[None, :]) * even_rows + local[:, None]) * OWN + (columns % OWN)[None, :]
-    tl.store(by_key + out, change, mask=(local < even_rows)[:, None] & (block < of_keys)[None, :])
-    out = (wide * facts.rows + local[:, None]) * sizes.keys + columns[None, :]
     mask = real[:, None] & (columns < sizes.keys)[None, :]
+    change = tl.where(mask, change, 0.0)
+    wide, of_queries, stored = lead.to(tl.int64), tl.cdiv(facts.rows, OWN), tl.cdiv(sizes.keys, AT_ONCE) * AT_ONCE
+    block = local // OWN
+    out = ((wide * of_queries + block[:, None]) * stored + columns[None, :]) * OWN + (local % OWN)[:, None]
+    tl.store(changes + out, change, mask=(block < of_queries)[:, None] & (columns < stored)[None, :])
+    program = (lead * tl.num_programs(1) + tl.program_id(1)) * tl.num_programs(0) + tl.program_id(0)
+    tl.store(sums + program, tl.sum(change))
+    out = (wide * facts.rows + local[:, None]) * sizes.keys + columns[None, :]
     tl.store(weights_out + out, weights.to(weights_out.dtype.element_ty), mask=mask)
 
 
 @triton.jit
-def sum_pairs(own, others, changes, number, width, LARGE: tl.constexpr, WITH_WEIGHT: tl.constexpr, BH: tl.constexpr):
-    """Σ ds r (1 − r) and Σ ds r of items (OWN, BH) over `number` others; large items are exponents still."""
-    total, of_weight = tl.zeros((OWN, BH), tl.float32), tl.zeros((OWN, BH), tl.float32)
-    last = number - 1
-    change, next_change = tl.load(changes), tl.load(changes + OWN)
-    other, second = tl.load(others), tl.load(others + tl.minimum(1, last) * width)
-    for at in range(0, number, 2):  # of an odd number, the last has a partner whose ds is 0
-        here, there, a, b = other[None, :], second[None, :], change[:, None], next_change[:, None]
-        ahead = tl.minimum(at + 2, last // 2 * 2)  # loaded while these are computed
-        change, next_change = tl.load(changes + ahead * OWN), tl.load(changes + (ahead + 1) * OWN)
-        other, second = tl.load(others + ahead * width), tl.load(others + tl.minimum(ahead + 1, last) * width)
-        if LARGE:
-            x = 1.0 + tl.exp2(tl.minimum(own + here, CEILING))
-            y = 1.0 + tl.exp2(tl.minimum(own + there, CEILING))
-        else:
-            x = 1.0 + own * here
-            y = 1.0 + own * there
-        shared = reciprocal(x * y)
-        r, s = y * shared, x * shared
-        total += a * (r - r * r)
-        total += b * (s - s * s)
-        if WITH_WEIGHT:
-            of_weight += a * r
-            of_weight += b * s
-    return total, of_weight
+def add_pair(own, total, of_weight, a, b, other, second, LARGE: tl.constexpr):
+    """Sums with two more others: Σ ds r (1 − r) of items (HALF, BH), Σ ds r (BH,), and of each other its own sum."""
+    if LARGE:  # these are exponents still
+        x = 1.0 + tl.exp2(tl.minimum(own + other[None, :], CEILING))
+        y = 1.0 + tl.exp2(tl.minimum(own + second[None, :], CEILING))
+    else:
+        x = 1.0 + own * other[None, :]
+        y = 1.0 + own * second[None, :]
+    shared = reciprocal(x * y)
+    r, s = y * shared, x * shared
+    t, u = a[:, None] * r, b[:, None] * s
+    of_weight += tl.sum(t, 0) + tl.sum(u, 0)
+    t, u = t - t * r, u - u * s
+    total += t
+    total += u
+    return total, of_weight, tl.sum(t, 0), tl.sum(u, 0)
 
 
 @triton.jit
-def pair_gradient(
-    own, other, grown_other, changes, to_own, to_weight, large, own_length, first_own, other_length, first_other,
-    number, stored, width, WITH_WEIGHT: tl.constexpr, BH: tl.constexpr, SPLITS: tl.constexpr,
+def sum_pairs(
+    own, own_rest, others, other_row, changes, to_other, width, factor, known, number,
+    LARGE: tl.constexpr, BH: tl.constexpr,
 ):  # fmt: skip
-    """Σ ds r (1 − r) of a block of items (OWN, BH) over the others, and Σ ds r for the gradient of v.
+    """Σ ds r (1 − r) of two halves of OWN items over `number` others, Σ ds r (BH,), and the others' largest exponent.
 
-    own and other: 2a and 2b in units of ln 2, (B, H, T, D). Of `stored` others in a block of ds, `number` are there,
-    in SPLITS parts that write sums of their own.
+    The same sum of each other over these items is stored, times `factor`.
+    """
+    total, rest = tl.zeros((HALF, BH), tl.float32), tl.zeros((HALF, BH), tl.float32)
+    of_weight, largest = tl.zeros((BH,), tl.float32), tl.zeros((BH,), tl.float32)
+    last = number - 1
+    for start in tl.range(0, number, AT_ONCE, num_stages=AHEAD):
+        for pair in tl.static_range(0, AT_ONCE, 2):
+            at = start + pair
+            other = tl.load(others + tl.minimum(at, last) * other_row).to(tl.float32) * TWICE_LOG2_E
+            second = tl.load(others + tl.minimum(at + 1, last) * other_row).to(tl.float32) * TWICE_LOG2_E
+            largest = tl.maximum(largest, tl.maximum(tl.abs(other), tl.abs(second)))
+            if not LARGE:
+                other, second = tl.exp2(other), tl.exp2(second)
+            a, b = tl.load(changes + at * OWN), tl.load(changes + (at + 1) * OWN)  # 0 after the last
+            total, of_weight, t, u = add_pair(own, total, of_weight, a, b, other, second, LARGE)
+            a, b = tl.load(changes + at * OWN + HALF), tl.load(changes + (at + 1) * OWN + HALF)
+            rest, of_weight, v, w = add_pair(own_rest, rest, of_weight, a, b, other, second, LARGE)
+            kind = to_other.dtype.element_ty
+            tl.store(to_other + at * width, ((t + v) * factor).to(kind), mask=known & (at <= last))
+            tl.store(to_other + (at + 1) * width, ((u + w) * factor).to(kind), mask=known & (at < last))
+    return total, rest, of_weight, tl.max(largest)
+
+
+@triton.jit
+def sum_signs(own, own_rest, others, other_row, changes, to_other, width, factor, known, number, BH: tl.constexpr):
+    """Σ ds sign(a − b) of two halves of OWN items over `number` others.
+
+    Minus that of each other over these items is stored, times `factor`.
+    """
+    total, rest = tl.zeros((HALF, BH), tl.float32), tl.zeros((HALF, BH), tl.float32)
+    for at in tl.range(0, number, num_stages=AHEAD):
+        a, b = tl.load(changes + at * OWN)[:, None], tl.load(changes + at * OWN + HALF)[:, None]
+        other = tl.load(others + at * other_row).to(tl.float32)[None, :]
+        t = tl.where(own > other, a, tl.where(own < other, -a, 0.0))
+        u = tl.where(own_rest > other, b, tl.where(own_rest < other, -b, 0.0))
+        total += t
+        rest += u
+        sums = (tl.sum(t, 0) + tl.sum(u, 0)) * -factor
+        tl.store(to_other + at * width, sums.to(to_other.dtype.element_ty), mask=known)
+    return total, rest
+
+
+@triton.jit(do_not_specialize=["zero"])
+def pair_gradient(
+    query, key, weight, changes, to_query, to_key, to_weight, first_row, first_block, blocks, stored_keys, sizes, zero,
+    BH: tl.constexpr, SPLITS: tl.constexpr, BY_SIGN: tl.constexpr,
+):  # fmt: skip
+    """Gradients of a block of queries over some keys, and the part of these keys that comes from the block.
+
+    BY_SIGN: of minus a Manhattan distance times `weight`, one number; else of additive scores with weights v.
+    to_query (SPLITS, B H, Q, D), to_key (blocks, B H, K, D), to_weight (SPLITS, B H, blocks, D). `zero` is 0, which the
+    compiler must not know: as addresses may be odd, a thread holds one feature of every query, and sums over queries
+    alone.
     """
     lead, split = (tl.program_id(2) // SPLITS).to(tl.int64), tl.program_id(2) % SPLITS
-    begin = split * (tl.cdiv(number, 2 * SPLITS) * 2)
-    number = tl.minimum(number - begin, tl.cdiv(number, 2 * SPLITS) * 2)
-    local, features = tl.arange(0, OWN), tl.program_id(1) * BH + tl.arange(0, BH)
-    at, known = first_own + tl.program_id(0) * OWN + local, features < width
-    mask = (at < own_length)[:, None] & known[None, :]
-    places = (lead * own_length + at[:, None]) * width + features[None, :]
-    items = tl.load(own + places, mask=mask, other=0.0)
-    changes += (lead * tl.num_programs(0) + tl.program_id(0)) * (stored + stored % 2) * OWN + begin * OWN + local
-    others = (lead * other_length + first_other + begin) * width + tl.minimum(
-        features, width - 1
-    )  # loads without a mask
-    if tl.load(large) > 0:
-        total, of_weight = sum_pairs(items, other + others, changes, number, width, True, WITH_WEIGHT, BH)
-    else:
-        total, of_weight = sum_pairs(
-            tl.exp2(items), grown_other + others, changes, number, width, False, WITH_WEIGHT, BH
+    leads = tl.num_programs(2) // SPLITS
+    batch, head = lead // sizes.heads, lead % sizes.heads
+    share = tl.cdiv(sizes.keys, AT_ONCE * SPLITS) * AT_ONCE
+    begin = split * share
+    number = tl.minimum(sizes.keys - begin, share)
+    local, features = tl.arange(0, HALF), tl.program_id(1) * BH + tl.arange(0, BH)
+    block = first_block + tl.program_id(0)
+    rows, known = first_row + block * OWN + local, features < sizes.width
+    mask, mask_rest = (rows < sizes.queries)[:, None] & known[None, :], (rows + HALF < sizes.queries)[:, None] & known
+    places = batch * query.batch + head * query.head + rows[:, None] * query.row + features[None, :] + zero
+    own = tl.load(query.at + places, mask=mask, other=0.0).to(tl.float32)
+    own_rest = tl.load(query.at + places + HALF * query.row, mask=mask_rest, other=0.0).to(tl.float32)
+    changes += ((lead * blocks + block) * stored_keys + begin) * OWN + local
+    others = key.at + batch * key.batch + head * key.head + begin.to(tl.int64) * key.row
+    others += tl.minimum(features, sizes.width - 1)  # loads without a mask
+    to_others = to_key + ((tl.program_id(0) * leads + lead) * sizes.keys + begin) * sizes.width + features
+    if BY_SIGN:
+        factor = tl.zeros((BH,), tl.float32) - weight
+        total, rest = sum_signs(
+            own, own_rest, others, key.row, changes, to_others, sizes.width, factor, known, number, BH
         )
-    tl.store(
-        to_own + split.to(tl.int64) * (tl.num_programs(2) // SPLITS) * own_length * width + places, total, mask=mask
-    )
-    if WITH_WEIGHT:
-        out = (tl.program_id(2).to(tl.int64) * tl.num_programs(0) + tl.program_id(0)) * width + features
-        tl.store(to_weight + out, tl.sum(of_weight, 0), mask=known)
+    else:
+        own *= TWICE_LOG2_E
+        own_rest *= TWICE_LOG2_E
+        factor = 4.0 * tl.load(weight + features, mask=known, other=0.0).to(tl.float32)
+        total, rest, of_weight, largest = sum_pairs(
+            tl.exp2(own), tl.exp2(own_rest), others, key.row, changes, to_others, sizes.width, factor, known, number,
+            False, BH,
+        )  # fmt: skip
+        if tl.maximum(largest, tl.max(tl.maximum(tl.abs(own), tl.abs(own_rest)))) > LARGEST * TWICE_LOG2_E:
+            total, rest, of_weight, largest = sum_pairs(
+                own, own_rest, others, key.row, changes, to_others, sizes.width, factor, known, number, True, BH
+            )
+        out = ((split * leads + lead) * tl.num_programs(0) + tl.program_id(0)) * sizes.width + features
+        tl.store(to_weight + out, of_weight, mask=known)
+    out = ((split * leads + lead) * sizes.queries + rows[:, None]) * sizes.width + features[None, :] + zero
+    kind = to_query.dtype.element_ty
+    tl.store(to_query + out, (total * factor[None, :]).to(kind), mask=mask)
+    tl.store(to_query + out + HALF * sizes.width, (rest * factor[None, :]).to(kind), mask=mask_rest)

@@ -3,13 +3,16 @@
 import triton
 import triton.language as tl
 
+from atento.attention.fast.gpu.extents import near_centre
+from atento.attention.fast.gpu.scores import additive, largest_of
+
 # Axes: BM queries of a block, BN keys of a tile, BD and BV their widths, next powers of two.
 
 UNBOUNDED = tl.constexpr(1 << 30)
 
 
 @triton.jit
-def key_range(query_at, here, table, keys, plugs, BN: tl.constexpr):
+def key_range(query_at, here, table, centres, slack, keys, plugs, BN: tl.constexpr):
     """The keys [low, high) that the queries may see, and [inner, inner_end) where all of them see all."""
     low, high = 0, keys
     earliest = tl.min(tl.where(here, query_at, 2147483647))
@@ -22,9 +25,12 @@ def key_range(query_at, here, table, keys, plugs, BN: tl.constexpr):
         reach = tl.ceil(tl.load(table) + tl.load(table + 1)).to(tl.int32)
         low = tl.maximum(low, earliest - reach)
         high = tl.minimum(high, latest + reach + 1)
+    if plugs.reach > 0:
+        low = tl.maximum(tl.min(tl.where(here, centres, 1e9)).to(tl.int32) - plugs.reach, 0)
+        high = tl.minimum(tl.max(tl.where(here, centres, -1.0)).to(tl.int32) + plugs.reach + 2 + slack, keys)
     low, high = low // BN * BN, tl.maximum(high, 0)
     inner, inner_end = low, high
-    if plugs.has_valid or plugs.shaped or plugs.span:
+    if plugs.has_valid or plugs.shaped or plugs.span or plugs.reach > 0:
         inner_end = low
     else:
         if plugs.before < UNBOUNDED:
@@ -37,13 +43,18 @@ def key_range(query_at, here, table, keys, plugs, BN: tl.constexpr):
 
 
 @triton.jit
-def finish_tile(product, query_at, key_at, real, first, table, offset, order, plugs, MASKED: tl.constexpr):
+def finish_tile(product, query_at, key_at, real, here, place, plugs, MASKED: tl.constexpr):
     """Scores of a tile in the distribution's unit, −inf where hidden; and their slopes by product and learned bias.
 
+    Instead of the latter, the factor of the weights and its slope, where a predicted position has one; the factor
+    stands for the second scores of de-attention, too.
     Positions broadcast against each other: queries may be the rows of the tile, or the columns.
     """
+    first, table, offset, order, centre = here
     scores, slope = plugs.finish(product, offset)
-    bias_slope = scores
+    bias_slope, factor = scores, scores
+    if plugs.source == "opposed":
+        factor = centre  # the distances of the tile
     if plugs.biased:
         added, bias_slope = plugs.bias(query_at, key_at, table)
         scores += added
@@ -59,8 +70,11 @@ def finish_tile(product, query_at, key_at, real, first, table, offset, order, pl
             visible = visible & (key_at <= query_at + plugs.after)
         if plugs.shaped:
             visible = visible & plugs.pattern(query_at - first, key_at - first, plugs.first_size, plugs.second_size)
+        if plugs.reach > 0:
+            factor, bias_slope, near = near_centre(centre, place, plugs.reach)
+            visible = visible & near
         scores = tl.where(visible, scores, float("-inf"))
-    return scores, slope, bias_slope
+    return scores, slope, bias_slope, factor
 
 
 @triton.jit
@@ -68,13 +82,30 @@ def tile(
     q, key, here, facts, sizes, plugs, start, MASKED: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr
 ):
     """The scores (BM, BN) of a block of queries with the keys from `start` on."""
-    rows, query_at, first, table, offset, order, batch, head = here
+    rows, query_at, first, table, offset, order, batch, head, centre = here
     columns = start + tl.arange(0, BN)
     inside = columns < sizes.keys
-    if plugs.given:
+    if plugs.source == "additive" or plugs.source == "stored":
         row = (batch * sizes.heads + head) * facts.rows + rows - facts.first_row
-        within = (rows < facts.end_row)[:, None] & inside[None, :]
-        product = tl.load(facts.scores + row[:, None] * sizes.keys + columns[None, :], mask=within, other=0.0)
+        real = rows < facts.end_row
+        stored, within = facts.scores + row[:, None] * sizes.keys + columns[None, :], real[:, None] & inside[None, :]
+        if plugs.source == "additive":
+            lead = batch * sizes.heads + head
+            grown_query = facts.grown_query + lead * sizes.queries * sizes.width, sizes.width
+            grown_key = facts.grown_key + lead * sizes.keys * sizes.width, sizes.width
+            of_queries, of_keys = tl.cdiv(sizes.queries, BM), tl.cdiv(sizes.keys, BM)
+            own = lead * (of_queries + of_keys) * facts.parts
+            block = tl.min(rows) // BM
+            largest = tl.maximum(
+                largest_of(facts.extremes, own + block * facts.parts, facts.parts),
+                largest_of(facts.extremes, own + of_queries * facts.parts, of_keys * facts.parts),
+            )
+            product = additive(
+                q, key, grown_query, grown_key, largest, facts.weight, rows, real, columns, inside, sizes.width, BM, BN
+            )
+            tl.store(stored, product, mask=within)  # the backward pass reads them
+        else:
+            product = tl.load(stored, mask=within, other=0.0)
     else:
         features = tl.arange(0, BD)
         places = columns[None, :] * key[1] + features[:, None]
@@ -86,10 +117,19 @@ def tile(
     if plugs.has_valid and MASKED:
         places = batch * facts.valid_batch + head * facts.valid_head + columns
         inside = inside & (tl.load(facts.valid + places, mask=inside, other=0) != 0)
-    scores, slope, bias_slope = finish_tile(
-        product, query_at[:, None], columns[None, :], inside[None, :], first, table, offset, order, plugs, MASKED
+    place = columns
+    if plugs.source == "opposed":
+        places = ((batch * sizes.heads + head) * sizes.queries + rows[:, None]) * sizes.keys + columns[None, :]
+        within = (rows < sizes.queries)[:, None] & (columns < sizes.keys)[None, :]
+        centre = tl.load(facts.scores + places, mask=within, other=0.0)
+    if plugs.reach > 0:
+        if plugs.has_valid:
+            place = tl.load(facts.places + (batch * sizes.heads + head) * sizes.keys + columns, mask=inside, other=0)
+        centre = centre[:, None]
+    of_row = first, table, offset, order, centre
+    return finish_tile(
+        product, query_at[:, None], columns[None, :], inside[None, :], of_row, place[None, :], plugs, MASKED
     )
-    return scores, slope, bias_slope
 
 
 @triton.jit
@@ -109,7 +149,7 @@ def walk(
 ):  # fmt: skip
     """`state = body(state, given, start)` for each tile of keys; tiles that hide nothing are not masked."""
     low, high, inner, inner_end = edges
-    if plugs.has_valid or plugs.shaped or plugs.span:
+    if plugs.has_valid or plugs.shaped or plugs.span or plugs.reach > 0:
         for start in range(low, high, BN):
             state = body(state, given, start, plugs, True, BM, BN, BD, BV)
     else:
@@ -125,7 +165,7 @@ def walk(
 
 
 @triton.jit
-def place_of(rows, real, lead, batch, head, facts, plugs):
+def place_of(rows, real, lead, batch, head, facts, sizes, plugs):
     """Rows with their positions, and the numbers of their batch row and head."""
     query_at = rows
     if plugs.has_positions:
@@ -138,4 +178,7 @@ def place_of(rows, real, lead, batch, head, facts, plugs):
         offset = tl.load(facts.bias)
     if plugs.order == 0.0:
         order = tl.load(facts.orders + head)
-    return rows, query_at, first, facts.table + head * 2, offset, order, batch, head
+    centre = 0.0
+    if plugs.reach > 0:
+        centre = tl.load(facts.centres + lead * sizes.queries + rows, mask=real, other=0.0)
+    return rows, query_at, first, facts.table + head * facts.table_row, offset, order, batch, head, centre

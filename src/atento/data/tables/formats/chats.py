@@ -13,7 +13,9 @@ def flat_chat(value: Any) -> Any:
     """An object with `prompt` and `response` for its list of messages: the last answer of the assistant, and what the
     two said before it; any other value as it is.
     """
-    key = next((key for key in CHATS if isinstance(value, dict) and isinstance(value.get(key), list)), "")
+    if not isinstance(value, dict) or value.keys().isdisjoint(CHATS):
+        return value
+    key = next((key for key in CHATS if isinstance(value.get(key), list)), "")
     messages = [message_of(one) for one in value[key]] if key else []
     said = [one for one in messages if one is not None]
     answers = [at for at, (role, _) in enumerate(said) if role in ASSISTANT]

@@ -87,7 +87,7 @@ def lines_as_pieces(text: str) -> list[Piece]:
 def value_of(text: str) -> Any:
     """The value of a piece of JSON, with numbers as they are written."""
     try:
-        value = json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=with_unique_keys)
+        value = DECODER.decode(text)
     except json.JSONDecodeError as error:
         problem = f"this is not JSON: {error.msg}."
         raise BadRow(problem, "write one JSON object on the line", column=error.pos + 1) from None
@@ -105,6 +105,11 @@ def with_unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise BadRow(f"the key {key!r} comes twice in one object.", "keep one of the two")
     return value
+
+
+DECODER = json.JSONDecoder(  # made once: `json.loads` would make one for each line
+    parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=with_unique_keys
+)
 
 
 def rows_by_position(parsed: Parsed, file: str, refused: list[Refusal], notes: tuple[str, ...]) -> Records:
@@ -213,6 +218,10 @@ def flat(value: dict[str, object], before: str = "") -> Iterator[tuple[str, obje
 
 def cell_of(key: str | int, value: object) -> str:
     """A value as text: numbers as written, null as empty, lists with tabs between their items."""
+    if isinstance(value, str):
+        if not is_writable(value) or (isinstance(key, str) and not is_writable(key)):
+            raise BadRow("the text holds a character that cannot be written.", "remove its \\u escape", key=key)
+        return value
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -221,11 +230,12 @@ def cell_of(key: str | int, value: object) -> str:
         return join_items(cell_of(key, item) for item in value)
     if isinstance(value, list) and all(isinstance(item, list) and is_flat(item) for item in value):
         return join_items(" ".join(MISSING if number is None else str(number) for number in item) for item in value)
-    if not isinstance(value, str):
-        raise LeftOut
-    if UNWRITABLE.search(value) or (isinstance(key, str) and UNWRITABLE.search(key)):
-        raise BadRow("the text holds a character that cannot be written.", "remove its \\u escape", key=key)
-    return str(value)
+    raise LeftOut
+
+
+def is_writable(text: str) -> bool:
+    """Whether a file can hold a text. Of an ASCII text, which most are, a search for one character tells that."""
+    return "\0" not in text if text.isascii() else not UNWRITABLE.search(text)
 
 
 def is_flat(items: list[object]) -> bool:

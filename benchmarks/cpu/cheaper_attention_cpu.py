@@ -100,18 +100,29 @@ def seconds(reader: Reader, items: list[Tensor]) -> float:
     return time.perf_counter() - started
 
 
-def peak(reader: Reader) -> float:
+def all_readers() -> dict[str, Reader]:
+    """Dense attention in three forms, then every pattern."""
+    return {
+        "written out": written_out,
+        "dense": functional.scaled_dot_product_attention,
+        "causal": lambda query, key, value: functional.scaled_dot_product_attention(query, key, value, is_causal=True),
+        **{name: attention for name, (attention, _) in cheap().items()},
+    }
+
+
+def peak(name: str) -> float:
     """Megabytes that one forward + backward takes at most, in a process of its own."""
     here, there = multiprocessing.Pipe(duplex=False)
-    worker = multiprocessing.get_context("fork").Process(target=weigh, args=(reader, there))
+    worker = multiprocessing.get_context("spawn").Process(target=weigh, args=(name, there))
     worker.start()
     found = here.recv()
     worker.join()
     return found
 
 
-def weigh(reader: Reader, there: multiprocessing.connection.Connection) -> None:
-    items = some_items()
+def weigh(name: str, there: multiprocessing.connection.Connection) -> None:
+    torch.set_num_threads(1)
+    reader, items = all_readers()[name], some_items()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     before = pages * resource.getpagesize() / 2**20
     seconds(reader, items)
@@ -124,12 +135,8 @@ def main() -> int:
     patterns = cheap()
     for name, (attention, _) in patterns.items():
         check(name, attention)
-    rivals: dict[str, Reader] = {
-        "dense": functional.scaled_dot_product_attention,
-        "causal": lambda query, key, value: functional.scaled_dot_product_attention(query, key, value, is_causal=True),
-    }
-    readers: dict[str, Reader] = {**rivals, **{name: attention for name, (attention, _) in patterns.items()}}
-    weights = {name: peak(reader) for name, reader in {"written out": written_out, **readers}.items()}
+    readers = {name: reader for name, reader in all_readers().items() if name != "written out"}
+    weights = {name: peak(name) for name in ["written out", *readers]}
     times: dict[str, list[float]] = {name: [] for name in readers}
     for _ in range(ROUNDS + 1):
         items = some_items()

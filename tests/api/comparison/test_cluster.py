@@ -1,0 +1,139 @@
+"""A comparison over a Ray cluster of two nodes on this machine, one of which dies, beside one over local processes."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import atento
+from atento.api.comparison.cluster import QUIET, RESTARTS, RayWorker, workers_for
+from atento.api.comparison.workers import Job
+from atento.errors import InputError, MachineError
+from atento.node import run_worker
+from atento.version import __version__
+
+MODELS = ("rnn", "gru")
+SMALL = {"train.steps": 240, "train.validations": 2, "train.checkpoint_every": 10, "model.hidden": 24,
+         "train.batch_tokens": 300, "model.dropout": 0.1}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two nodes of one core each; nothing leaves the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in QUIET.items():
+            patch.setenv(name, value)
+        from ray.cluster_utils import Cluster
+
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        made.second = made.add_node(num_cpus=1)
+        yield made
+        made.shutdown()
+
+
+def facts(board):
+    """What a board says, but for times and places."""
+    rows = [(row.model, row.failed, row.value, row.low, row.high, row.scores, row.parameters) for row in board.rows]
+    return rows, board.winner, board.ties, board.verdict[:1]
+
+
+def weights(board, model):
+    return (board.folder / model / "weights.safetensors").read_bytes()
+
+
+def test_a_cluster_whose_node_dies_gives_the_board_of_local_processes(cluster, tiny_pairs, tmp_path):
+    """Its model is started again, and goes on from its checkpoint."""
+    local = atento.compare(tiny_pairs, models=MODELS, settings=SMALL, out=tmp_path / "local")
+    told, killed = [], []
+
+    def kill_once(event):
+        told.append(event)
+        if not killed and all((tmp_path / "spread" / name / "checkpoint.safetensors").exists() for name in MODELS):
+            killed.append(event)
+            cluster.remove_node(cluster.second, allow_graceful=False)
+
+    spread = atento.compare(
+        tiny_pairs, models=MODELS, settings=SMALL, out=tmp_path / "spread", cluster=cluster.address, on_event=kill_once
+    )
+    notes = [event["text"] for event in told if event["event"] == "note" and "its node died" in event["text"]]
+    assert killed and len(notes) == 1
+    assert facts(spread) == facts(local)
+    assert [weights(spread, name) == weights(local, name) for name in MODELS] == [True, True]
+    assert f"--cluster {cluster.address}" in spread.command and "--cluster" not in local.command
+
+
+def test_a_job_that_is_stopped_saves_first(cluster, tiny_pairs, tmp_path):
+    job = Job("rnn", tmp_path / "rnn.toml", tmp_path / "rnn")
+    settings = {**SMALL, "model.name": "rnn", "train.steps": 10**6, "data.train": str(tiny_pairs)}
+    job.recipe.write_text(atento.recipe(tiny_pairs, model="rnn", settings=settings).recipe.to_toml())
+    with workers_for(cluster.address, "cpu", tell=print) as workers:
+        worker = workers.start(job, slots=1)
+        while not (job.folder / "checkpoint.safetensors").exists():
+            assert worker.exit_code() is None, job.log.read_text()
+            time.sleep(0.05)
+        worker.ask_to_save()
+        worker.wait(60)
+    assert "everything is saved" in job.log.read_text()
+
+
+class Fallen:
+    """A cluster on which every task ends with an error."""
+
+    def __init__(self, error):
+        import ray
+
+        self.exceptions, self.error, self.submitted = ray.exceptions, error, 0
+        self.ray, self.device, self.tell, self.task = self, "cpu", print, self
+
+    def remote(self, *given):
+        self.submitted += 1
+        return given
+
+    def wait(self, tasks, timeout):
+        return tasks, []
+
+    def get(self, task):
+        raise self.error
+
+
+def test_a_job_is_not_started_again_for_ever(tmp_path):
+    from ray.exceptions import WorkerCrashedError
+
+    workers, job = Fallen(WorkerCrashedError()), Job("rnn", tmp_path / "rnn.toml", tmp_path / "rnn")
+    worker = RayWorker(workers, job)
+    assert [worker.exit_code() for _ in range(RESTARTS + 1)] == [None] * RESTARTS + [4]
+    assert workers.submitted == RESTARTS + 1
+    assert job.log.read_text().startswith("its node died 4 times.")
+
+
+def test_what_a_node_cannot_do_is_said(tmp_path):
+    code, said = run_worker([sys.executable], str(tmp_path / "log"), "0.0.1")
+    assert code == 3 and said.endswith(f"has atento {__version__}, and here is 0.0.1.")
+    code, said = run_worker([str(tmp_path / "elsewhere.toml")], str(tmp_path / "log"), __version__)
+    assert code == 3 and said.endswith(f"cannot see {tmp_path / 'elsewhere.toml'}.")
+    assert not list(tmp_path.iterdir())
+    workers, job = Fallen(None), Job("rnn", tmp_path / "rnn.toml", tmp_path / "rnn")
+    workers.get = lambda task: (code, said)
+    assert RayWorker(workers, job).exit_code() == 3 and job.log.read_text().startswith(said)
+
+
+@pytest.mark.parametrize(
+    "address, error, said",
+    [
+        ("127.0.0.1:1", MachineError, "there is no Ray cluster at 127.0.0.1:1"),
+        ("ray://somewhere", InputError, "this is no address"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_named(address, error, said, tiny_pairs, tmp_path):
+    with pytest.raises(error, match=said):
+        atento.compare(tiny_pairs, models=["rnn"], cluster=address, out=tmp_path / "board")
+    assert not (tmp_path / "board").exists()
+
+
+def test_a_node_needs_no_torch_to_find_the_function():
+    """Ray loads it by its name in a process of its own."""
+    code = "import atento.node, sys; sys.exit('torch' in sys.modules)"
+    source = str(Path(atento.__file__).parents[1])
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": source}, check=False).returncode == 0
