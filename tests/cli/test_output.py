@@ -66,6 +66,8 @@ def run_of(values, losses, best, ended="time budget of 20 s used up", final=None
         (run_of([1.0, 1.0, 1.0], [3, 2, 1], 10), False),
         (run_of([0.1, 0.2, 0.3], [3, 2, 1], 30, ended="all 30 steps taken"), False),
         (run_of([0.3], [3], 10), False),
+        (run_of([0.9, 0.9, 0.9], [None, 2, 1], 10), True),  # it began in closed form: no loss before the first step
+        (run_of([0.9, 0.8], [None, None], 10), False),
     ],
 )
 def test_whether_a_run_was_still_improving(found, expected):

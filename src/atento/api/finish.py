@@ -217,5 +217,6 @@ def still_improving(metrics: Json) -> bool:
     if len(curve) < 2 or not ended.startswith("time budget"):
         return False
     waiting = len({point["value"] for point in curve}) == 1 and metrics["scores"][metrics["metric"]][0] != 1.0
-    lowest = min(point["loss"] for point in curve)
-    return bool(metrics["best_step"] == curve[-1]["step"] or (waiting and curve[-1]["loss"] == lowest))
+    losses = [point["loss"] for point in curve if point["loss"] is not None]  # none before the first step
+    falls = bool(losses) and curve[-1]["loss"] == min(losses)
+    return bool(metrics["best_step"] == curve[-1]["step"] or (waiting and falls))
