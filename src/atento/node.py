@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from atento.errors import MachineError
@@ -41,9 +42,17 @@ def run_worker(words: list[str], log: str, version: str) -> tuple[int, str]:
                 time.sleep(SECONDS_BETWEEN_LOOKS)
         except KeyboardInterrupt:  # the job was cancelled: it saves first
             process.terminate()
-            process.wait(timeout=SECONDS_TO_SAVE)
+            wait_for_end(process)
             raise
         finally:
             process.kill()
             process.communicate()
     return process.returncode, ""
+
+
+def wait_for_end(process: subprocess.Popen[bytes]) -> None:
+    """Give a process the time to save; a busy cluster may cancel twice, and the second must not cut it short."""
+    until = time.monotonic() + SECONDS_TO_SAVE
+    while process.poll() is None and time.monotonic() < until:
+        with suppress(KeyboardInterrupt):
+            time.sleep(SECONDS_BETWEEN_LOOKS)

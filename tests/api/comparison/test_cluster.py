@@ -1,11 +1,13 @@
 """A comparison over a Ray cluster on this machine, a node of which dies, beside one over local processes."""
 
+import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 import atento
@@ -47,8 +49,6 @@ def weights(board, model):
 
 def node_of(cluster, folder):
     """The node on which the process that writes to a folder runs: the one whose raylet is its ancestor."""
-    import psutil
-
     raylets = {node.all_processes["raylet"][0].process.pid: node for node in cluster.worker_nodes}
     for process in psutil.process_iter():
         try:
@@ -95,10 +95,16 @@ def test_a_cluster_whose_node_dies_gives_the_board_of_local_processes(cluster, t
     assert f"--cluster {cluster.address}" in spread.command and "--cluster" not in local.command
 
 
-def test_a_job_that_is_stopped_saves_first(cluster, tiny_pairs, tmp_path):
+def endless(tiny_pairs, tmp_path):
+    """A job that trains until it is stopped."""
     job = Job("rnn", tmp_path / "rnn.toml", tmp_path / "rnn")
     settings = {**SMALL, "model.name": "rnn", "train.steps": 10**6, "data.train": str(tiny_pairs)}
     job.recipe.write_text(atento.recipe(tiny_pairs, model="rnn", settings=settings).recipe.to_toml())
+    return job
+
+
+def test_a_job_that_is_stopped_saves_first(cluster, tiny_pairs, tmp_path):
+    job = endless(tiny_pairs, tmp_path)
     with workers_for(cluster.address, "cpu", tell=print) as workers:
         worker = workers.start(job, slots=1)
         while not (job.folder / "checkpoint.safetensors").exists():
@@ -106,6 +112,24 @@ def test_a_job_that_is_stopped_saves_first(cluster, tiny_pairs, tmp_path):
             time.sleep(0.05)
         worker.ask_to_save()
         worker.wait(60)
+    assert "everything is saved" in job.log.read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to one process")
+def test_a_job_that_is_stopped_twice_saves_first(tiny_pairs, tmp_path):
+    """As a busy cluster does."""
+    job = endless(tiny_pairs, tmp_path)
+    call = f"from atento.node import run_worker; run_worker({job.words('cpu')!r}, {str(job.log)!r}, {__version__!r})"
+    with subprocess.Popen([sys.executable, "-c", call], stderr=subprocess.DEVNULL) as node:
+        while not (job.folder / "checkpoint.safetensors").exists():
+            assert node.poll() is None, job.log.read_text()
+            time.sleep(0.05)
+        process = psutil.Process(node.pid).children()[0]
+        process.suspend()  # as slow as on a busy machine
+        for _ in range(3):
+            node.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        process.resume()
     assert "everything is saved" in job.log.read_text()
 
 
