@@ -1,46 +1,56 @@
 """Whether what a board says of more time comes true: each model is trained for a budget, for twice and for ten times as
 long, and the values of the longer runs are looked for in the intervals that the shortest run gave.
 
-    python benchmarks/learning_curves.py FILE=MODEL[,MODEL…] … [--budget 20] [--jobs 2] [--share 0.8]
+    python benchmarks/learning_curves.py FILE=MODEL[,MODEL…] … | FOLDER [--budget 20] [--minutes 30] [--jobs 2]
 
-FILE may be a built-in set. At least `--share` of the pairs must be right; the exit code is 1 where fewer are.
+FILE may be a built-in set. Of a FOLDER every data file is taken, with the models of `--models`, as many as `--minutes`
+allow. At least `--share` of the pairs must be right; the exit code is 1 where fewer are. As an interval that holds any
+value is right and useless, the median width is printed beside, in units of the gain that the longer run brought.
 """
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from atento.api.comparison.more_time import FACTORS, project
 from atento.metrics import EXACT_MATCH
 from atento.views.report.board import Row
 
+DATA_FILES = {".csv", ".tsv", ".jsonl", ".txt", ".conll", ".conllu"}
 ONE_RUN = """
 import json, sys
 import atento
 data, model, budget, out = sys.argv[1:]
 run = atento.fit(data, model=model, budget=float(budget), settings={"train.threads": 1, "train.baselines": False},
-                 device="cpu", out=out, verbose=False)
+                 device="cpu", out=out)
 print(json.dumps(run.metrics))
 """
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", nargs="+", metavar="FILE=MODEL,…")
+    parser.add_argument("pairs", nargs="+", metavar="FILE=MODEL,… or FOLDER")
+    parser.add_argument("--models", default="gru,transformer", help="of the files of a folder")
+    parser.add_argument("--minutes", type=float, default=30.0, help="most time of all runs together")
     parser.add_argument("--budget", type=float, default=20.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--share", type=float, default=0.8)
     asked = parser.parse_args()
-    chosen = [(pair.rpartition("=")[0], model) for pair in asked.pairs for model in pair.rpartition("=")[2].split(",")]
+    chosen = [one for pair in asked.pairs for one in runs_of(pair, asked.models.split(","))]
+    each = asked.budget * sum((1, *FACTORS)) / asked.jobs
+    chosen = chosen[: max(int(60 * asked.minutes / each), 1)]
     budgets = [asked.budget * factor for factor in (1, *FACTORS)]
     plans = [(data, model, budget) for budget in reversed(budgets) for data, model in chosen]  # the longest first
     with tempfile.TemporaryDirectory() as folder:
         found = run_all(plans, asked.jobs, Path(folder))
-    right = told = 0
+    right, widths = 0, list[float]()
     for data, model in chosen:
         first, *longer = [found.get((data, model, budget)) for budget in budgets]
         for factor, later, expected in zip(FACTORS, longer, expectations(first), strict=True):
@@ -49,14 +59,27 @@ def main() -> int:
                 continue
             value = later["scores"][later["metric"]][0]
             inside = expected["low"] <= value <= expected["high"]
-            told, right = told + 1, right + inside
+            right += inside
+            gain = abs(value - first["scores"][first["metric"]][0])
+            widths.append((expected["high"] - expected["low"]) / gain if gain else math.inf)
             said = f"{expected['value']:.4f} ({expected['low']:.4f}–{expected['high']:.4f})"
             verdict = "in" if inside else "OUT"
             print(f"{Path(data).name} {model}, {factor} times: {said}, measured {value:.4f}: {verdict}")
+    told = len(widths)
     share = right / told if told else 0.0
     verdict = "met" if share >= asked.share else "MISSED"
     print(f"{right} of {told} in their interval, {share:.0%}; goal {asked.share:.0%}: {verdict}")
+    print(f"median width of an interval: {median(widths or [math.nan]):.1f} times the gain")
     return 0 if share >= asked.share else 1
+
+
+def runs_of(pair: str, models: Sequence[str]) -> list[tuple[str, str]]:
+    """The files and models of one argument: FILE=MODEL,…, or every data file of a folder with the given models."""
+    if Path(pair).is_dir():
+        files = sorted(path for path in Path(pair).rglob("*") if path.suffix in DATA_FILES)
+        return [(str(path), model) for path in files for model in models]
+    data, _, named = pair.rpartition("=")
+    return [(data, model) for model in named.split(",")]
 
 
 def run_all(plans: list[tuple[str, str, float]], jobs: int, folder: Path) -> dict[tuple[str, str, float], Any]:

@@ -14,7 +14,9 @@ from atento.views.wording import duration, quality
 
 FACTORS = (2, 10)  # times the time that a model had
 OUT_OF_TIME = "time budget"  # how the end of a run that its time ended is told
-SURE = 0.8  # probability from which on a change of order is told
+LIKELY = 0.6  # probability from which on a change of order is told
+UNLIKELY = 0.2  # probability up to which it is said not to come
+TIMES = {2: "twice", 10: "ten times"}
 
 
 def project(rows: Sequence[Row], metric: Metric) -> dict[str, Extrapolation]:
@@ -22,7 +24,7 @@ def project(rows: Sequence[Row], metric: Metric) -> dict[str, Extrapolation]:
     model that stopped by itself had all the time it could use: it stays where it is.
     """
     found = {}
-    for row in rows:
+    for number, row in enumerate(rows):
         if row.baseline or row.failed or row.same_as or not row.seconds or row.value is None:
             continue
         error = row.value if metric.smaller_is_better else 1.0 - row.value
@@ -30,7 +32,8 @@ def project(rows: Sequence[Row], metric: Metric) -> dict[str, Extrapolation]:
             found[row.model] = Extrapolation.level(error, row.seconds)
             continue
         times, values = [point["elapsed"] for point in row.curve], [point["value"] for point in row.curve]
-        ahead = extrapolate(LearningCurve.of(times, values, smaller_is_better=metric.smaller_is_better))
+        curve = LearningCurve.of(times, values, smaller_is_better=metric.smaller_is_better)
+        ahead = extrapolate(curve, seed=number)  # the draws of two models are independent
         if ahead is not None and error > 0:
             found[row.model] = ahead._replace(error=error, seconds=max(ahead.seconds, row.seconds))
             row.more_time = [at_later_time(found[row.model], factor, metric) for factor in FACTORS]
@@ -52,23 +55,26 @@ def more_time(ran: Sequence[Row], metric: Metric) -> list[str]:
     best = next((row for row in ranked if row.more_time), None)
     if best is None:
         return []
-    ends = [f"{quality(one['value'], one['low'], one['high'])} with {one['times']} times" for one in best.more_time]
-    gain = f"More time for {best.model}, if it goes on as its learning curve does: about {' and '.join(ends)} the time."
+    ends = [f"{quality(one['value'], one['low'], one['high'])} with {TIMES[one['times']]}" for one in best.more_time]
+    gain = f"More time: by its learning curve, {best.model} would reach about {' and '.join(ends)} the time."
     return [gain, *overtaking(ranked, curves, metric)]
 
 
 def overtaking(ranked: Sequence[Row], curves: dict[str, Extrapolation], metric: Metric) -> list[str]:
     """Which networks would probably pass the best model, network or baseline, and when."""
-    best, others = ranked[0], [row for row in ranked[1:] if row.more_time]
+    best, others = ranked[0], [row for row in ranked[1:] if row.more_time and not row.tied]
     seconds = max(curve.seconds for curve in curves.values())
     error = best.interval.value if metric.smaller_is_better else 1.0 - best.interval.value
     ahead = curves.get(best.model, Extrapolation.level(error, seconds))
     found = {row.model: passing(curves[row.model], ahead, until=FACTORS[-1] * seconds) for row in others}
     sentences = [
-        f"{model} would pass {best.model} after about {duration(when)} of training ({100 * probability:.0f} % sure)."
+        f"{model} would probably pass {best.model} after about {duration(when)} of training "
+        f"({100 * probability:.0f} % likely)."
         for model, (probability, when) in found.items()
-        if probability >= SURE
+        if probability >= LIKELY
     ]
     if found and not sentences:
-        return [f"No other network is likely to pass {best.model} within {FACTORS[-1]} times the time."]
+        if max(probability for probability, _ in found.values()) <= UNLIKELY:
+            return [f"No other network is likely to pass {best.model} within ten times the time."]
+        return [f"Whether another network would pass {best.model} cannot be told from the curves."]
     return sentences
