@@ -54,7 +54,7 @@ def main() -> int:
     for data, model in chosen:
         first, *longer = [found.get((data, model, budget)) for budget in budgets]
         for factor, later, expected in zip(FACTORS, longer, expectations(first), strict=True):
-            if later is None or expected is None:
+            if first is None or later is None or expected is None:
                 print(f"{Path(data).name} {model}, {factor} times: nothing is said")
                 continue
             value = later["scores"][later["metric"]][0]
