@@ -64,6 +64,7 @@ def run_of(values, losses, best, ended="time budget of 20 s used up", final=None
         (run_of([0.0, 0.0, 0.0], [3, 1, 2], 10), False),
         (run_of([0.1, 0.3, 0.2], [3, 2, 1], 20), False),
         (run_of([1.0, 1.0, 1.0], [3, 2, 1], 10), False),
+        ({**run_of([0.1, 0.3, 0.3], [3, 2, 1], 30), "gain_step": 20}, False),  # the last one was a tie of lower loss
         (run_of([0.1, 0.2, 0.3], [3, 2, 1], 30, ended="all 30 steps taken"), False),
         (run_of([0.3], [3], 10), False),
         (run_of([0.9, 0.9, 0.9], [None, 2, 1], 10), True),  # it began in closed form: no loss before the first step

@@ -12,6 +12,7 @@ from torch import nn
 from atento.errors import InputError
 from atento.training import EventLog, Progress, load_checkpoint, new_learner, save_checkpoint
 from atento.training.checkpoints import CheckpointClock, with_checksum
+from atento.training.validation import is_tie_of_lower_loss
 
 FILES = {
     "recipe.toml": "[train]\nlr = 0.1\n",
@@ -103,6 +104,20 @@ def saved(tmp_path, whole_recipe):
     return tmp_path
 
 
+def test_a_checkpoint_of_an_older_version_knows_no_loss_of_its_best(saved, whole_recipe):
+    """Its best step is that of its last gain, and no tie is decided against weights of unknown loss."""
+    path = saved / "checkpoint.safetensors"
+    with safe_open(path, framework="pt") as file:
+        tensors, facts = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    progress = json.loads(facts["progress"])
+    del progress["best_loss"], progress["gain_step"]
+    path.write_bytes(with_checksum(save(tensors, metadata=facts | {"progress": json.dumps(progress)})))
+    learner = learner_at_work(whole_recipe(), 2)
+    load_checkpoint(saved, learner, fingerprint="f")
+    assert (learner.progress.best_step, learner.progress.gain_step) == (3, 3)
+    assert learner.progress.best_loss is None and not is_tie_of_lower_loss(learner.progress, 0.5, 0.1)
+
+
 def refusal(folder, recipe):
     """What is said of a folder that cannot be resumed; nothing but an InputError may be raised."""
     threads, random_state = torch.get_num_threads(), torch.get_rng_state()
@@ -137,7 +152,8 @@ def test_a_flipped_bit_anywhere_is_damage(saved, whole_recipe):
         ("step", -5), ("step", 2.0), ("step", True), ("step", 10**30), ("epoch", 10**18), ("epoch", 1e18),
         ("position", 4), ("best_step", 4), ("best", float("nan")), ("best", float("inf")), ("best", "good"),
         ("elapsed", -1.0), ("elapsed", float("inf")), ("loss_sum", float("nan")), ("stale", None), ("moved", 1),
-        ("stop_reason", 7), ("unheard_of", 1), ("threads", 100000), ("threads", 0), ("threads", "many"),
+        ("gain_step", 4), ("best_loss", "low"), ("stop_reason", 7), ("unheard_of", 1),
+        ("threads", 100000), ("threads", 0), ("threads", "many"),
         ("progress", "[]"), ("progress", "{"), ("files", "[]"), ("files", '{"recipe.toml": 3}'),
         ("files", '{"../secret": [0, ""]}'), ("random.cpu", torch.zeros(3)), ("optimizer.x.step", torch.zeros(3)),
     ],

@@ -23,14 +23,16 @@ REFERENCE = "abcdefghij"
 
 
 class Script:
-    """A task of one weight: `qualities` are the letters of ten that each validation gets right."""
+    """A task of one weight: `qualities` are the letters of ten that each validation gets right, `losses` its losses."""
 
-    def __init__(self, qualities=(), *, scale=1.0):
-        self.qualities, self.scale = iter(qualities), scale
+    def __init__(self, qualities=(), *, scale=1.0, losses=None):
+        self.qualities, self.scale, self.losses = iter(qualities), scale, losses and iter(losses)
         self.smoothings, self.weights_asked = [], []
 
     def loss(self, module, batch, smoothing):
         self.smoothings.append(smoothing)
+        if self.losses and not module.training:
+            return Loss(torch.tensor(next(self.losses)) * batch.source.size(0), batch.source.size(0))
         return Loss(self.scale * module.weight.sum() * batch.source.size(0), batch.source.size(0))
 
     def answer(self, module, codec, sources, recipe):
@@ -93,6 +95,57 @@ def test_a_better_one_in_time_goes_on(run):
     train(plan, learner, log)
     assert (learner.progress.step, learner.progress.best_step) == (9, 5)
     assert torch.equal(learner.module.weight, script.weights_asked[4])
+
+
+@pytest.mark.parametrize(
+    "qualities, losses, best, gain",
+    [
+        ([5, 5, 5, 5, 5, 5, 5], [0.7, 0.5, 0.3, 0.4, 0.6, 0.5, 0.9], 3, 1),  # all equal: the lowest loss
+        ([2, 5, 5, 4, 5, 5, 5], [0.7, 0.5, 0.4, 0.1, 0.3, 0.3, 0.6], 5, 2),  # nor a lower loss of a lower score
+        ([2, 5, 5, 6, 5, 5, 5], [0.7, 0.5, 0.4, 0.9, 0.3, 0.2, 0.1], 4, 4),  # the metric comes first
+        ([2, 5, 5, 5, 5, 5, 5], [0.7, math.inf, 0.4, 0.9, 0.3, 0.2, 0.1], 2, 2),  # a loss that is not known
+    ],
+)
+def test_of_equal_validations_the_one_of_lower_loss_is_kept(run, qualities, losses, best, gain):
+    script = Script(qualities, losses=losses)
+    plan, learner, log = run(script, steps=7, validations=7, patience=9)
+    train(plan, learner, log)
+    assert (learner.progress.best_step, learner.progress.gain_step) == (best, gain)
+    assert torch.equal(learner.module.weight, script.weights_asked[best - 1])
+
+
+def test_a_tie_of_lower_loss_is_no_gain_for_the_patience(run):
+    """The loss falls at every validation, as that of a model that is already right may do without end."""
+    script = Script([2, 5, 5, 5, 5, 5, 5], losses=[0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+    plan, learner, log = run(script, steps=7, validations=7, patience=3, decay="plateau")
+    train(plan, learner, log)
+    assert learner.progress.stop_reason == "no better than step 2 in 3 validations"
+    assert (learner.progress.step, learner.progress.best_step, learner.progress.plateaus) == (5, 5, 3)
+
+
+def test_a_run_that_goes_on_compares_with_the_loss_it_had(run):
+    """Stopped between two equal validations and put back from its checkpoint, it keeps what the whole run keeps."""
+    qualities, losses = [5, 5, 5, 5], [0.4, 0.3, 0.35, 0.2]
+    plan, whole, log = run(Script(qualities, losses=losses), steps=4, validations=4)
+    train(plan, whole, log)
+    plan, learner, log = run(Script(qualities[:2], losses=losses[:2]), steps=2, validations=2)
+    train(plan, learner, log)
+    plan, learner, log = run(Script(qualities[2:], losses=losses[2:]), steps=4, validations=4)
+    load_checkpoint(plan.folder, learner, fingerprint="f")
+    learner.progress.stop_reason = ""
+    train(plan, learner, log)
+    assert learner.progress.best_loss == whole.progress.best_loss == pytest.approx(0.2)
+    assert (learner.progress.best_step, learner.progress.gain_step) == (4, 1)
+    assert torch.equal(learner.module.weight, whole.module.weight)
+
+
+def test_a_run_that_goes_on_keeps_what_had_the_lower_loss(run):
+    train(*run(Script([5, 5], losses=[0.4, 0.3]), steps=2, validations=2))
+    plan, learner, log = run(Script([5], losses=[0.35]), steps=3, validations=3)
+    load_checkpoint(plan.folder, learner, fingerprint="f")
+    learner.progress.stop_reason = ""
+    train(plan, learner, log)
+    assert (learner.progress.step, learner.progress.best_step) == (3, 2)
 
 
 def test_the_rate_falls_after_a_validation_without_improvement(run):

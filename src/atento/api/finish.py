@@ -64,6 +64,7 @@ def finish(
         "steps": progress.step,
         "epochs": progress.examples / max(1, len(plan.examples if plan.order is None else plan.order)),
         "best_step": progress.best_step,
+        "gain_step": progress.gain_step,
         "ended": progress.stop_reason,
         "seed": plan.recipe.train.seed,
         "device": str(plan.device),
@@ -210,8 +211,8 @@ It has seen only data like that above; on anything else its outputs are guesses.
 
 
 def still_improving(metrics: Json) -> bool:
-    """Whether the time ended a run whose last validation was its best, or whose score had not begun to move while the
-    loss fell.
+    """Whether the time ended a run whose last validation raised its metric, or whose score had not begun to move while
+    the loss fell.
     """
     curve, ended = metrics["curve"], metrics["ended"]
     if len(curve) < 2 or not ended.startswith("time budget"):
@@ -219,4 +220,5 @@ def still_improving(metrics: Json) -> bool:
     waiting = len({point["value"] for point in curve}) == 1 and metrics["scores"][metrics["metric"]][0] != 1.0
     losses = [point["loss"] for point in curve if point["loss"] is not None]  # none before the first step
     falls = bool(losses) and curve[-1]["loss"] == min(losses)
-    return bool(metrics["best_step"] == curve[-1]["step"] or (waiting and falls))
+    gained = metrics.get("gain_step", metrics["best_step"])  # an older run has the latter alone
+    return bool(gained == curve[-1]["step"] or (waiting and falls))

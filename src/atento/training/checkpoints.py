@@ -252,7 +252,10 @@ def require_processes(folder: Path, facts: dict[str, str], ranks: Ranks) -> None
 
 def restore(learner: Learner, tensors: dict[str, Tensor], facts: dict[str, str], *, ranks: Ranks = ALONE) -> None:
     """Put what `save_checkpoint` saved in its place, if it is possible at all."""
-    progress, threads = Progress(**json.loads(facts["progress"])), int(facts["threads"])
+    saved, threads = json.loads(facts["progress"]), int(facts["threads"])
+    progress = Progress(**saved)
+    if "gain_step" not in saved:  # an older version had one step for both
+        progress.gain_step = progress.best_step
     wrong = impossible_value(progress) or ("" if 1 <= threads <= MOST_THREADS else f"threads = {threads}")
     if wrong:
         raise ValueError(wrong)

@@ -74,7 +74,9 @@ class Progress:
     validations: int = 0  # due so far
     best: float = -math.inf  # of the selecting metric, larger is better
     best_step: int = 0
-    stale: int = 0  # validations since the best one
+    best_loss: float | None = None  # on the validation examples at that step, which decides between equal metrics
+    gain_step: int = 0  # of the last validation that raised the metric; the best step may be a later one of lower loss
+    stale: int = 0  # validations since that one
     plateaus: int = 0  # validations without improvement, over the whole run
     first_score: float | None = None  # of the headline metric, at the first validation
     moved: bool = False  # whether a later validation gave another score than the first
@@ -90,7 +92,7 @@ def impossible_value(progress: Progress) -> str:
     for place in fields(progress):
         value = getattr(progress, place.name)
         if place.type is int:
-            most = progress.step if place.name in ("epoch", "position", "best_step") else MOST_STEPS
+            most = progress.step if place.name in ("epoch", "position", "best_step", "gain_step") else MOST_STEPS
             possible = type(value) is int and 0 <= value <= most
         elif place.type is float:
             least = 0.0 if place.name in ("elapsed", "validating") else -math.inf

@@ -16,8 +16,6 @@ from atento.data.examples.batches import Order
 from atento.data.records import counted
 from atento.errors import InputError, Interrupted
 from atento.layers.packing import moved
-from atento.metrics.bootstrap import bootstrap_values
-from atento.metrics.metric import Metric
 from atento.recurrent.unroll import map_state
 from atento.spec import Recipe, TrainRecipe
 from atento.tasks.encoding import order_by_length
@@ -40,10 +38,17 @@ from atento.training.learner import Learner, Progress, RecentLosses, progress_sh
 from atento.training.recorder import HistogramRecorder, gradient_norms
 from atento.training.schedules import learning_rate
 from atento.training.teacher_forcing import teacher_forcing_rate, validate_teacher_forcing
-from atento.training.validation_loss import validation_loss
+from atento.training.validation import (
+    beats_closed_form,
+    is_gain,
+    is_tie_of_lower_loss,
+    loss_falls_at_the_floor,
+    note_best,
+    note_patience,
+    validation_loss,
+)
 
 VALIDATION_TIME = 0.1  # share of the time that validations may take, where time is the limit
-PATIENCE_FROM = 0.25  # share of a run before which validations do not count against the patience
 OUT_OF_TIME = "time budget"
 ON_REQUEST = "stopped on request"
 
@@ -252,20 +257,15 @@ def score(plan: Plan, learner: Learner, module: nn.Module, log: EventLog, *, sha
         statistics = selects.for_sources(sources).statistics(outputs, references)
         dense = statistics.toarray() if hasattr(statistics, "toarray") else statistics
         learner.closed_form_statistics = torch.from_numpy(dense)
-    still_falling = loss_falls_at_the_floor(progress, judges[0], metrics[judges[0].name])
-    better = chosen > progress.best and beats_closed_form(learner, selects.for_sources(sources), outputs, references)
-    progress.plateaus += not better
-    if better:
-        progress.best, progress.best_step, progress.stale = chosen, progress.step, 0
-    elif still_falling:
-        progress.stale = 0
-    elif share > PATIENCE_FROM:
-        progress.stale += 1
-        if progress.stale >= plan.recipe.train.patience:
-            progress.stop_reason = (
-                f"no better than step {progress.best_step} in {counted(progress.stale, 'validation')}"
-            )
     loss = validation_loss(module, plan.task, plan.codec, plan.validation, plan.recipe.train)
+    waits = loss_falls_at_the_floor(progress, judges[0], metrics[judges[0].name])
+    gain = is_gain(progress, chosen)
+    better = (gain or is_tie_of_lower_loss(progress, chosen, loss)) and beats_closed_form(
+        learner, selects.for_sources(sources), outputs, references
+    )
+    if better:
+        note_best(progress, chosen, loss, gain=gain)
+    note_patience(progress, plan.recipe.train.patience, gain=gain and better, waits=waits, share=share)
     took = time.perf_counter() - started
     progress.validating += took
     event = log.add(
@@ -281,21 +281,6 @@ def score(plan: Plan, learner: Learner, module: nn.Module, log: EventLog, *, sha
     return better, event
 
 
-def loss_falls_at_the_floor(progress: Progress, headline: Metric, score: float) -> bool:
-    """Whether the headline metric is what it was at the first validation, as exact match is 0 for long, while the mean
-    loss between two validations is lower than ever; the patience then waits for the loss.
-    """
-    if progress.first_score is None:
-        progress.first_score = score
-    progress.moved |= score != progress.first_score
-    loss = progress.loss_sum / progress.loss_steps if progress.loss_steps else math.inf
-    falls = loss < progress.lowest_loss
-    progress.lowest_loss = min(loss, progress.lowest_loss)
-    progress.loss_sum, progress.loss_steps = 0.0, 0
-    perfect = 0.0 if headline.smaller_is_better else 1.0
-    return falls and not progress.moved and score != perfect
-
-
 def limit_reached(progress: Progress, train: TrainRecipe) -> str:
     """Which limit ended a run, in words."""
     if train.steps and progress.step >= train.steps:
@@ -303,18 +288,3 @@ def limit_reached(progress: Progress, train: TrainRecipe) -> str:
     if train.budget and progress.elapsed >= train.budget:
         return f"{OUT_OF_TIME} of {train.budget:.4g} s used up"
     return f"all {counted(train.epochs, 'epoch')} taken"
-
-
-def beats_closed_form(
-    learner: Learner, metric: Metric, outputs: Sequence[object], references: Sequence[Sequence[object]]
-) -> bool:
-    """Whether the model beats the closed form it began with by more than a standard error of the difference.
-
-    (The one-standard-error rule of Breiman et al., 1984, sec. 3.4.3.) Always true for a random start.
-    """
-    closed_form = learner.closed_form_statistics
-    if closed_form is None or not learner.progress.step:
-        return True
-    now = bootstrap_values(metric, [metric.statistics(outputs, references)])
-    gains = now - bootstrap_values(metric, [closed_form.numpy()])
-    return bool(metric.to_maximize(1.0) * gains.mean() > gains.std())
