@@ -17,7 +17,7 @@ from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, argmax, beam, greedy, mix_inputs, sample
 from atento.models import ModelName, TranslationBatch
 from atento.models.builders import Vocabularies, build_translator
-from atento.models.names import ALIGNMENTS, FAMILIES, LINFORMER
+from atento.models.names import ALIGNMENTS, COPY, FAMILIES, LINFORMER
 from atento.models.protocols import reorder
 from atento.spec import ModelRecipe
 from atento.tasks.catalogue import TRANSLATE
@@ -44,6 +44,7 @@ ATTENTIONS = [  # each score, distribution and extent
     f"dot+{LINFORMER}",
 ]
 ALIGNED = [f"additive+{word}" for word in ALIGNMENTS]  # recurrent decoders alone sum over alignments
+COPYING = [f"additive+{COPY}", f"dot+sparsemax+{COPY}", f"dot+local-predictive+{COPY}"]  # or copy
 
 
 class Case(NamedTuple):
@@ -78,6 +79,8 @@ AFTER_THE_STEP = [name for name in ATTENTIONS if not name or name.split("+")[-1]
 def has_meaning(encoder, decoder, attention, attend, context, pooling, directions):
     if attention in ALIGNED:
         return "transformer" not in (encoder, decoder) and attend == "luong"
+    if attention in COPYING:
+        return "transformer" not in (encoder, decoder)
     if decoder == "transformer":
         return (attend, context, pooling) == ("luong", "auto", "auto")
     return attention not in WITHIN and not (attend == "bahdanau" and attention in AFTER_THE_STEP)
@@ -88,7 +91,7 @@ CASES = [
     for values in all_pairs(
         FAMILIES,
         FAMILIES,
-        [*ATTENTIONS, *ALIGNED],
+        [*ATTENTIONS, *ALIGNED, *COPYING],
         ("luong", "bahdanau"),
         ("auto", "state", "input", "both"),
         ("auto", "last", "mean", "max"),
@@ -158,10 +161,10 @@ def draws(model):
 def test_every_part_of_the_tables_is_in_some_case():
     named = {part for attention in ATTENTIONS for part in attention.split("+")}
     assert named >= {*SCORES, *DISTRIBUTIONS, *EXTENTS}
-    assert {case.attention for case in CASES if case.encoder == "gru"} == {*ATTENTIONS, *ALIGNED}
+    assert {case.attention for case in CASES if case.encoder == "gru"} == {*ATTENTIONS, *ALIGNED, *COPYING}
     assert {case.attention for case in CASES if case.decoder == "transformer"} == set(ATTENTIONS)
     in_bahdanau = {part for case in CASES if case.attend == "bahdanau" for part in case.attention.split("+")}
-    assert in_bahdanau >= {*SCORES, *DISTRIBUTIONS}
+    assert in_bahdanau >= {*SCORES, *DISTRIBUTIONS, COPY}
 
 
 @pytest.mark.spec("X03", "A32")
@@ -264,7 +267,7 @@ def test_weights_belong_to_their_step_and_sum_to_one(chosen):
         return
     assert (weights[~batch.source_valid[:, None, None, None].expand_as(weights)] == 0).all()
     sees = (weights != 0).any(dim=-1)
-    attention = ModelName.parse(chosen.name).decoder.without(*ALIGNMENTS).compose()
+    attention = ModelName.parse(chosen.name).decoder.without(*ALIGNMENTS, COPY).compose()
     unscaled = attention.extent != "local-predictive" and not chosen.name.endswith(LINFORMER)
     if DISTRIBUTIONS[attention.distribution].make(Sizes(5, 5)).sums_to_one and unscaled:
         torch.testing.assert_close(weights.sum(-1), sees.double())
@@ -314,7 +317,7 @@ def test_neighbours_do_not_change_what_is_drawn_or_mixed(chosen):
     mixed = mix_inputs(model.decoder, encoded, batch.previous, keep, **options)
     assert torch.equal(mixed[:, [0, 2]], batch.previous[:, [0, 2]])
     for row in range(BATCH):
-        alone, here = type(encoded)(*(part[row : row + 1] for part in encoded)), slice(row, row + 1)
+        alone, here = reorder(encoded, torch.tensor([row])), slice(row, row + 1)
         again = sample(
             model.decoder, alone, special_tokens=MARKS, max_tokens=TARGET, seeds=["abc"[row]], temperature=2.0
         )
@@ -346,6 +349,7 @@ def test_stretches_of_a_target_equal_the_whole(chosen):
         *(Case(family, family, "additive") for family in ("gru", "transformer")),
         Case("lstm", "lstm", "dot"),
         Case("lstm", "lstm", "additive", attend="bahdanau"),
+        Case("gru", "gru", f"additive+{COPY}"),
     ],
     ids=str,
 )

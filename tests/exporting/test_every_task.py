@@ -36,6 +36,7 @@ MODELS = [  # every task, every family that reads and every one that writes, as 
     ("translate", "lstm+additive", ONE_WAY),
     ("translate", "gru+additive+hard-monotonic", ONE_WAY),
     ("translate", "rnn+dot+hard-exact", ONE_WAY),
+    ("translate", "gru+dot+copy", ONE_WAY),
     ("translate", "transformer", {"model.norm": "post"}),
     ("rewrite", "gru+dot", ONE_WAY),
     ("rewrite", "rnn/mgu+dot", ONE_WAY),

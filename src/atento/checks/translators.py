@@ -30,6 +30,7 @@ from atento.decoding.greedy import log_probabilities
 from atento.layers.losses import Loss, token_cross_entropy
 from atento.models.backbones.images import ImageEncoder, all_valid
 from atento.models.backbones.numbers import PatchedNumberEncoder
+from atento.models.protocols import reorder
 from atento.models.translator import TranslationBatch, Translator
 
 # Axes: B rows, N source time, T target time, V vocabulary.
@@ -119,7 +120,7 @@ def beam_scores(module: Any) -> Finding:
         for row, found in enumerate(
             beam(module.decoder, encoded, special_tokens=SPECIAL, max_tokens=TARGET, width=WIDTH)
         ):
-            alone = type(encoded)(*(part[row : row + 1] for part in encoded))
+            alone = reorder(encoded, torch.tensor([row]))
             for hypothesis in found:
                 tokens = [*hypothesis.tokens, SPECIAL.end][:TARGET]  # one that was cut has no end token
                 logits = module.decoder(torch.tensor([[START, *tokens[:-1]]]), alone)[0]

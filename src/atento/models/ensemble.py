@@ -79,7 +79,8 @@ class EnsembleDecoder(Decoder[tuple[Any, ...]]):
         """What each member has read."""
         states = torch.split(encoded.states, self.source_sizes, dim=-1)
         summaries = torch.split(encoded.summary, self.source_sizes, dim=-1)
-        return [Encoded(one, encoded.valid, summary) for one, summary in zip(states, summaries, strict=True)]
+        pairs = zip(states, summaries, strict=True)
+        return [encoded._replace(states=one, summary=summary) for one, summary in pairs]
 
 
 def mean_log_probabilities(logits: Sequence[Tensor]) -> Tensor:
@@ -95,4 +96,5 @@ def ensemble_of(models: Sequence[Translator]) -> Translator:
         raise InputError("an ensemble has at least one member.", found="none", fix="give trained models")
     encoder = EnsembleEncoder([model.encoder for model in models])
     sizes = [model.encoder.size for model in models]
-    return Translator(encoder, EnsembleDecoder([model.decoder for model in models], sizes))
+    decoder = EnsembleDecoder([model.decoder for model in models], sizes)
+    return Translator(encoder, decoder, copied_as=models[0].copied_as)

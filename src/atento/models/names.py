@@ -36,8 +36,10 @@ ALIGNMENTS: dict[str, str] = {  # of recurrent decoders of text that attend
     HARD_EXACT: "decoders: exact hard attention, outputs summed over all alignments (Wu et al. 2018)",
     HARD_MONOTONIC: "decoders: exact hard attention over alignments that never go back (Wu & Cotterell 2019)",
 }
+COPY = "copy"
 SUFFIXES: dict[str, str] = {  # of one kind of model
     **ALIGNMENTS,
+    COPY: "recurrent decoders of text that attend: each token is generated or copied from the source (See et al. 2017)",
     "crf": "taggers: tags predicted jointly, by a linear-chain conditional random field",
     "hierarchical": "text classifiers: words are encoded into sentences, sentences into a document",
     "one-each": "classifiers of several labels: a network of its own for each label",

@@ -15,6 +15,8 @@ from atento.recurrent.unroll import map_state
 
 State = TypeVar("State", bound=tuple[Any, ...])
 
+NOT_COPIED = -1  # in the place of a target token
+
 
 class Encoded(NamedTuple):
     """The output of an encoder."""
@@ -22,6 +24,7 @@ class Encoded(NamedTuple):
     states: Tensor  # (B, N, D) one state for each token
     valid: Tensor  # (B, N) True at real tokens, False at padding
     summary: Tensor  # (B, D) the whole source as one vector
+    copied: Tensor | None = None  # (B, N) the target token that each token may be copied as, or NOT_COPIED; None: none
 
 
 class DecoderStep(NamedTuple, Generic[State]):

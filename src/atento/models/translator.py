@@ -20,15 +20,19 @@ class TranslationBatch(NamedTuple):
 
 
 class Translator(nn.Module):
-    """An encoder and a decoder."""
+    """An encoder and a decoder; for one that copies, also the target token that each source token is copied as."""
 
-    def __init__(self, encoder: Encoder, decoder: Decoder[Any]) -> None:
+    copied_as: Tensor | None  # (source vocabulary,)
+
+    def __init__(self, encoder: Encoder, decoder: Decoder[Any], *, copied_as: Tensor | None = None) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
+        self.register_buffer("copied_as", copied_as, persistent=False)  # the vocabularies tell
 
     def encode(self, source: Tensor, valid: Tensor) -> Encoded:
-        """The encoder's output."""
-        return self.encoder.encode(source, valid)
+        """The encoder's output, with what its tokens are copied as."""
+        encoded = self.encoder.encode(source, valid)
+        return encoded if self.copied_as is None else encoded._replace(copied=self.copied_as[source])
 
     def forward(self, batch: TranslationBatch) -> Tensor:
         """Logits (M, V) of the real target tokens only, row by row."""

@@ -110,6 +110,7 @@ class DecodedSteps(NamedTuple):
     """Several steps of a known target."""
 
     features: Tensor  # (B, T, D) input of `to_logits`
+    hidden: Tensor  # (B, T, D) s_t
     queries: Tensor  # (B, T, D) of attention; weights are recomputed from them on request
     state: RecurrentState  # after the last step
 

@@ -34,7 +34,7 @@ class FixedVectorDecoder(RecurrentDecoder):
         features = self.dropout(hidden)
         if self.activation_penalty is not None:
             self.activation_penalty(features, hidden)
-        return DecodedSteps(features, hidden, state._replace(cells=cells, at=state.at + inputs.size(1)))
+        return DecodedSteps(features, hidden, hidden, state._replace(cells=cells, at=state.at + inputs.size(1)))
 
 
 class LuongDecoder(RecurrentDecoder):
@@ -56,7 +56,7 @@ class LuongDecoder(RecurrentDecoder):
         """One pass of the stack, then one attention for all its steps."""
         hidden, cells = self.stack(inputs, state.cells)
         features = self.attend(hidden, state, at=at)
-        return DecodedSteps(features, hidden, state._replace(cells=cells, at=state.at + inputs.size(1)))
+        return DecodedSteps(features, hidden, hidden, state._replace(cells=cells, at=state.at + inputs.size(1)))
 
     def attend(self, hidden: Tensor, state: RecurrentState, *, at: Tensor | None) -> Tensor:
         """Join each hidden vector (B, T, D) with its context (B, T, S)."""
@@ -120,8 +120,9 @@ class BahdanauDecoder(RecurrentDecoder):
             state = state._replace(cells=cells, at=state.at + 1)
             contexts.append(context)
             hidden.append(output)
-        joined = torch.cat([torch.stack(contexts, dim=1), torch.stack(hidden, dim=1)], dim=-1)  # (B, T, S + D)
-        return DecodedSteps(self.dropout(torch.tanh(self.join(joined))), torch.stack(queries, dim=1), state)
+        states = torch.stack(hidden, dim=1)
+        joined = torch.cat([torch.stack(contexts, dim=1), states], dim=-1)  # (B, T, S + D)
+        return DecodedSteps(self.dropout(torch.tanh(self.join(joined))), states, torch.stack(queries, dim=1), state)
 
     def walk_on_cpu(self, inputs: Tensor, state: RecurrentState) -> DecodedSteps:
         """The same, by one function for all steps."""
@@ -132,7 +133,7 @@ class BahdanauDecoder(RecurrentDecoder):
         queries = torch.cat([before.hidden.unsqueeze(1), hidden[:, :-1]], dim=1)
         joined = checked_linear(self.join, "BahdanauDecoder", "context", torch.cat([contexts, hidden], dim=-1))
         state = state._replace(cells=(last,), at=state.at + inputs.size(1))
-        return DecodedSteps(self.dropout(torch.tanh(joined)), queries, state)
+        return DecodedSteps(self.dropout(torch.tanh(joined)), hidden, queries, state)
 
     def walk(self, reads: Tensor, from_context: Tensor, state: RecurrentState) -> DecodedSteps:
         """The same by the kernels of `backbones.gpu`, given the products with the inputs (B, T, G)."""
@@ -143,7 +144,7 @@ class BahdanauDecoder(RecurrentDecoder):
         queries = torch.cat([before.hidden.to(steps.hidden.dtype).unsqueeze(0), steps.hidden[:-1]])  # (T, B, D)
         features = torch.tanh(self.join(torch.cat([steps.contexts, steps.hidden], dim=-1))).transpose(0, 1)
         state = state._replace(cells=(steps.state,), at=state.at + reads.size(1))
-        return DecodedSteps(self.dropout(features), queries.transpose(0, 1), state)
+        return DecodedSteps(self.dropout(features), steps.hidden.transpose(0, 1), queries.transpose(0, 1), state)
 
     def plan(self, inputs: Tensor, state: RecurrentState) -> DecoderPlan:
         """Which path goes over inputs (B, T, I), and why; `print` says it."""

@@ -3,10 +3,11 @@
 `SequenceFamily` is what a family of sequences has to build; the builders of all tasks ask `family_of` for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from atento.blocks.hierarchical import SequenceEncoder
 from atento.models.autoencoder import WindowSizes
@@ -34,8 +35,8 @@ from atento.models.builders.transformer import (
 )
 from atento.models.forecaster import ForecastNetwork
 from atento.models.matcher import Matcher, PairHead
-from atento.models.names import ModelName, ModelPart, require_encoder_decoder
-from atento.models.protocols import Decoder, Encoder
+from atento.models.names import COPY, ModelName, ModelPart, require_encoder_decoder
+from atento.models.protocols import NOT_COPIED, Decoder, Encoder
 from atento.models.translator import Translator
 from atento.spec import ModelRecipe
 
@@ -82,20 +83,28 @@ def family_of(part: ModelPart) -> SequenceFamily:
 
 
 class Vocabularies(NamedTuple):
-    """The vocabulary sizes of both sides."""
+    """The vocabulary sizes of both sides, and what a decoder that copies has to know of them."""
 
     source: int
     target: int
+    copied: Sequence[int] = ()  # the target token of each source token, or NOT_COPIED; (): the one of the same number
+
+    def copied_as(self) -> Tensor:
+        """The target token of each source token (source,)."""
+        if self.copied:
+            return torch.tensor(self.copied)
+        numbers = torch.arange(self.source)
+        return numbers.masked_fill(numbers >= self.target, NOT_COPIED)
 
 
 def build_translator(recipe: ModelRecipe, vocabularies: Vocabularies) -> Translator:
     """The encoder–decoder model of a recipe."""
     name = ModelName.parse(recipe.name)
-    require_encoder_decoder(name)
+    require_encoder_decoder(name if name.decoder.self_attentive else name.without(COPY))
     encoder = build_encoder(name.encoder, recipe, vocabularies.source)
     require_defaults(recipe, *OF_LANGUAGE_MODELS)
     decoder = build_decoder(name.decoder, recipe, vocabularies.target, source_size=encoder.size)
-    return Translator(encoder, decoder)
+    return Translator(encoder, decoder, copied_as=vocabularies.copied_as() if name.has(COPY) else None)
 
 
 def build_encoder(part: ModelPart, recipe: ModelRecipe, vocabulary_size: int) -> Encoder:

@@ -13,6 +13,7 @@ from atento.layers.embeddings import TokenEmbedding
 from atento.layers.initialization import INITIALIZERS
 from atento.layers.regularization import ActivationPenalty
 from atento.models.autoencoder import RecurrentWindowDecoder, WindowSizes
+from atento.models.backbones.copy_decoder import CopyDecoder
 from atento.models.backbones.marginal_decoder import MarginalDecoder
 from atento.models.backbones.numbers import RecurrentNumberEncoder
 from atento.models.backbones.recurrent import (
@@ -43,7 +44,7 @@ from atento.models.forecast_networks import (
 )
 from atento.models.forecaster import ForecastNetwork, SeriesSizes
 from atento.models.matcher import CoAttentionMatcher, PairHead
-from atento.models.names import ALIGNMENTS, HARD_MONOTONIC, ModelName, ModelPart
+from atento.models.names import ALIGNMENTS, COPY, HARD_MONOTONIC, ModelName, ModelPart
 from atento.models.summaries import Summary, end_states
 from atento.recurrent import (
     Cell,
@@ -145,16 +146,16 @@ def recurrent_reader(part: ModelPart, recipe: ModelRecipe, *, scaled: bool) -> S
 
 def recurrent_decoder(
     part: ModelPart, recipe: ModelRecipe, vocabulary_size: int, *, source_size: int
-) -> RecurrentDecoder | MarginalDecoder:
+) -> RecurrentDecoder | MarginalDecoder | CopyDecoder:
     """A decoder with the attention that the part adds; without one it receives the summary of the source alone."""
-    alignments = [word for word in part.added if word in ALIGNMENTS]
-    part = part.without(*alignments)
+    uses = [word for word in part.added if word in ALIGNMENTS or word == COPY]
+    part = part.without(*uses)
     composition = part.added_attention
-    if alignments and (composition is None or len(alignments) > 1):
+    if uses and (composition is None or len(uses) > 1):
         raise InputError(
-            f"model {recipe.name!r}: {' and '.join(alignments)} needs one attention, and is one way to use it.",
+            f"model {recipe.name!r}: {' and '.join(uses)} needs one attention, and is one way to use it.",
             found=recipe.name,
-            fix=f"for example lstm+additive+{alignments[0]}",
+            fix=f"for example lstm+additive+{uses[0]}",
         )
     embedding = TokenEmbedding(vocabulary_size, recipe.hidden, dropout=recipe.dropout, tied=recipe.tied_embeddings)
     if composition is None:
@@ -162,10 +163,10 @@ def recurrent_decoder(
         stack, handover = stack_and_handover(part.family, recipe, source_size, auto="both", context_size=0)
         return FixedVectorDecoder(embedding, stack, handover, dropout=recipe.dropout)
     attention = with_linformer(attention_over(composition, recipe, recipe.hidden, source_size), part, recipe)
-    if alignments:
-        require_defaults(recipe, "attend", why=f"{alignments[0]} sums over outputs, not over contexts")
+    if uses and uses[0] in ALIGNMENTS:
+        require_defaults(recipe, "attend", why=f"{uses[0]} sums over outputs, not over contexts")
         stack, handover = stack_and_handover(part.family, recipe, source_size, auto="state", context_size=0)
-        monotonic = alignments[0] == HARD_MONOTONIC
+        monotonic = uses[0] == HARD_MONOTONIC
         return MarginalDecoder(
             embedding,
             stack,
@@ -177,8 +178,9 @@ def recurrent_decoder(
         )
     context_size = source_size if recipe.attend == "bahdanau" else 0
     stack, handover = stack_and_handover(part.family, recipe, source_size, auto="state", context_size=context_size)
-    decoder = ATTENTIVE[recipe.attend]
-    return decoder(embedding, stack, handover, attention, source_size=source_size, dropout=recipe.dropout)
+    made = ATTENTIVE[recipe.attend]
+    decoder = made(embedding, stack, handover, attention, source_size=source_size, dropout=recipe.dropout)
+    return CopyDecoder(decoder, source_size=source_size) if uses else decoder
 
 
 def stack_and_handover(

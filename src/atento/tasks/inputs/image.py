@@ -11,6 +11,7 @@ from torch.nn import functional
 from atento.blocks.pooling import AttentionPooling
 from atento.data.images.loading import MAX_MEGAPIXELS, Pixels, choose_side, load_image
 from atento.data.images.png import png_uri
+from atento.data.text.vocabulary import Vocabulary
 from atento.errors import InputError
 from atento.models.backbones.images import ImageEncoder, all_valid
 from atento.models.builders.choices import HeadMaker
@@ -170,9 +171,9 @@ class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[
         """A classifier of images."""
         return build_image_classifier(recipe, head, width, side=self.images.side)
 
-    def build_translator(self, recipe: ModelRecipe, vocabulary_size: int) -> Translator:
+    def build_translator(self, recipe: ModelRecipe, target: Vocabulary) -> Translator:
         """A captioner."""
-        return build_captioner(recipe, vocabulary_size, side=self.images.side)
+        return build_captioner(recipe, len(target), side=self.images.side)
 
     @torch.no_grad()
     def evidence(self, network: Classifier, batch: LabelledBatch, sources: Sequence[str]) -> list[str | None]:

@@ -182,8 +182,8 @@ class EncoderDecoderInput(Input[E]):
         """Encoded sources side by side, padded on the right."""
 
     @abstractmethod
-    def build_translator(self, recipe: ModelRecipe, vocabulary_size: int) -> Translator:
-        """An encoder–decoder that writes tokens of such a vocabulary."""
+    def build_translator(self, recipe: ModelRecipe, target: Vocabulary) -> Translator:
+        """An encoder–decoder that writes tokens of this vocabulary."""
 
     @abstractmethod
     def view(self, encoder: Encoder, source: str) -> SourceView:

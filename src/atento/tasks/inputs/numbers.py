@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from atento.data.records import counted
 from atento.data.tables.number_lists import require_numbers
+from atento.data.text.vocabulary import Vocabulary
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
 from atento.models.backbones.numbers import patch_labels
@@ -140,9 +141,9 @@ class Numbers(ManyToOneInput[Tensor, LabelledBatch, Classifier], EncoderDecoderI
         """An estimator reads every step, never patches."""
         return build_estimator(recipe, len(self.channels))
 
-    def build_translator(self, recipe: ModelRecipe, vocabulary_size: int) -> Translator:
+    def build_translator(self, recipe: ModelRecipe, target: Vocabulary) -> Translator:
         """A transcriber of numeric sequences."""
-        return build_transcriber(recipe, len(self.channels), vocabulary_size)
+        return build_transcriber(recipe, len(self.channels), len(target))
 
     def view(self, encoder: Encoder, source: str) -> SourceView:
         """The numbers of each step, or the steps of each patch."""

@@ -10,6 +10,7 @@ from typing import Self
 import torch
 
 from atento.data.examples.batches import pad, read_as_unknown
+from atento.data.text.copying import copied_tokens
 from atento.data.text.levels import SAMPLE_TEXTS, encode_text, learn_source, learn_vocabulary, load_vocabulary, prepare
 from atento.data.text.vocabulary import END, Vocabulary
 from atento.data.text.words import split_sentences
@@ -18,6 +19,7 @@ from atento.models.builders.choices import HeadMaker
 from atento.models.builders.classifier import build_classifier
 from atento.models.builders.encoder_decoder import Vocabularies, build_translator
 from atento.models.classifier import Classifier, LabelledBatch
+from atento.models.names import COPY, ModelName
 from atento.models.protocols import Encoder
 from atento.models.translator import Translator
 from atento.spec import ModelRecipe, TokensRecipe
@@ -115,9 +117,9 @@ class Text(
         """A classifier of texts."""
         return build_classifier(recipe, len(self.vocabulary), head, width)
 
-    def build_translator(self, recipe: ModelRecipe, vocabulary_size: int) -> Translator:
+    def build_translator(self, recipe: ModelRecipe, target: Vocabulary) -> Translator:
         """An encoder–decoder of texts."""
-        return build_translator(recipe, Vocabularies(len(self.vocabulary), vocabulary_size))
+        return build_translator(recipe, vocabularies_of(recipe, self.vocabulary, target))
 
     def view(self, encoder: Encoder, source: str) -> SourceView:
         """Each token as it is written; where every character is a token, the characters of the source."""
@@ -131,6 +133,12 @@ class Text(
         """The number of each token."""
         numbers = torch.tensor(self.encode(source)).unsqueeze(1).float()
         return [trace_matrix("tokens", "each token is a number", view.labels, numbers, columns=["number"])]
+
+
+def vocabularies_of(recipe: ModelRecipe, source: Vocabulary, target: Vocabulary) -> Vocabularies:
+    """Both sizes, and for a model that copies which source tokens are target tokens."""
+    copied = copied_tokens(source, target) if ModelName.parse(recipe.name).has(COPY) else ()
+    return Vocabularies(len(source), len(target), copied)
 
 
 def reading_of(recipe: TokensRecipe, texts: Sequence[str]) -> tuple[str, str, bool]:

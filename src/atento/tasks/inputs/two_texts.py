@@ -16,7 +16,7 @@ from atento.data.text.levels import learn_target, learn_vocabulary, load_vocabul
 from atento.data.text.vocabulary import END, Vocabulary
 from atento.data.text.words import split_sentences
 from atento.models.builders.choices import HeadMaker
-from atento.models.builders.encoder_decoder import Vocabularies, build_translator
+from atento.models.builders.encoder_decoder import build_translator
 from atento.models.builders.matcher import build_matcher
 from atento.models.matcher import OVERLAPS, CoAttentionMatcher, JointMatcher, MatchBatch, Matcher, TwoTowers
 from atento.models.protocols import Encoder
@@ -30,7 +30,7 @@ from atento.tasks.inputs.input import (
     SourceView,
     TakesVocabulary,
 )
-from atento.tasks.inputs.text import adopted_note, load_flag, reading_of, vocabulary_note
+from atento.tasks.inputs.text import adopted_note, load_flag, reading_of, vocabularies_of, vocabulary_note
 from atento.tasks.task import Answer, Saved
 from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
@@ -110,9 +110,9 @@ class TwoTexts(
         """A matcher of two texts."""
         return build_matcher(recipe, len(self.vocabulary), head, width)
 
-    def build_translator(self, recipe: ModelRecipe, vocabulary_size: int) -> Translator:
+    def build_translator(self, recipe: ModelRecipe, target: Vocabulary) -> Translator:
         """An encoder–decoder of both texts in one sequence."""
-        return build_translator(recipe, Vocabularies(len(self.vocabulary), vocabulary_size))
+        return build_translator(recipe, vocabularies_of(recipe, self.vocabulary, target))
 
     def tokens(self, source: str) -> tuple[list[str], list[str]]:
         """The tokens of both texts as they are written."""

@@ -208,6 +208,7 @@ def decoder_places(view: SourceView, written: Sequence[str]) -> list[MapPlace]:
         MapPlace(".decoder.layers.self_attention.", "decoder self-attention", "self", past, past),
         over_source,
         replace(over_source, part=".decoder.attention."),
+        replace(over_source, part=".decoder.generator.attention."),
     ]
 
 

@@ -17,6 +17,7 @@ from atento.decoding.greedy import TokenChoice, argmax
 from atento.decoding.scheduled_sampling import draw_tokens, mix_inputs
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
 from atento.layers.packing import real_items
+from atento.models.backbones.copy_decoder import CopyDecoder
 from atento.models.backbones.marginal_decoder import MarginalDecoder
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.protocols import Decoder, State
@@ -83,9 +84,9 @@ def chunk_loss(module: Translator, chunk: TranslationBatch, state: Any, smoothin
     return judge_draws(loss, logits, chunk, Draws((), draws), decoder), state
 
 
-def recurrent_decoder(module: Translator) -> RecurrentDecoder | MarginalDecoder:
+def recurrent_decoder(module: Translator) -> RecurrentDecoder | MarginalDecoder | CopyDecoder:
     """The decoder, which must carry a state from chunk to chunk."""
-    if not isinstance(module.decoder, RecurrentDecoder | MarginalDecoder):
+    if not isinstance(module.decoder, RecurrentDecoder | MarginalDecoder | CopyDecoder):
         raise TypeError(f"{type(module.decoder).__name__} carries no state from chunk to chunk")
     return module.decoder
 

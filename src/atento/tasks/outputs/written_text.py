@@ -159,7 +159,7 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
 
     def build(self, recipe: ModelRecipe, input: EncoderDecoderInput[E]) -> Translator:
         """An encoder–decoder from the input's encoder to this vocabulary."""
-        made = [input.build_translator(recipe, len(self.vocabulary)) for _ in range(recipe.members)]
+        made = [input.build_translator(recipe, self.vocabulary) for _ in range(recipe.members)]
         return made[0] if recipe.members == 1 else ensemble_of(made)
 
     @torch.no_grad()
