@@ -8,6 +8,7 @@ from atento.data.text.vocabulary import END, PAD, START, UNKNOWN
 from atento.decoding import SpecialTokens, greedy
 from atento.models.builders import Vocabularies, build_translator
 from atento.spec import ModelRecipe
+from rows import one_row
 
 ROWS, SOURCE, LONGEST, TARGET_TOKENS = 11, 5, 7, 7  # three words besides the four special_tokens
 
@@ -64,7 +65,7 @@ def log_probability(case):
     @functools.cache
     @torch.no_grad()
     def of(row, written):
-        alone = type(encoded)(*(part[row : row + 1] for part in encoded))
+        alone = one_row(encoded, row)
         logits = model.decoder(torch.tensor([[START, *written]]), alone)[0, -1]
         logits[[PAD, UNKNOWN, START]] = -torch.inf
         return logits.log_softmax(-1).tolist()

@@ -8,6 +8,7 @@ import torch
 from atento.data.text.vocabulary import END
 from atento.decoding import beam, greedy
 from atento.models import Decoder, DecoderStep
+from rows import one_row
 
 WORDS = (4, 5, 6)
 LONGEST = 3
@@ -108,7 +109,7 @@ def test_rows_that_finish_leave_the_others_alone(model, encoded, special_tokens)
     together = beam(model.decoder, encoded, **options)
     assert len({len(row[0].tokens) for row in together}) > 2  # they finish at different times
     for row, found in enumerate(together):
-        (alone,) = beam(model.decoder, type(encoded)(*(part[row : row + 1] for part in encoded)), **options)
+        (alone,) = beam(model.decoder, one_row(encoded, row), **options)
         assert [one.tokens for one in alone] == [one.tokens for one in found]
 
 

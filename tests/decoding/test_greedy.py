@@ -7,6 +7,7 @@ import torch
 
 from atento.data.text.vocabulary import END
 from atento.decoding import SpecialTokens, greedy, log_probabilities
+from rows import one_row
 
 LONGEST = 7
 
@@ -40,7 +41,7 @@ def test_rows_that_finish_leave_the_others_alone(model, encoded, special_tokens)
     for row, one in enumerate(together):
         (alone,) = greedy(
             model.decoder,
-            type(encoded)(*(part[row : row + 1] for part in encoded)),
+            one_row(encoded, row),
             special_tokens=special_tokens,
             max_tokens=LONGEST,
         )

@@ -11,15 +11,12 @@ from atento.data.text.vocabulary import END
 from atento.decoding import TokenSampler, greedy, sample
 from atento.decoding.sampling import filtered_probabilities, inverse_cdf
 from atento.errors import InputError
+from rows import one_row
 
 WORDS = (4, 5, 6)
 LONGEST = 3
 DRAWN = 3000
 PROBS = [0.1, 0.5, 0.15, 0.25]
-
-
-def repeated(encoded, row, times):
-    return type(encoded)(*(part[row : row + 1].expand(times, *part.shape[1:]) for part in encoded))
 
 
 @pytest.mark.spec("E07")
@@ -84,7 +81,7 @@ def test_outputs_come_as_often_as_they_are_probable(model, encoded, special_toke
     assert sum(outputs.values()) == pytest.approx(1.0, abs=1e-9)
     drawn = sample(
         model.decoder,
-        repeated(encoded, 0, DRAWN),
+        one_row(encoded, 0, DRAWN),
         special_tokens=special_tokens,
         max_tokens=LONGEST,
         seeds=[str(number) for number in range(DRAWN)],
@@ -108,7 +105,7 @@ def test_seeds_reproduce_samples_whatever_the_neighbours(model, encoded, special
     assert [one.tokens for one in others] != [one.tokens for one in together]
     for row, one in enumerate(together):
         (alone,) = sample(
-            model.decoder, repeated(encoded, row, 1), special_tokens=special_tokens, max_tokens=7, seeds=[seeds[row]]
+            model.decoder, one_row(encoded, row, 1), special_tokens=special_tokens, max_tokens=7, seeds=[seeds[row]]
         )
         assert alone.tokens == one.tokens
         assert alone.score == pytest.approx(one.score, abs=1e-4)

@@ -11,6 +11,7 @@ from atento.layers import token_cross_entropy
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.sequence_loss import cut_targets, mix_own_tokens
+from rows import one_row
 
 PAIRS = [("ab", "x y"), ("ba", "y x"), ("aab", "x x y"), ("c", "z")] * 8
 
@@ -45,7 +46,7 @@ def test_own_tokens_stand_where_the_coins_fall(codec, batch, name):
     encoded = module.encode(batch.source, batch.source_valid)
     for row, at in (~true).nonzero().tolist():
         before = mixed if module.decoder.is_recurrent else batch.previous
-        logits = module.decoder(before[row : row + 1, :at], type(encoded)(*(part[row : row + 1] for part in encoded)))
+        logits = module.decoder(before[row : row + 1, :at], one_row(encoded, row))
         logits[..., [0, 1, START, END]] = -torch.inf
         assert mixed[row, at] == logits[0, -1].argmax()
 
