@@ -119,7 +119,12 @@ def test_a_job_that_is_stopped_saves_first(cluster, tiny_pairs, tmp_path):
 def test_a_job_that_is_stopped_twice_saves_first(tiny_pairs, tmp_path):
     """As a busy cluster does."""
     job = endless(tiny_pairs, tmp_path)
-    call = f"from atento.node import run_worker; run_worker({job.words('cpu')!r}, {str(job.log)!r}, {__version__!r})"
+    call = f"""
+import signal
+from atento.node import run_worker
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+run_worker({job.words("cpu")!r}, {str(job.log)!r}, {__version__!r})
+"""
     with subprocess.Popen([sys.executable, "-c", call], stderr=subprocess.DEVNULL) as node:
         while not (job.folder / "checkpoint.safetensors").exists():
             assert node.poll() is None, job.log.read_text()

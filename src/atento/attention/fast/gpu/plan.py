@@ -24,7 +24,6 @@ PATTERNS, BIASES = (Strided, Fixed, BlockLocal), (Alibi, AdaptiveSpan, RelativeB
 EXTENTS = (Everything, Causal, Window, *PATTERNS, *BIASES, PredictiveLocal)
 FEW = 1 << 24  # tanh of additive scores below which the formula is faster
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
-UNTRIED = (DeAttention, PredictiveLocal)  # right in Triton's interpreter; no GPU has confirmed them yet
 
 
 def score_reason(score: Score) -> str | None:
@@ -144,9 +143,6 @@ def decline_reason(
     reason = parts_reason(score, distribution, extent) or inputs_reason(distribution, query, prepared, query_at)
     if reason is not None:
         return reason
-    untried = next((type(part).__name__ for part in (distribution, extent) if type(part) in UNTRIED), None)
-    if untried is not None and query.is_cuda:
-        return f"the plug of {untried} is right in Triton's interpreter, and no GPU has confirmed it yet"
     if type(score) is Additive and query[..., 0].numel() * prepared.key.size(-2) * prepared.key.size(-1) < FEW:
         return "so few pairs of query and key are done before the template has started"
     if (
