@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 from atento.attention.fast.gpu.backward import AT_ONCE, OWN, block_of_queries, slopes_of
-from atento.attention.fast.gpu.scores import CEILING, LARGEST, TWICE_LOG2_E, reciprocal
+from atento.attention.fast.gpu.scores import CEILING, INTERPRETED, LARGEST, TWICE_LOG2_E, reciprocal
 from atento.attention.fast.gpu.tiles import place_of
 
 # Axes: BT items of a block, BH features of a block, BM queries, BN keys.
@@ -175,6 +175,19 @@ def sum_pairs(
 
 
 @triton.jit
+def sign(x):
+    """−1, 0 or 1, finite for NaN too; on the GPU by instructions of the full rate, which comparisons do not have."""
+    if INTERPRETED:
+        found = tl.where(x > 0.0, 1.0, tl.where(x < 0.0, -1.0, 0.0))
+    else:  # 2^126 x + ½ saturated to 0 ... 1
+        half = tl.inline_asm_elementwise(
+            "fma.rn.sat.f32 $0, $1, 0f7E800000, 0f3F000000;", "=f,f", [x], tl.float32, True, 1
+        )
+        found = 2.0 * half - 1.0
+    return found
+
+
+@triton.jit
 def sum_signs(own, own_rest, others, other_row, changes, to_other, width, factor, known, number, BH: tl.constexpr):
     """Σ ds sign(a − b) of two halves of OWN items over `number` others.
 
@@ -184,8 +197,7 @@ def sum_signs(own, own_rest, others, other_row, changes, to_other, width, factor
     for at in tl.range(0, number, num_stages=AHEAD):
         a, b = tl.load(changes + at * OWN)[:, None], tl.load(changes + at * OWN + HALF)[:, None]
         other = tl.load(others + at * other_row).to(tl.float32)[None, :]
-        t = tl.where(own > other, a, tl.where(own < other, -a, 0.0))
-        u = tl.where(own_rest > other, b, tl.where(own_rest < other, -b, 0.0))
+        t, u = a * sign(own - other), b * sign(own_rest - other)
         total += t
         rest += u
         sums = (tl.sum(t, 0) + tl.sum(u, 0)) * -factor
