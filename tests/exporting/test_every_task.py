@@ -51,6 +51,7 @@ MODELS = [  # every task, every family that reads and every one that writes, as 
     ("forecast", "linear", {}),
     ("forecast", "transformer+patches", {"model.quantiles": "0.1,0.5,0.9", "covariates": 2}),
     ("forecast", "gru", {"decode.horizon": 7}),
+    ("forecast", "linear", {"decode.horizon": 7, "model.quantiles": "0.1,0.5,0.9"}),
     ("autoencode", "transformer", {}),
     ("autoencode", "linear", {}),
     ("autoencode", "mlp", {}),

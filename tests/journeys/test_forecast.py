@@ -83,6 +83,24 @@ def test_many_series_with_known_covariates_point_and_interval(run, shops, tmp_pa
     assert written[0] == "unique_id,ds,y_hat,y-0.1,y-0.5,y-0.9" and len(written) == 22
 
 
+@pytest.mark.spec("K08")
+def test_intervals_are_conformal_and_kept_with_the_weights(run, shops, tmp_path):
+    """The offsets lie in the weights: a model that is loaded, or exported, answers with the very same intervals."""
+    offsets = run.predictor.module.conformal.offsets
+    assert offsets.shape == (7, 1, 3) and (offsets[..., 2] >= 0).all() and not offsets[..., 1].any()
+    (note,) = [note for note in run.metrics["data"]["notes"] if "conformalized" in note]
+    assert "forecasts of the validation part" in note and "80% promised" in note
+    assert "promise 80%" in run.metrics["metrics"]["coverage"]
+    assert 0.75 < run.metrics["scores"]["coverage"][0] < 0.85  # noise of one kind throughout: within five points
+    again = atento.load(run.folder)
+    assert again.predictor.module.conformal.offsets.equal(offsets)
+    assert again.predict_file(str(shops)) == run.predict_file(str(shops))
+    # training goes on with the quantiles as they are learned, and calibrates them anew
+    settings = {**QUICK, "train.steps": 3, "data.future_covariates": "promo"}
+    on = atento.fit(shops, settings=settings, start_from=run.folder, out=tmp_path / "on")
+    assert [note for note in on.metrics["data"]["notes"] if "conformalized" in note]
+
+
 def test_a_level_far_from_training_is_told(run, shops, tmp_path):
     """The first shop sells a thousand times as much; that of the training itself is not told."""
     header, *lines = shops.read_text(encoding="utf-8").splitlines()

@@ -60,7 +60,7 @@ def test_every_metric_by_a_plain_loop():
         assert metric.for_sources(sources).value(outputs, references) == pytest.approx(
             np.mean(found[metric.name]), rel=1e-12
         )
-    assert "70% would be exact" in metrics[-1].summary
+    assert "which promise 70%" in metrics[-1].summary
 
 
 def test_errors_of_each_channel_in_units_are_scikit_learn_s():

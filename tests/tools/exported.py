@@ -69,6 +69,9 @@ def bundle_of(folder, name, model, **values):
     for part in module.parameters():
         if not part.detach().any() or part.dim() == 1:
             nn.init.normal_(part, std=0.3)
+    if getattr(module, "conformal", None) is not None:
+        nn.init.uniform_(module.conformal.offsets)
+        module.conformal.offsets.copy_(module.conformal.offsets.sort(dim=-1).values)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").write_text(json.dumps({}))
     return Bundle(folder, task, recipe, codec, module.eval(), {})

@@ -40,7 +40,7 @@ def test_the_numbers_that_are_shown():
 def test_on_a_terminal():
     text = forecast_text(view(), width=60)
     assert text.splitlines()[0] == "gru, 6 steps ahead, until noon"
-    assert "6 of 6 actual values lie within the quantiles 0.1 to 0.9" in text
+    assert "6 of 6 actual values lie within the quantiles 0.1 to 0.9, 80% promised" in text
     past, actual = (next(line for line in text.splitlines() if line.startswith(word)) for word in ("past", "actual"))
     assert len(actual) == len(past) + 6 and actual.split()[1] == "▁▂▃▅▆▇"  # under where the forecast begins
     assert all(len(line) <= 60 for line in text.splitlines() if line[:4] in ("past", "actu", "gru "))

@@ -193,6 +193,10 @@ def complete(
         tell(notes[-1:], on_event)
     if prepared.task.learning.calibrate is not None:
         prepared.task.learning.calibrate(module.eval(), prepared.codec, prepared.reading.valid)
+    if prepared.task.learning.conformalize is not None:
+        said = prepared.task.learning.conformalize(module.eval(), prepared.codec, prepared.reading)
+        notes += filter(None, [said])
+        tell(filter(None, [said]), on_event)
     log.add("finished", step=learner.progress.step, why=learner.progress.stop_reason)
     beside = fit_quick(prepared.task, prepared.codec, prepared.reading) if prepared.recipe.train.baselines else []
     test = final_examination(prepared.reading)

@@ -249,6 +249,8 @@ def prepare(
     started, begun = before is not None, ""
     if before is not None:
         begun = take_weights(module, before)
+        if task.learning.conformalize is not None:  # what was fitted to the old weights is forgotten
+            task.learning.conformalize(module, codec, reading._replace(valid=()))
     elif task.learning.closed_form is not None and recipe.train.closed_form:
         begun = task.learning.closed_form(module, codec, reading.train)
     counted = "" if task.learning.count is None else task.learning.count(module, codec, reading.train)

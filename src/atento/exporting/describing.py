@@ -56,7 +56,7 @@ def facts_of(bundle: Bundle, graphs: list[Graph], files: dict[str, str], *, to: 
 
 
 def model_facts(module: nn.Module, codec: Any) -> Json:
-    """What answers need beside the outputs of graphs: thresholds, transitions, weights of quantiles."""
+    """What answers need beside the outputs of graphs: thresholds, transitions, weights and offsets of quantiles."""
     if isinstance(module, Tagger) and module.chain is not None:
         with torch.no_grad():
             parts = module.chain.transitions()._asdict()
@@ -65,7 +65,9 @@ def model_facts(module: nn.Module, codec: Any) -> Json:
     if heads:
         return {"thresholds": torch.cat([head.thresholds for head in heads]).tolist()}
     if isinstance(module, Forecaster):
-        return {"point": median_weights(codec.levels)}
+        offsets = None if module.conformal is None else module.conformal.offsets
+        moved = {} if offsets is None else {"conformal": offsets.tolist()}  # (H, C, Q)
+        return {"point": median_weights(codec.levels), **moved}
     if isinstance(module, SkipGram | NextWord):
         return {"words": list(words_of(codec)[0])}
     if isinstance(module, LanguageModel):

@@ -121,7 +121,8 @@ def forecast_metrics(scoring: ForecastScoring) -> tuple[Metric, ...]:
     ]
     if scoring.levels:
         low, high = scoring.levels[0], scoring.levels[-1]
-        summary = f"share of numbers between the quantiles {low:g} and {high:g}; {high - low:.0%} would be exact"
+        promised = f"which promise {high - low:.0%}; a note says how they were calibrated"
+        summary = f"share of numbers between the quantiles {low:g} and {high:g}, {promised}"
         found.insert(0, metric(pinball_loss, "pinball", "pinball loss of the quantiles, in standard deviations"))
         found.append(metric(covered, "coverage", summary)._replace(smaller_is_better=False))
     return tuple(found)

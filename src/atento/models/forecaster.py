@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.losses import Loss, median_weights, pinball_loss, sort_quantiles, squared_error
+from atento.models.conformal import ConformalQuantiles
 
 # Axes: B windows, N windows or channels of them, L past, H horizon, C channels, K covariates, Q quantiles (else 1).
 
@@ -81,7 +82,8 @@ class Forecaster(nn.Module):
 
     `predicts_change`: the network reads values as they are, and its outputs, times `step_scale` for each channel, are
     changes from the anchor. `per_channel`: the network reads each channel alone. `quantiles` are levels between 0 and
-    1; without them a forecast is one number. `noise` is added to the past in training.
+    1; without them a forecast is one number, and `conformal` moves them after training. `noise` is added to the past
+    in training.
     """
 
     def __init__(
@@ -95,12 +97,13 @@ class Forecaster(nn.Module):
         effect: nn.Module | None = None,
         per_channel: bool = False,
         quantiles: tuple[float, ...] = (),
+        conformal: ConformalQuantiles | None = None,
         noise: float = 0.0,
     ) -> None:
         super().__init__()
         self.network, self.sizes, self.anchor, self.effect = network, sizes, anchor, effect
         self.predicts_change, self.per_channel = predicts_change, per_channel
-        self.quantiles, self.noise = quantiles, noise
+        self.quantiles, self.conformal, self.noise = quantiles, conformal, noise
         self.step_scale = nn.Buffer(torch.tensor(step_scale or (1.0,) * sizes.channels))  # (C,)
 
     @property
@@ -153,6 +156,11 @@ class Forecaster(nn.Module):
             path = torch.cat([path[:, -look_back - horizon :], self.point_forecast(found[-1])], dim=1)
             done = first + horizon
         return torch.cat(found, dim=1)[:, :steps]
+
+    def calibrated_rollout(self, past: Tensor, known: Tensor, steps: int) -> Tensor:
+        """The rollout with conformal quantiles, as answers have them; losses are those of the quantiles as learned."""
+        outputs = self.rollout(past, known, steps)
+        return outputs if self.conformal is None else self.conformal(outputs)
 
     def loss(self, batch: SeriesBatch) -> Loss:
         """Squared error, or the pinball loss of the quantiles, over the steps of the target, by a rollout where they

@@ -54,6 +54,7 @@ def with_baseline(task: Task, model: str) -> Task:
         count=None,
         class_weights=None,
         calibrate=None,
+        conformalize=None,
     )
     answering = Answering(
         answer=lambda module, codec, sources, recipe: answer(task, module, codec, sources, recipe),

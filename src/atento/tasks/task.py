@@ -224,6 +224,8 @@ class Learning(Generic[C, X, B, M, P, W]):
     # None: of tasks whose examples are no pairs
     truncated_bptt: TruncatedBPTT | None = None  # the same loss, chunk by chunk in time
     calibrate: Callable[[M, C, Sequence[EvaluationExample]], None] | None = None  # thresholds, by the validation part
+    conformalize: Callable[[M, C, Dataset[P]], str] | None = None  # intervals, by held-out examples after training; a
+    # note. The module is as it was before where there are none
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,7 +130,8 @@ def forecast_text(view: ForecastView, *, width: int = 80) -> str:
         if one.low and one.actual:
             inside = [low <= value <= high for low, value, high in zip(one.low, one.actual, one.high, strict=False)]
             ends = f"{view.levels[0]:g} to {view.levels[-1]:g}"
-            lines.append(f"{sum(inside)} of {len(inside)} actual values lie within the quantiles {ends}")
+            promised = f"{view.levels[-1] - view.levels[0]:.0%} promised"
+            lines.append(f"{sum(inside)} of {len(inside)} actual values lie within the quantiles {ends}, {promised}")
     if view.channels > len(view.shown):
         lines.append(f"\n{view.channels - len(view.shown)} more channels are not shown")
     return "\n".join(lines)

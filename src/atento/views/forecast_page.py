@@ -54,7 +54,8 @@ def forecasts_section(views: Sequence[ForecastView]) -> Markup:
         return Markup()
     text = "The past, the actual values and the forecast of the best trained model; thin: simple baselines."
     if views[0].levels:
-        text += f" Shaded: between the quantiles {views[0].levels[0]:g} and {views[0].levels[-1]:g}."
+        low, high = views[0].levels[0], views[0].levels[-1]
+        text += f" Shaded: between the quantiles {low:g} and {high:g}, which promise {high - low:.0%}."
     figures = [
         tag(
             "div",

@@ -68,7 +68,7 @@ class ExportedModel:
         saved, most = self.codec.get("input", {}), self.codec.get("max_length")
         match output:
             case "forecast":
-                return Forecasts(graphs["model"], self.codec, self.facts["point"])
+                return Forecasts(graphs["model"], self.codec, self.facts["point"], self.facts.get("conformal"))
             case "window":
                 return WindowCoder(graphs, self.codec)
             case "completion" if "first" in graphs:

@@ -22,8 +22,9 @@ SHOWN = 3  # numbers at either end of an answer that are written out
 class Forecasts:
     """The next values of series."""
 
-    def __init__(self, graph: OnnxGraph, saved: Json, point: Sequence[float]) -> None:
+    def __init__(self, graph: OnnxGraph, saved: Json, point: Sequence[float], offsets: Any = None) -> None:
         self.graph, self.point = graph, np.asarray(point)
+        self.offsets = None if offsets is None else np.asarray(offsets, dtype=np.float32)  # (H, C, Q)
         self.look_back, self.horizon = int(saved["look_back"]), int(saved["horizon"])
         self.channels, self.covariates = list(saved["channels"]), list(saved["covariates"])
         self.places = {name: at for at, name in enumerate(saved["names"])}
@@ -41,7 +42,7 @@ class Forecasts:
             mean, std = (np.stack([one[at] for one in scales]) for at in (0, 1))  # (N, C)
             values = np.stack([require_past(past, self.look_back, self.channels) for past in some])
             known = np.stack([self.covariates_of(past, steps) for past in some])
-            outputs = self.rollout((values - mean[:, None]) / std[:, None], known, steps)
+            outputs = self.conformal(self.rollout((values - mean[:, None]) / std[:, None], known, steps))
             back = outputs.astype(np.float64) * std[:, None, :, None] + mean[:, None, :, None]
             found += [self.answer(value) for value in back.astype(np.float32)]
         return found
@@ -94,6 +95,12 @@ class Forecasts:
             path = np.concatenate([path[:, -look_back - horizon :], found[-1] @ self.point], axis=1)
             done = first + horizon
         return np.concatenate(found, axis=1)[:, :steps]
+
+    def conformal(self, quantiles: Array) -> Array:
+        """Quantiles (N, steps, C, Q) with their offsets; steps beyond the horizon have those of its last."""
+        if self.offsets is None:
+            return quantiles
+        return quantiles + self.offsets[np.minimum(np.arange(quantiles.shape[1]), len(self.offsets) - 1)]
 
 
 class WindowCoder:

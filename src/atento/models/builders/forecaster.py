@@ -13,6 +13,7 @@ from atento.errors import InputError
 from atento.models.builders.choices import OF_LANGUAGE_MODELS, one_part, require_defaults, require_no_linformer
 from atento.models.builders.encoder_decoder import family_of
 from atento.models.builders.transformer import PATCHES
+from atento.models.conformal import ConformalQuantiles
 from atento.models.forecast_networks import LinearNetwork, LinearSkip
 from atento.models.forecaster import (
     Anchor,
@@ -63,6 +64,7 @@ def build_forecaster(
     """
     name, quantiles = ModelName.parse(recipe.name), parse_quantiles(recipe.quantiles)
     require_forecaster(name)
+    conformal = ConformalQuantiles(quantiles, horizon=sizes.horizon, channels=sizes.channels) if quantiles else None
     if recipe.strategy == "recursive":
         sizes = sizes._replace(horizon=1)
     per_channel, predicts_change = recipe.channels != "joint", recipe.anchor == "change"
@@ -77,6 +79,7 @@ def build_forecaster(
         effect=covariate_effect(name, recipe, sizes),
         per_channel=per_channel,
         quantiles=quantiles,
+        conformal=conformal,
         noise=noise,
     )
 

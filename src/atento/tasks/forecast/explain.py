@@ -117,11 +117,16 @@ def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: Deco
             trace_matrix("known", "future covariates, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
         )
     read = ["window", "anchor", "known"]
-    in_units = torch.as_tensor(value[:SHOWN]).flatten(1)
-    return [
-        *found,
+    found.append(
         trace_matrix(
             "forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns, made_of=read
-        ),
-        trace_matrix("in units", "forecast · std + mean", steps, in_units, columns=columns, made_of=["forecast"]),
-    ]
+        )
+    )
+    last = "forecast"
+    if forecaster.conformal is not None:
+        moved = forecaster.conformal(outputs[None])[0, :SHOWN].flatten(1)
+        text, last = "each quantile moved by its conformal offset", "calibrated"
+        found.append(trace_matrix(last, text, steps, moved, columns=columns, made_of=["forecast"]))
+    in_units = torch.as_tensor(value[:SHOWN]).flatten(1)
+    text = f"{last} · std + mean"
+    return [*found, trace_matrix("in units", text, steps, in_units, columns=columns, made_of=[last])]

@@ -26,6 +26,7 @@ from atento.tasks.forecast import defaults
 from atento.tasks.forecast.baselines import BASELINES, PolynomialBaseline, last_step, reads_one_row
 from atento.tasks.forecast.closed_form import start_in_closed_form
 from atento.tasks.forecast.codec import SeriesCodec
+from atento.tasks.forecast.conformal import conformalize
 from atento.tasks.forecast.explain import forward_pass, look_at, trace
 from atento.tasks.forecast.leaks import require_no_leak
 from atento.tasks.forecast.reading import ask_forecasts, open_series, read_forecasts, tabulate
@@ -172,6 +173,7 @@ FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
         batch=lambda codec, windows: stack_windows(windows),
         build=build,
         closed_form=start_in_closed_form,
+        conformalize=conformalize,
         loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth
     ),
     answering=Answering(

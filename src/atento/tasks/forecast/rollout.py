@@ -34,7 +34,7 @@ def forecasts(module: Forecaster, codec: SeriesCodec, pasts: Sequence[Past], ste
     size = max(1, AT_ONCE // (codec.frame.look_back * len(codec.frame.channels)))
     for start in range(0, len(pasts), size):
         past, known, scales = codec.read(pasts[start : start + size], steps, like)
-        outputs = module.rollout(past, known, steps)
+        outputs = module.calibrated_rollout(past, known, steps)
         yield from scales.back(outputs.double().cpu().numpy()).astype(np.float32)
 
 
