@@ -220,12 +220,10 @@ class Learning(Generic[C, X, B, M, P, W]):
     word_dropout: Callable[[B, float], B] | None = None  # a share of source tokens becomes unknown
     scheduled_sampling: Callable[[M, B, float, str], B] | None = None  # share of true inputs, which own tokens instead
     loss: Callable[[M, B, float], Loss]  # module, batch, label smoothing
-    pair: Callable[[EvaluationExample], P | None] | None = None  # validation example -> the pair whose loss is watched;
-    # None: of tasks whose examples are no pairs
+    pair: Callable[[EvaluationExample], P | None] | None = None  # validation example -> pair; None: no loss is watched
     truncated_bptt: TruncatedBPTT | None = None  # the same loss, chunk by chunk in time
     calibrate: Callable[[M, C, Sequence[EvaluationExample]], None] | None = None  # thresholds, by the validation part
-    conformalize: Callable[[M, C, Dataset[P]], str] | None = None  # intervals, by held-out examples after training; a
-    # note. The module is as it was before where there are none
+    conformalize: Callable[[M, C, Dataset[P]], str] | None = None  # intervals, when training has ended; a note
 
 
 @dataclass(frozen=True, kw_only=True)

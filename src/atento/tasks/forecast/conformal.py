@@ -25,7 +25,7 @@ MOST = 2**23  # numbers forecast from each part: windows are left out evenly whe
 AT_ONCE = 2**20  # numbers read in one pass
 
 
-class Forecasts(NamedTuple):
+class WindowForecasts(NamedTuple):
     """Quantiles as they were learned, and what came, on scale."""
 
     quantiles: Tensor  # (N, H, C, Q)
@@ -56,7 +56,7 @@ def conformalize(module: Forecaster, codec: SeriesCodec, reading: Dataset) -> st
     weights = like.new_ones(len(held_out.targets) + len(learned.targets))
     weights[len(held_out.targets) :] = min(1.0, len(held_out.targets) / max(1, len(learned.targets)))
     apart = len(block_starts([one.source for one in asked], frame.horizon))
-    both = Forecasts(*(torch.cat(parts) for parts in zip(held_out, learned, strict=True)))
+    both = WindowForecasts(*(torch.cat(parts) for parts in zip(held_out, learned, strict=True)))
     shared = module.conformal.fit(*both, weights, apart=apart)
     after = held_out._replace(quantiles=module.conformal(held_out.quantiles)).covered()
     own = f"one for all {' and '.join(shared)}" if shared else "one for each step and channel"
@@ -89,10 +89,10 @@ def in_batches(codec: SeriesCodec, chosen: Integers) -> Iterator[Integers]:
     return (chosen[first : first + size] for first in range(0, len(chosen), size))
 
 
-def joined(module: Forecaster, codec: SeriesCodec, batches: Iterator[SeriesBatch]) -> Forecasts:
+def joined(module: Forecaster, codec: SeriesCodec, batches: Iterator[SeriesBatch]) -> WindowForecasts:
     """The forecasts of all batches, on the CPU."""
     shape = (0, codec.frame.horizon, len(codec.frame.channels))
-    found = [Forecasts(torch.zeros(*shape, len(codec.levels)), torch.zeros(shape))]
+    found = [WindowForecasts(torch.zeros(*shape, len(codec.levels)), torch.zeros(shape))]
     for past, known, target in batches:
-        found.append(Forecasts(module.rollout(past, known, target.size(1)).cpu(), target.cpu()))
-    return Forecasts(*(torch.cat(parts) for parts in zip(*found, strict=True)))
+        found.append(WindowForecasts(module.rollout(past, known, target.size(1)).cpu(), target.cpu()))
+    return WindowForecasts(*(torch.cat(parts) for parts in zip(*found, strict=True)))
