@@ -21,7 +21,8 @@ from atento.tasks.task import Dataset
 
 # Axes: N windows, H steps ahead, C channels, Q levels.
 
-MOST = 2**23  # numbers forecast from each part: windows are left out evenly where there would be more
+WINDOWS = 5000  # forecast from each part, at most, evenly chosen
+MOST = 2**23  # numbers of these
 AT_ONCE = 2**20  # numbers read in one pass
 
 
@@ -49,16 +50,16 @@ def conformalize(module: Forecaster, codec: SeriesCodec, reading: Dataset) -> st
         module.conformal.forget()
         return "quantiles are as they were learned: there is no validation part to calibrate them by"
     frame, like = codec.frame, next(module.parameters())
-    most = max(1, MOST // (frame.horizon * len(frame.channels) * len(codec.levels)))
+    most = min(WINDOWS, max(1, MOST // (frame.horizon * len(frame.channels) * len(codec.levels))))
     asked = [reading.valid[at] for at in spaced(0, len(reading.valid), most).tolist()]
     held_out = joined(module, codec, validation_windows(codec, asked, like))
     learned = joined(module, codec, training_windows(codec, reading, like, most))
-    weights = like.new_ones(len(held_out.targets) + len(learned.targets))
+    weights = held_out.targets.new_ones(len(held_out.targets) + len(learned.targets))
     weights[len(held_out.targets) :] = min(1.0, len(held_out.targets) / max(1, len(learned.targets)))
     apart = len(block_starts([one.source for one in asked], frame.horizon))
     both = WindowForecasts(*(torch.cat(parts) for parts in zip(held_out, learned, strict=True)))
     shared = module.conformal.fit(*both, weights, apart=apart)
-    after = held_out._replace(quantiles=module.conformal(held_out.quantiles)).covered()
+    after = held_out._replace(quantiles=module.conformal(held_out.quantiles.to(like)).cpu()).covered()
     own = f"one for all {' and '.join(shared)}" if shared else "one for each step and channel"
     return (
         f"quantiles were conformalized: offsets, {own}, by {counted(len(asked), 'forecast')} of the validation "
