@@ -86,8 +86,9 @@ def test_ragged_rows_equal_torch_s_packed_sequences(theirs):
     outputs, last = theirs(packed)
     expected, _ = nn.utils.rnn.pad_packed_sequence(outputs, batch_first=True)
     stacked = Stack.from_torch(theirs)(inputs, valid=torch.arange(STEPS) < lengths.unsqueeze(1))
-    torch.testing.assert_close(stacked.outputs, expected, rtol=0, atol=1e-12)
-    torch.testing.assert_close([tuple(state) for state in stacked.last], hidden_of(theirs, last), rtol=0, atol=1e-12)
+    near = {"rtol": 1e-13, "atol": 1e-12}  # outputs of ReLU reach 40
+    torch.testing.assert_close(stacked.outputs, expected, **near)
+    torch.testing.assert_close([tuple(state) for state in stacked.last], hidden_of(theirs, last), **near)
 
 
 @pytest.mark.parametrize("kind", [ElmanCell, partial(ElmanCell, activation=RELU), LSTMCell, GRUCell])
