@@ -122,6 +122,14 @@ def test_windows_are_drawn_in_blocks_of_one_series():
     np.testing.assert_allclose(twice, np.concatenate([blocks, blocks]))
 
 
+def test_windows_that_do_not_overlap_are_counted():
+    """Origins 4 to 25 of one series and one of another, ten steps ahead: 3.1 horizons and one."""
+    sources = [Source("a", origin) for origin in range(4, 26, 3)] + [Source("b", 7)]
+    metric = forecast_metrics(ForecastScoring(scales, 10, (), (1.0,)))[0]
+    assert metric.independent is None
+    assert metric.for_sources(sources).independent == pytest.approx(4.1)
+
+
 def test_blocks_make_intervals_honest():
     """Of windows that repeat one another, an interval over windows is far too narrow."""
     chance = np.random.default_rng(0)

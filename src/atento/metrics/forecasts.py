@@ -139,8 +139,15 @@ def path_metrics(scoring: ForecastScoring) -> tuple[Metric, ...]:
 
 def forecast_metric(scoring: ForecastScoring, measure: Measure, name: str, summary: str) -> Metric:
     """A metric whose statistics are sums of a measure over blocks."""
-    statistics = partial(block_sums, measure, scoring)
-    return Metric(name, summary, require_sources, ratio, smaller_is_better=True, source_statistics=statistics)
+    return Metric(
+        name,
+        summary,
+        require_sources,
+        ratio,
+        smaller_is_better=True,
+        source_statistics=partial(block_sums, measure, scoring),
+        source_spans=partial(spans, horizon=scoring.horizon),
+    )
 
 
 def require_sources(predictions: Sequence[Any], references: Sequence[Any]) -> Sums:
@@ -227,6 +234,15 @@ def block_starts(sources: Sequence[Any], length: int) -> list[int]:
         if not at or apart or source.origin <= before.origin:  # the last: another run begins
             found.append(at)
     return found
+
+
+def spans(sources: Sequence[Any], *, horizon: int) -> float:
+    """How many horizons the windows of all series cover: those of a series from its first to its last origin."""
+    ends: dict[str, tuple[int, int]] = {}
+    for source in sources:
+        first, last = ends.get(source.series, (source.origin, source.origin))
+        ends[source.series] = min(first, source.origin), max(last, source.origin)
+    return sum(1 + (last - first) / horizon for first, last in ends.values())
 
 
 def horizon_bands(

@@ -27,12 +27,15 @@ class Metric(NamedTuple):
     smaller_is_better: bool = False
     source_statistics: Callable[[Sequence[Any], Sequence[Any], Sequence[Sequence[Any]]], Sums] | None = None
     # sources, predictions, references -> (N, S); None: the sources do not matter
+    source_spans: Callable[[Sequence[Any]], float] | None = None  # how many examples that do not overlap they hold
+    independent: float | None = None  # that number, of the sources that are bound; None: no two examples overlap
 
     def for_sources(self, sources: Sequence[Any]) -> "Metric":
         """The metric with its sources bound, where its statistics need them; else itself."""
         if self.source_statistics is None:
             return self
-        return self._replace(statistics=partial(self.source_statistics, sources))
+        spans = None if self.source_spans is None else self.source_spans(sources)
+        return self._replace(statistics=partial(self.source_statistics, sources), independent=spans)
 
     def to_maximize(self, value: float) -> float:
         """The value, negated where smaller is better, so that larger is always better."""

@@ -114,11 +114,25 @@ def beats_closed_form(
 ) -> bool:
     """Whether the model beats the closed form it began with by more than a standard error of the difference.
 
-    (The one-standard-error rule of Breiman et al., 1984, sec. 3.4.3.) Always true for a random start.
+    (The one-standard-error rule of Breiman et al., 1984, sec. 3.4.3.) Always true for a random start. Where examples
+    overlap, as windows of a short series do, the error is that of the few which do not, and a gain must be as unlikely
+    by Student's t for so few as a standard error is for many. A single one has no error, and shows nothing.
     """
     closed_form = learner.closed_form_statistics
     if closed_form is None or not learner.progress.step:
         return True
     now = bootstrap_values(metric, [metric.statistics(outputs, references)])
     gains = now - bootstrap_values(metric, [closed_form.numpy()])
-    return bool(metric.to_maximize(1.0) * gains.mean() > gains.std())
+    return bool(metric.to_maximize(1.0) * gains.mean() > errors_to_exceed(metric, len(closed_form)) * gains.std())
+
+
+def errors_to_exceed(metric: Metric, rows: int) -> float:
+    """How many standard errors of so many rows, taken as independent, a gain must exceed to be more than chance."""
+    from scipy.special import ndtr, stdtrit  # slow to load
+
+    if metric.independent is None:
+        return 1.0
+    freedom = metric.independent - 1
+    if freedom < 1:
+        return math.inf
+    return float(stdtrit(freedom, ndtr(1.0))) * math.sqrt(max(1.0, rows / metric.independent))
