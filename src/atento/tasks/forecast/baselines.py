@@ -26,9 +26,8 @@ from atento.tasks.forecast.windows import WindowSpec
 AT_ONCE = 2**21  # numbers multiplied at a time
 PRODUCTS = 2e10  # of a regression: windows are left out evenly where there would be more
 HELD_OUT = 0.2  # of the training windows, the last: by them the ridge is chosen
-RIDGES = (1e-11, 1e-8, 1e-3, 1e-2, 0.1)
-STRONGER = (1.0,)  # tried too where there are
-FEW = 10  # rows for a weight, or fewer
+NO_WEIGHT = 1e9  # the ridge that leaves nothing of the weights: the last value, or the mean, is the forecast
+RIDGES = (1e-11, 1e-8, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, NO_WEIGHT)
 DEGREES = (1, 2, 3, 4, 5)
 MOST_MONOMIALS = 600
 FARTHEST = 100.0  # standard deviations: a rollout is clipped there, or one forecast would dominate the error
@@ -94,7 +93,8 @@ class SeriesRegression(SeriesBaseline):
     """ŷ_{t+h} = b_h + Σ_i w_{h,i} y_{t−i} over the whole window, in closed form; every channel is a row.
 
     Anchored, a window is read from its last value on, without b. Joint, all channels are read for each. The ridge, a
-    share of the mean variance, is the one that errs least on the last fifth of the training windows.
+    share of the mean variance, is the one that errs least on the last fifth of the training windows. The strongest
+    repeats the last value, so that a random walk is not fitted to its noise.
     """
 
     def __init__(self, *, anchored: bool = True, joint: bool = False) -> None:
@@ -114,9 +114,8 @@ class SeriesRegression(SeriesBaseline):
             whole = early if early.rows else late
             ((self.weights, self.bias),) = whole.solve(RIDGES[2], centred=centred)
             return
-        ridges = (*RIDGES, *STRONGER) if early.rows < FEW * len(early.inputs) else RIDGES
-        errors = [late.mean_squared_error(*solved) for solved in early.solve(*ridges, centred=centred)]
-        best = ridges[errors.index(min(errors))]
+        errors = [late.mean_squared_error(*solved) for solved in early.solve(*RIDGES, centred=centred)]
+        best = RIDGES[errors.index(min(errors))]
         ((self.weights, self.bias),) = early.merged(late).solve(best, centred=centred)
 
     def rows(
