@@ -28,6 +28,7 @@ SETS: dict[str, tuple[str, list[list[str]]]] = {
     "wnut17": ("wnut17", [[]]),
     "sick": ("sick", [[]]),
     "etth1": ("etth1", [[]]),
+    "exchange": ("exchange", [[]]),
     "sunspots": ("sunspots", [[]]),
     "chaos": ("chaos", [[]]),
     "scenes": ("", [[]]),  # drawn by atento itself

@@ -24,9 +24,11 @@ def judge(
     *,
     every: bool,
     rival: str = "",
+    slack: float = 0.0,
 ) -> int:
     """Train each model by its settings beside the protocol, test it once, print the table; 0 where the target is met,
-    by `every` model or by the best one. A `rival` is the simple model whose figure is the target, in the same run.
+    by `every` model or by the best one. A `rival` is the simple model whose figure is the target, in the same run, but
+    for a `slack` below the digits that are given.
     """
     found: list[Figure] = []
     simple: list[Figure] = []
@@ -53,7 +55,7 @@ def judge(
         simple = simple or baselines(run)
         found.append(Figure(name, values))
     if rival:
-        target = target._replace(value=next(figure.mean for figure in simple if figure.model == rival))
+        target = target._replace(value=next(figure.mean for figure in simple if figure.model == rival) + slack)
     judged = [max(found, key=lambda figure: figure.mean)] if every else found
     if judged != found:
         print(f"{line}: every model is to meet the target, so the last is judged: ", end="")
