@@ -4,17 +4,20 @@ Ray finds `run_worker` by its name, in the atento that is installed on the node,
 """
 
 import platform
+import signal
 import subprocess
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from atento.errors import MachineError
 from atento.system import own_session
 from atento.version import __version__
 
-SECONDS_BETWEEN_LOOKS = 0.1  # an interrupt from the cluster is seen in between
+SECONDS_BETWEEN_LOOKS = 0.1
 SECONDS_TO_SAVE = 15.0
 NOT_RUN = MachineError.exit_code
 
@@ -29,7 +32,7 @@ def run_worker(words: list[str], log: str, version: str) -> tuple[int, str]:
         return NOT_RUN, f"the node {platform.node()} has atento {__version__}, and here is {version}."
     if not Path(words[0]).is_file():
         return NOT_RUN, f"the node {platform.node()} cannot see {words[0]}."
-    with Path(log).open("wb") as errors:
+    with Path(log).open("wb") as errors, noted_interrupts() as cancelled:
         process = subprocess.Popen(
             [sys.executable, "-m", "atento.worker", *words],
             stdin=subprocess.PIPE,  # by which it sees that we have died
@@ -38,21 +41,37 @@ def run_worker(words: list[str], log: str, version: str) -> tuple[int, str]:
             **own_session(),
         )
         try:
-            while process.poll() is None:
+            while process.poll() is None and not cancelled.is_set():
                 time.sleep(SECONDS_BETWEEN_LOOKS)
-        except KeyboardInterrupt:  # the job was cancelled: it saves first
-            process.terminate()
-            wait_for_end(process)
-            raise
+            if cancelled.is_set():
+                process.terminate()  # it saves first
+                wait_for_end(process)
         finally:
             process.kill()
             process.communicate()
+    if cancelled.is_set():
+        raise KeyboardInterrupt
     return process.returncode, ""
 
 
+@contextmanager
+def noted_interrupts() -> Iterator[threading.Event]:
+    """Whether the cluster has cancelled the task, which it does by an interrupt of the main thread. A busy cluster may
+    send several, at any moment: none of them may cut short what the first one began.
+    """
+    cancelled = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield cancelled
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: cancelled.set())
+    try:
+        yield cancelled
+    finally:
+        signal.signal(signal.SIGINT, before or signal.default_int_handler)
+
+
 def wait_for_end(process: subprocess.Popen[bytes]) -> None:
-    """Give a process the time to save; a busy cluster may cancel twice, and the second must not cut it short."""
+    """Give a process the time to save."""
     until = time.monotonic() + SECONDS_TO_SAVE
     while process.poll() is None and time.monotonic() < until:
-        with suppress(KeyboardInterrupt):
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+        time.sleep(SECONDS_BETWEEN_LOOKS)

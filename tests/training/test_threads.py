@@ -1,8 +1,9 @@
-import time
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from atento.training import threads as chosen
 from atento.training.threads import choose_threads
 
 
@@ -13,9 +14,19 @@ def threads_as_before():
     torch.set_num_threads(before)
 
 
-def work_that_takes(milliseconds):
-    """Work whose time depends on the number of threads, as real work's does."""
-    return lambda: time.sleep(milliseconds(torch.get_num_threads()) / 1000)
+@pytest.fixture
+def work_that_takes(monkeypatch):
+    """Work whose time depends on the number of threads, as real work's does, by a clock that nothing else moves."""
+    now = [0.0]
+
+    def make(milliseconds):
+        def work():
+            now[0] += milliseconds(torch.get_num_threads()) / 1000
+
+        return work
+
+    monkeypatch.setattr(chosen, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    return make
 
 
 @pytest.mark.parametrize(
@@ -30,6 +41,6 @@ def work_that_takes(milliseconds):
         (lambda threads: 20 if threads == 1 else 16, 2, 1),  # not worth a core
     ],
 )
-def test_the_fewest_threads_that_are_clearly_fastest(milliseconds, most, best):
+def test_the_fewest_threads_that_are_clearly_fastest(work_that_takes, milliseconds, most, best):
     assert choose_threads(work_that_takes(milliseconds), most=most) == best
     assert torch.get_num_threads() == best
