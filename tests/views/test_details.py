@@ -33,3 +33,9 @@ def test_errors_in_units_and_nothing_of_nothing():
     (table,) = detail_tables({"channels": channels, "class_report": None})
     assert table.rows == [["Ventas", "1,235", "2,000", "12.3"]]
     assert detail_tables({}) == detail_tables({"channels": [], "class_report": {"classes": []}}) == []
+
+
+def test_a_class_named_true_has_a_column_of_its_own():
+    report = one_label_report(["true", "false"], [["true"], ["false"]])
+    matrix = detail_tables({"class_report": report})[1]
+    assert sorted(matrix.headings) == ["false", "true", "true class"]

@@ -9,6 +9,8 @@ from atento.views import wording
         (wording.score, 0.98749, "0.987"),
         (wording.score, 34.21, "34.2"),
         (wording.score, -3.2, "−3.200"),
+        (wording.score, 6.9377e64, "6.94e+64"),
+        (wording.score, -2.5e7, "−2.50e+07"),
         (wording.score, None, "–"),
         (wording.score, float("nan"), "–"),
         (wording.change, -0.59, "−0.590"),
@@ -41,3 +43,8 @@ def test_what_is_lost_without_a_teacher():
     found = {"forced": {"tokens": 0.9911, "exact": 0.953}, "free": {"tokens": 0.9842, "exact": 0.931}}
     words = "token accuracy: teacher forcing 0.991, free running 0.984 (exact 0.953, 0.931)"
     assert wording.exposure(found) == words
+
+
+def test_decimals_and_very_large_scores():
+    assert [wording.decimals(value, 4) for value in (0.98749, None, 685748384.0105)] == ["0.9875", "–", "6.8575e+08"]
+    assert wording.interval(0.5, 2e9, digits=4) == "0.5000–2.0000e+09"

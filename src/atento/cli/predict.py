@@ -37,7 +37,7 @@ def evaluate(
     """
     from atento.api.folders import require_place
     from atento.api.predict import evaluate as evaluate_file
-    from atento.views.wording import exposure, interval
+    from atento.views.wording import decimals, exposure, interval
 
     if out is not None:
         require_place(out, (".json",))
@@ -54,7 +54,7 @@ def evaluate(
     for note in (*found.notes, *(f"left out {text}" for text in found.refused)):
         remark(note)
     rows = [
-        [name, "–" if value is None else f"{value:.4f}", interval(low, high, digits=4), found.metrics[name]]
+        [name, decimals(value, 4), interval(low, high, digits=4), found.metrics[name]]
         for name, (value, low, high) in found.scores.items()
     ]
     print_table(["metric", "value", "95 % interval", "what it is"], rows, numbers=("value", "95 % interval"))

@@ -62,7 +62,8 @@ def confusion_table(report: Json) -> DetailTable | None:
         names = unique([shortened(label, LONGEST_COLUMN) for label in labels])
         rows = [[names[at], *map(whole, row)] for at, row in enumerate(counts)]
         title = "Confusion matrix: true classes down, predicted classes across"
-        return DetailTable(title, ["true", *names], rows, matrix=True)
+        corner = "true class" if "true" in names else "true"  # headings are told apart by their names
+        return DetailTable(title, [corner, *names], rows, matrix=True)
     pairs = [
         (counts[true][said], labels[true], labels[said])
         for true in range(len(labels))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 NOTHING = "–"
+HUGE = 1e6  # from here on a score is written as 6.94e+64
 
 
 def is_number(value: object) -> bool:
@@ -14,9 +15,11 @@ def is_number(value: object) -> bool:
 
 
 def score(value: float | None) -> str:
-    """A score: 0.987; 34.2 from ten on; 0.00042 where three decimals would be 0."""
+    """A score: 0.987; 34.2 from ten on; 0.00042 where three decimals would be 0; 6.94e+64 of very large ones."""
     if value is None or not math.isfinite(value):
         return NOTHING
+    if abs(value) >= HUGE:
+        return f"{value:.2e}".replace("-", "−", 1 if value < 0 else 0)
     plain = f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
     return (f"{value:.2g}" if 0 < abs(value) < 0.01 else plain).replace("-", "−")
 
@@ -30,7 +33,14 @@ def interval(low: float | None, high: float | None, *, digits: int | None = None
     """An interval: 0.981–0.992, or – where there is none; with so many digits after the point, where they are given."""
     if not is_number(low) or not is_number(high):
         return NOTHING
-    return "–".join(score(end) if digits is None else f"{end:.{digits}f}" for end in (low, high) if end is not None)
+    return "–".join(score(end) if digits is None else decimals(end, digits) for end in (low, high) if end is not None)
+
+
+def decimals(value: float | None, digits: int) -> str:
+    """A score with so many digits after the point: 0.9870; 6.9377e+64 of very large ones; – where there is none."""
+    if value is None:
+        return NOTHING
+    return f"{value:.{digits}e}" if abs(value) >= HUGE else f"{value:.{digits}f}"
 
 
 def quality(value: float | None, low: float | None, high: float | None) -> str:
