@@ -131,3 +131,19 @@ def test_the_work_hardly_grows_with_the_columns_of_a_very_wide_table(cell, tmp_p
         inspect(tmp_path / f"{width}.csv")
         counts.append(len(asked))
     assert counts[1] - counts[0] < 6 * (4007 - 2503)
+
+
+def test_the_past_that_is_proposed_is_never_shorter_than_a_season(tmp_path):
+    """12 years of months leave few windows, and half of the look-back would be half a year."""
+    rows = [f"{1949 + at // 12}-{at % 12 + 1:02},{100 + at % 12 * 9 + at % 7},3,4" for at in range(144)]
+    path = tmp_path / "air.csv"
+    path.write_text("\n".join(["month,y,still,flat", *rows]) + "\n")
+    problems = inspect(str(path)).problems
+    still = next(one for one in problems if "never" in one.where)
+    assert (still.where.partition(":")[0], still.fix) == (
+        "2 channels never change in the training part",
+        "leave them out",
+    )
+    few = next(one for one in problems if "windows" in one.where)
+    assert "look_back=6" not in few.command
+    assert few.fix == "a shorter past leaves more of them" if "look_back=12" in few.command else "give more rows"

@@ -9,7 +9,7 @@ from tests.tasks.shapes import EN, SHAPES
 KINDS = [
     ("classify", "German, semicolons", "CSV"),
     ("classify", "COARSE:fine lines", "lines of a label and a text"),
-    ("classify", "zip", "texts, a file each"),
+    ("classify", "zip", "a folder or archive of texts"),
     ("label", "JSON lists", "JSON lines"),
     ("tag", "CoNLL-U", "CoNLL, a word per line"),
     ("translate", "parallel", "parallel files"),

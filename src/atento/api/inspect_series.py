@@ -69,8 +69,9 @@ def never_changing(file: str, series: Sequence[Series], frame: WindowSpec, readi
     ]
     if still:
         moving = [name for name in frame.channels if name not in still]
-        where = f"{counted(len(still), 'channel')} never changes in the training part: {', '.join(still[:5])}"
-        yield Problem("columns", where, "leave it out", command_of(file, [f"data.target={','.join(moving)}"]))
+        verb, them = ("changes", "it") if len(still) == 1 else ("change", "them")
+        where = f"{counted(len(still), 'channel')} never {verb} in the training part: {', '.join(still[:5])}"
+        yield Problem("columns", where, f"leave {them} out", command_of(file, [f"data.target={','.join(moving)}"]))
 
 
 def far_away(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dataset) -> Iterator[Problem]:
@@ -110,8 +111,8 @@ def too_few(file: str, series: Sequence[Series], frame: WindowSpec, reading: Dat
     windows = sum(max(0, len(one) - frame.window + 1) for one in series)
     if windows < FEW_WINDOWS:
         where = f"only {counted(windows, 'window')} of {frame.window} steps to train on"
-        if frame.look_back > 1:
-            shorter = command_of(file, [f"data.look_back={frame.look_back // 2}"])
+        if frame.look_back > max(1, frame.season):  # a past shorter than a season forecasts worse than few windows do
+            shorter = command_of(file, [f"data.look_back={max(frame.look_back // 2, frame.season)}"])
             yield Problem("size", where, "a shorter past leaves more of them", shorter)
         else:
             yield Problem("size", where, "give more rows")

@@ -3,7 +3,7 @@
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from statistics import median
 from typing import NamedTuple
 
@@ -225,7 +225,13 @@ def lengths(data: InspectedData) -> Iterator[Problem]:
     where = f"the longest text has {longest:,} words where half have at most {middle:g}; {many} have more than {limit}"
     characters = max((len(source) for source, _ in data.train if len(source.split()) <= limit), default=0)
     command = ""
-    if data.table.kind in BY_LINES and "," not in data.file and data.file.endswith(tuple(BY_LINES | {"txt"})):
+    one_line = not any("\n" in cell for row in data.table.rows for cell in row)
+    if (
+        data.table.kind in BY_LINES
+        and one_line
+        and "," not in data.file
+        and data.file.endswith(tuple(BY_LINES | {"txt"}))
+    ):
         shorter = shlex.quote(f"short.{PurePath(data.file).name}")
         command = f"awk 'length($0) <= {2 * characters}' {shlex.quote(data.file)} > {shorter}"
     yield Problem("lengths", where, "they cost memory and time; cut or leave them out", command)
@@ -258,7 +264,13 @@ def encoding(data: InspectedData) -> Iterator[Problem]:
     name = data.table.encoding
     if name in PLAIN or "," in name or " and " in name or data.table.kind in ("folder", "parallel"):
         return
-    path = shlex.quote(data.file)
-    fix = f"none is needed: it is read as {name}; to have it in UTF-8:"
+    where, fix, path = (
+        f"{data.table.file} is in {name}, not in UTF-8",
+        f"none is needed: it is read as {name}",
+        shlex.quote(data.file),
+    )
+    if not Path(data.file).is_file():  # of a folder, the file has another name
+        yield Problem("encoding", where, fix)
+        return
     command = f"iconv -f {name} -t utf-8 {path} > {shlex.quote('utf8.' + PurePath(data.file).name)}"
-    yield Problem("encoding", f"{data.table.file} is in {name}, not in UTF-8", fix, command)
+    yield Problem("encoding", where, f"{fix}; to have it in UTF-8:", command)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LONGEST_SHOWN = 90  # letters of an example
 LONGEST_CELL = 48
 LABELS_SHOWN = 16
+MOST_COLUMNS = 40  # of a table, line by line
 RUNNERS_UP = 3
 ROWS_SHOWN = 5  # refused rows, one by one
 KINDS = {
@@ -32,9 +33,10 @@ KINDS = {
     "conll": "CoNLL, a word per line",
     "lines": "lines of a label and a text",
     "tagged": "words with a tag behind each",
-    "folder": "texts, a file each",
+    "folder": "a folder or archive of texts",
     "xlsx": "Excel workbook",
     "tmx": "translation memory (TMX)",
+    "lexicon": "a pronouncing dictionary",
 }
 
 
@@ -89,12 +91,16 @@ def show_columns(found: "Inspection") -> None:
     """A line per column, with what the task reads it as."""
     if not found.columns:
         return
+    used = [column for column in found.columns if column["name"] in found.used_as]
+    shown = found.columns if len(found.columns) <= MOST_COLUMNS else used[:MOST_COLUMNS] or found.columns[:MOST_COLUMNS]
     say("")
     print_table(
         ["column", "used as", "distinct", "empty", "characters", "words", "longest", "example"],
-        [column_cells(column, found.used_as) for column in found.columns],
+        [column_cells(column, found.used_as) for column in shown],
         numbers=("distinct", "empty", "characters", "words", "longest"),
     )
+    if len(shown) < len(found.columns):
+        say(f"and {len(found.columns) - len(shown):,} columns more")
 
 
 def column_cells(column: "Json", used_as: dict[str, str]) -> list[str]:

@@ -36,7 +36,9 @@ def known_classes(labels: list[object], rows: int) -> tuple[np.ndarray, dict[str
     check_classification_targets(labels)
     classes = np.unique(truth)
     if len(classes) < 2:
-        raise InputError("y has one class, and two are needed to learn.", found=repr(classes[0]), fix="add other rows")
+        raise InputError(
+            "y has one class, and two are needed to learn.", found=repr(classes[:1].tolist()[0]), fix="add other rows"
+        )
     return classes, {compose(str(label)).strip(): label for label in classes}
 
 

@@ -34,7 +34,8 @@ class DataRecipe(Section):
     )
     siblings: Literal["auto", "no"] = Field(
         "auto",
-        description="whether files next to the training file that are named valid, dev or test are its other parts",
+        description="whether files next to the training file that are named valid, dev or test are its other parts, "
+        "and rows that a column names so",
     )
     documents: Literal["auto", "file", "lines", "paragraphs"] = Field(
         "auto",

@@ -210,3 +210,22 @@ def test_words_and_tags(tmp_path):
 def test_two_texts_of_equal_length_are_no_words_with_tags(tmp_path):
     found, _ = roles(tmp_path, "p.tsv", rows(lambda m, at: f"a{at} b{at} c{at}\tx{at} y{at} z{at}"))
     assert "words" not in found
+
+
+@pytest.mark.parametrize(
+    "cells, several",
+    [
+        ([[at % 3, at % 4] for at in range(60)], False),  # votes: often the same number twice
+        ([[40.5, -73.9 - at % 5] for at in range(60)], False),  # places
+        ([[at % 7, 10 + at % 4] for at in range(60)], True),  # numbers of labels
+        ([["a", "b"][: 1 + at % 2] for at in range(60)], True),
+    ],
+)
+def test_votes_and_places_are_no_sets_of_labels(tmp_path, cells, several):
+    lines = [json.dumps({"text": f"a text with the number {at}", "many": cell}) for at, cell in enumerate(cells)]
+    assert (roles(tmp_path, "t.jsonl", lines)[0].get("labels") == "many") == several
+
+
+def test_what_annotators_agreed_on_is_the_label(tmp_path):
+    lines = [f"{'ab'[at % 2]}\t{at} is a text\t{'ab'[at // 2 % 2]}" for at in range(60)]
+    assert roles(tmp_path, "t.tsv", ["label1\ttext\tgold_label", *lines])[0]["label"] == "gold_label"

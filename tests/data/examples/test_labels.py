@@ -131,3 +131,20 @@ def test_names(tmp_path, file, names, labels, expected):
     if found:
         assert file in found[1]
         assert names_beside(DataRecipe(siblings="no"), str(tmp_path / "train.tsv"), labels) is None
+
+
+@pytest.mark.parametrize(
+    "labels, kept",
+    [
+        (["good", "bad"] * 20 + ["-"], 40),
+        (["good", "bad"] * 20 + ["unsup"] * 50, 40),
+        (["+", "-"] * 20, 40),  # signs
+        (["good", "bad", "-"] * 20, 60),  # too many for rows without a label
+        (["labelled", "unlabelled"] * 20, 40),  # one of two labels
+    ],
+)
+def test_rows_whose_label_says_that_they_have_none_are_left_out(tmp_path, labels, kept):
+    path = csv(tmp_path, "text,label", [f"text {at} of many,{label}" for at, label in enumerate(labels)])
+    read = read_labelled(DataRecipe(), path)
+    assert len(read.pairs) == len(read.lines) == len(read.rows) == kept
+    assert any("says that they have none" in note for note in read.notes) == (kept < len(labels))

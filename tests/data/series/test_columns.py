@@ -1,13 +1,16 @@
 """Which column is what: ids, counters and what stands still are no channels; names in many languages."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 from tests.data.series.series_files import DAYS, DRIFT, ROWS, WAVE, table
 
 from atento.data import read_table
+from atento.data.series.column_words import SERIES_WORDS, TIME_WORDS, has_word
 from atento.data.series.columns import describe_guesses, find_columns
-from atento.data.series.time_columns import SERIES_WORDS, TIME_WORDS, has_word
 from atento.data.series.typed_table import TypedTable
+from atento.errors import InputError
 from atento.spec import DataRecipe
 
 half = ROWS // 2
@@ -40,8 +43,19 @@ def test_a_column_that_counts_rows_is_no_channel(name, tmp_path):
     assert named(sheet, cast.channels) == ["v"]
     assert cast.row_counters == (0,)
     assert cast.unused == ()
-    counts = cast_of(tmp_path, table("level,date,v", range(ROWS), DAYS, WAVE))[1]
-    assert counts.channels == (0, 2)
+
+
+def test_a_column_that_only_says_the_time_again_is_no_channel(tmp_path):
+    """The number of a row under any name, the end of its step, and a year with decimals; not what merely rises."""
+    end = [f"{1_700_000_000_000 + 86_400_000 * at}" for at in range(ROWS)]
+    days = [date.fromisoformat(str(day)) for day in DAYS]
+    year = [f"{day.year + (day.timetuple().tm_yday - 0.5) / 366:.3f}" for day in days]
+    bent = [at + at * at for at in range(ROWS)]
+    sheet, cast = cast_of(tmp_path, table("instant,date,end,decimal,level,v", range(ROWS), DAYS, end, year, bent, WAVE))
+    assert named(sheet, cast.channels) == ["level", "v"]
+    assert named(sheet, cast.row_counters) == ["instant", "end", "decimal"]
+    alone = cast_of(tmp_path, table("date,level", DAYS, range(ROWS)))[1]
+    assert alone.channels == (1,), "where there is nothing else, it is forecast"
 
 
 def test_numbers_that_name_series(tmp_path):
@@ -94,3 +108,13 @@ def test_other_names_are_not_mistaken():
         has_word(name, TIME_WORDS | SERIES_WORDS)
         for name in ("x", "HUFL", "Temperature", "sales", "updated", "identity")
     )
+
+
+def test_a_column_that_is_missing_is_not_replaced_by_one_of_another_kind(tmp_path):
+    """Times are no target and numbers no times: then the column itself is asked for."""
+    with pytest.raises(InputError, match="add the column 'sales'"):
+        cast_of(tmp_path, table("date", DAYS), target="sales")
+    with pytest.raises(InputError, match="add the column 'day'"):
+        cast_of(tmp_path, table("v", WAVE), time="day")
+    with pytest.raises(InputError, match=r"data\.target=v"):
+        cast_of(tmp_path, table("date,v", DAYS, WAVE), target="sales")

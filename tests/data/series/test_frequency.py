@@ -10,6 +10,7 @@ from atento.data.series.frequency import (
     frequency_text,
     infer_frequency,
     infer_spacing,
+    near_frequency,
     parse_frequency,
     time_steps,
 )
@@ -108,3 +109,8 @@ def test_in_words():
         "a quarter",
         "15min",
     ]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(28, "30s"), (290, "5min"), (3000, "1h"), (80_000, "1d"), (0.2, "1s")])
+def test_the_usual_frequency_nearest_to_a_step(seconds, text):
+    assert near_frequency(seconds * 1e6) == text

@@ -2,7 +2,8 @@
 
 import pytest
 
-from atento.data.sources.splits import siblings_of, split_of, splits_in
+from atento.data.sources.splits import find_splits, siblings_of, split_of, splits_in
+from atento.spec import DataRecipe
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,8 @@ from atento.data.sources.splits import siblings_of, split_of, splits_in
         ("SICK_trial.txt", "valid"),
         ("val.de", "valid"),
         ("TEST.csv", "test"),
+        ("eng.testa", "valid"),
+        ("eng.testb", "test"),
         ("contest.csv", None),
         ("latest.tsv", None),
         ("restaurants.csv", None),
@@ -44,6 +47,8 @@ def folder_of(place, *names):
         (("w17train.conll", "new.dev.conll"), "w17train.conll", "new.dev.conll", ""),
         (("s-dev", "s-train-low", "s-train-high"), "s-train-high", "s-dev", ""),
         (("labels.txt", "train.tsv", "dev.tsv"), "train.tsv", "dev.tsv", ""),
+        (("eng.train", "eng.testa", "eng.testb"), "eng.train", "eng.testa", "eng.testb"),
+        (("spa.trn", "spa.dev", "spa.tst"), "spa.trn", "spa.dev", "spa.tst"),
         (("README", "input.txt"), "input.txt", "", ""),
         (("train.csv", "test.jsonl"), "train.csv", "", ""),
         (("train/pos/1.txt", "test/pos/1.txt"), "train", "", "test"),
@@ -72,3 +77,19 @@ def test_beside(tmp_path):
     assert siblings_of(str(tmp_path / "a.train.csv")) == (str(tmp_path / "a.dev.csv"), "")
     assert siblings_of(str(tmp_path / "b.train.csv"))[1] == str(tmp_path / "b.test.csv")
     assert siblings_of(str(tmp_path / "other.csv")) == ("", "")
+
+
+def test_several_files_of_one_part_are_named_and_none_is_taken(tmp_path):
+    place = folder_of(tmp_path, "train.de", "train.en", "t16_test.de", "t16_test.en", "t17_test.de", "t17_test.en")
+    for path in tmp_path.iterdir():
+        path.write_text("ein Satz\n" * 9, encoding="utf-8")
+    found, notes = find_splits(DataRecipe(train=place))
+    assert "data.test" not in found
+    choice = f"--set data.test={place}/t16_test.de,{place}/t16_test.en takes the first"
+    assert notes[-1] == f"t16_test.de,t16_test.en and t17_test.de,t17_test.en could each be data.test; {choice}"
+
+
+def test_a_file_with_more_columns_is_taken(tmp_path):
+    (tmp_path / "train.tsv").write_text("text\tlabel\n" + "one\ta\ntwo\tb\n" * 20)
+    (tmp_path / "dev.tsv").write_text("id\ttext\tvote\tlabel\n" + "1\tone\t2\ta\n2\ttwo\t3\tb\n" * 20)
+    assert find_splits(DataRecipe(train=str(tmp_path)))[0]["data.valid"] == str(tmp_path / "dev.tsv")

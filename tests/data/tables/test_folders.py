@@ -75,3 +75,35 @@ def test_a_folder_of_other_files_is_no_set(tmp_path, files):
         read_source(write(tmp_path, files))
     assert caught.value.problem == f"{tmp_path} is a folder, not a file."
     assert caught.value.fix.startswith("name one file, e.g. ")
+
+
+NAMES = {"set/Basque.txt": ["Etxeberria", "Agirre"], "set/Basque2.txt": ["Goikoetxea", "Ibarra"]}
+
+
+@pytest.mark.parametrize("read, make", [(read_folder, write), (read_archive, zipped)])
+def test_a_file_for_each_label_with_a_name_on_each_line(tmp_path, read, make):
+    files = {name: "\n".join(f"{one}{at}" for at in range(20) for one in some) for name, some in NAMES.items()}
+    table = read(make(tmp_path, files))
+    assert table.columns == ("text", "label") and len(table.rows) == 80
+    assert table.rows[41] == ("Ibarra0", "Basque2")
+    assert table.place(41, 0) == ("set/Basque2.txt", 2, 1)
+
+
+LINE = "a line of a longer text, number {}"
+
+
+@pytest.mark.parametrize(
+    "files, labels",
+    [
+        ({"a.pos": [LINE] * 20, "a.neg": [LINE] * 20}, {"pos", "neg"}),
+        ({"pos.txt": [LINE] * 20, "neg.txt": [LINE] * 20}, {"pos", "neg"}),
+        ({"one.txt": [LINE] * 20, "two.txt": [LINE] * 20}, None),  # two documents
+        ({"train.txt": ["{}name"] * 20, "test.txt": ["{}name"] * 20}, None),  # two parts
+        ({"one.txt": ["the same"] * 20, "two.txt": ["{}name"] * 20}, None),
+        ({"pos.txt": [LINE] * 3, "neg.txt": [LINE] * 20}, None),  # too short to tell
+    ],
+)
+def test_files_are_labels_by_their_names_or_by_their_lines(tmp_path, files, labels):
+    written = {name: "\n".join(line.format(at) for at, line in enumerate(some)) for name, some in files.items()}
+    table = read_folder(write(tmp_path, written))
+    assert ({row[1] for row in table.rows} if "label" in table.columns else None) == labels

@@ -13,6 +13,8 @@ times         times as people write them
 words         sentences with a tag for each word
 annotations   what annotation tools write
 images        captions of images, as COCO has them
+public_sets   public data sets of text, with their official parts
+public_series public data sets of series and of number sequences
 texts         translations, labelled lines and JSON documents
 """
 
@@ -22,6 +24,8 @@ from tests.journeys.real_files import (  # noqa: F401  (each enters its files)
     excel,
     exports,
     images,
+    public_series,
+    public_sets,
     statistics,
     texts,
     times,

@@ -161,3 +161,11 @@ def test_a_language_model_learns_from_disk(small, tmp_path, name):
     run = atento.fit(str(path), task="generate", model="rnn", settings=settings, out=tmp_path / "run")
     assert run.metrics["data"]["parts"]["train"] > 1
     assert run.metrics["scores"]["nats_per_char"][0] > 0
+
+
+def test_a_column_of_parts_is_left_aside_and_said(small, tmp_path):
+    rows = [(text, f"{label}\t{'train' if at < 500 else 'test'}") for at, (text, label) in enumerate(rows_of())]
+    path = tmp_path / "rows.tsv"
+    path.write_text("text\tlabel\tsplit\n" + "".join(f"{text}\t{label}\n" for text, label in rows))
+    notes = LABELLED.read(DataRecipe(train=str(path)), 0).notes
+    assert any(note.startswith("column 'split' names parts, and is left aside") for note in notes)

@@ -75,3 +75,34 @@ def test_a_file_too_large_is_not_sifted_in_silence(keys):
     refuse_of_large(DataRecipe(train="huge.jsonl"))
     with pytest.raises(InputError, match=r"huge.jsonl is too large for it"):
         refuse_of_large(DataRecipe(train="huge.jsonl", **keys))
+
+
+def parts_of(tmp_path, parts, **settings):
+    """How many rows each part has, and the notes, of a file with a column that names the parts."""
+    path = tmp_path / "reviews.csv"
+    rows = [f"{part},text number {at} of many,{'pos' if at % 2 else 'neg'}\n" for at, part in enumerate(parts)]
+    path.write_text("split,text,label\n" + "".join(rows), encoding="utf-8")
+    read = LABELLED.read(DataRecipe(train=str(path), **settings), seed=0)
+    return (len(read.train), len(read.valid), len(read.test)), " ".join(read.notes)
+
+
+def test_a_column_that_names_the_parts_is_followed(tmp_path):
+    counts, notes = parts_of(tmp_path, ["Train", "train", "train", "dev", "test"] * 20)
+    assert counts == (60, 20, 20)
+    assert "column 'split' says the part of each row; --set data.siblings=no leaves it aside" in notes
+
+
+def test_without_validation_rows_in_the_column_the_training_rows_give_some(tmp_path):
+    counts, _ = parts_of(tmp_path, ["train", "train", "train", "test"] * 20)
+    assert counts[0] + counts[1] == 60 and counts[1] > 0 and counts[2] == 20
+
+
+def test_a_column_of_parts_is_left_aside_when_asked(tmp_path):
+    parts = ["train", "train", "train", "dev", "test"] * 20
+    assert parts_of(tmp_path, parts, siblings="no")[0] == (90, 5, 5)
+    counts, notes = parts_of(tmp_path, parts, split="80/10/10")
+    assert counts == (80, 10, 10) and "data.split=80/10/10 deals the rows out" in notes
+
+
+def test_other_words_in_the_column_are_no_parts(tmp_path):
+    assert parts_of(tmp_path, ["train", "bus", "test", "ship"] * 20)[0] == (72, 4, 4)

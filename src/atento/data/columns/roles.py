@@ -20,6 +20,7 @@ from atento.data.tables.column_names import (
 )
 from atento.data.tables.headers import are_numbers
 from atento.data.tables.table import Table
+from atento.data.tables.wide import SCIENTIFIC
 
 SAMPLE_ROWS = 2000
 MOST_COLUMNS = 2000  # the first and the last, half each
@@ -27,6 +28,9 @@ ALIGNED_ROWS = 300  # whose words and tags are compared
 MOST_ALIGNED = 60  # columns that are compared with each other
 FEW_TAGS = 6  # of a file with few words
 INDICATORS = frozenset({"0", "1", "true", "false", "0.0", "1.0"})
+AGREED = frozenset({"gold"})
+DECIMAL = re.compile(r"[+-]?\d*\.\d+")
+MOST_REPEATS = 0.05  # of the cells with several labels name one of them twice, by mistake
 MANY_LABELS = 20  # distinct ones in any file; in long ones a tenth of the rows
 
 
@@ -54,7 +58,7 @@ class ColumnSample:
             return False
         commas = [cell for cell in self.cells if "," in cell]
         decimal = 2 * len(commas) > len(self.cells) and all(cell.count(",") == 1 for cell in commas)
-        return decimal or any(re.search(r"\.\d*[1-9]", cell) or "e" in cell.lower() for cell in self.cells)
+        return decimal or any(re.search(r"\.\d*[1-9]", cell) or has_fraction(cell) for cell in self.cells)
 
     @property
     def holds_lists(self) -> bool:
@@ -65,6 +69,13 @@ class ColumnSample:
     def holds_links(self) -> bool:
         """Whether most cells are addresses of pages or files."""
         return 2 * sum(bool(re.match(r"\w+://|/\w+/|www\.", cell)) for cell in self.cells) > len(self.cells)
+
+
+def has_fraction(cell: str) -> bool:
+    """Whether a number in scientific notation is not whole, or is a measurement: numpy writes 1 as `1.0e+00`."""
+    if "e" not in cell.lower():
+        return False
+    return SCIENTIFIC.fullmatch(cell) is None or not float(cell).is_integer()
 
 
 class Roles(NamedTuple):
@@ -130,12 +141,20 @@ def label_column(samples: Iterable[ColumnSample], taken: Iterable[int] = ()) -> 
     varied = [one for one in named if one.distinct > 1 and 2 * len(one.cells) > one.rows]  # a single value is no label
     if varied or (named and not [one for one in likely if one not in named]):
         varied = varied or [one for one in named if one.distinct > 1] or named
-        best = min(varied, key=lambda one: (not is_named(one.name, CERTAIN_LABEL), one.is_numeric, one.distinct))
+        best = min(varied, key=preference)
         return next((one.index for one in likely if best.is_numeric and says_in_words(one, best)), best.index)
     ends = (0, len(samples) - 1)
     likely = [one for one in likely if 2 * len(one.cells) > one.rows] or likely
     best_of = min(likely, key=lambda one: (one.index not in ends, one.is_numeric, -one.index), default=None)
     return best_of.index if best_of is not None else -1
+
+
+def preference(sample: ColumnSample) -> tuple[bool, bool, bool, int]:
+    """Of columns that are named as labels are, the one that is preferred has the lowest value: what all annotators
+    agreed on, a certain name, words, few values.
+    """
+    certain = is_named(sample.name, CERTAIN_LABEL)
+    return not is_named(sample.name, AGREED), not certain, sample.is_numeric, sample.distinct
 
 
 def says_in_words(sample: ColumnSample, codes: ColumnSample) -> bool:
@@ -168,9 +187,17 @@ def labels_column(samples: Iterable[ColumnSample], taken: Iterable[int] = ()) ->
     for sample in samples:
         if sample.index in set(taken) or not sample.cells or sample.is_decimal or is_named(sample.name, METADATA):
             continue
-        if label_format(sample.cells) is not None:
+        if label_format(sample.cells) is not None and not are_measures(sample.cells):
             found.append((not is_named(sample.name, LABEL | TAGS), sample.index))
     return min(found)[1] if found else -1
+
+
+def are_measures(cells: Sequence[str]) -> bool:
+    """Whether lists are measurements or votes rather than sets of labels: decimal numbers, or an item comes twice."""
+    lists = [split_items(cell) for cell in cells if LIST_SEPARATOR in cell]
+    repeats = sum(len(set(items)) < len(items) for items in lists)
+    decimals = sum(all(DECIMAL.fullmatch(item.strip()) for item in items) for items in lists)
+    return bool(lists) and (repeats > MOST_REPEATS * len(lists) or 2 * decimals > len(lists))
 
 
 def label_format_of(table: Table, column: int, separator: str) -> LabelFormat | None:

@@ -8,7 +8,7 @@ import numpy as np
 from atento.data.series.columns import SeriesColumns, combine_codes, find_columns
 from atento.data.series.frequency import frequency_text, infer_frequency, infer_spacing
 from atento.data.series.series import Integers, Mask, Numbers
-from atento.data.series.series_in_rows import find_series_in_rows, smoothness, time_axis
+from atento.data.series.series_in_rows import count_time, find_series_in_rows, smoothness, time_axis
 from atento.data.series.time_columns import Timestamps, read_timestamps
 from atento.data.series.typed_table import TypedTable
 from atento.data.tables.table import Table
@@ -31,6 +31,7 @@ class SeriesEvidence(NamedTuple):
     increasing_share: float  # share of rows later than the row above in their series
     autocorrelation: float  # at lag one, of the channel that has least
     in_rows: bool = False  # whether each row is a series of its own
+    steps_named: bool = False  # whether its steps are columns whose names count a unit of time
 
 
 def evidence_in_rows(table: Table) -> SeriesEvidence | None:
@@ -50,6 +51,7 @@ def evidence_in_rows(table: Table) -> SeriesEvidence | None:
         increasing_share=1.0,
         autocorrelation=smoothness(table, form),
         in_rows=True,
+        steps_named=count_time(table, form),
     )
 
 

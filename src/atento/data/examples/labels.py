@@ -3,6 +3,8 @@
 Labels that a table gives as numbers get their names from a file beside it, such as `labels.txt` with one name per line.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,9 @@ from atento.errors import AtentoError, InputError
 from atento.spec import DataRecipe
 
 FILES = ("labels.txt", "classes.txt", "label_names.txt", "class_names.txt", "emotions.txt", "categories.txt")
+NO_LABELS = frozenset({"unsup", "unlabeled", "unlabelled", "-"})  # what stands for no label beside others in words
+WORD_IN_LABEL = re.compile(r"[^\W\d_]{2}")
+MOST_DASHES = 0.1  # of the rows
 YES, NO = frozenset({"1", "true", "1.0", "yes"}), frozenset({"0", "false", "0.0", "no", ""})
 
 
@@ -45,8 +50,32 @@ class LabelTarget(ExampleTarget):
         return half if recipe.label else half._replace(notes=codes_notes(table, at))
 
     def finish(self, pairs: Pairs, recipe: DataRecipe, file: str) -> Pairs:
-        """Labels by their names, where a file beside gives them, and merged where the recipe says so."""
+        """Without rows that have no label; labels by their names, where a file beside gives them, and merged where the
+        recipe says so.
+        """
+        pairs = without_unlabelled(pairs)
         return merged(with_names(pairs, recipe, file) if self.names_beside else pairs, recipe)
+
+
+def without_unlabelled(pairs: Pairs) -> Pairs:
+    """The examples without those whose label says that they have none, such as `unsup` or a dash."""
+    counts = Counter(target for _, target in pairs.pairs)
+    none = {label for label in counts if label.lower() in NO_LABELS}
+    others = [label for label in counts if label not in none]
+    if not none or len(others) < 2 or not all(WORD_IN_LABEL.search(label) for label in others):
+        return pairs
+    if "-" in none and counts["-"] > MOST_DASHES * len(pairs.pairs):
+        return pairs
+    kept = [at for at, (_, target) in enumerate(pairs.pairs) if target not in none]
+    left_out = len(pairs.pairs) - len(kept)
+    names = in_words(sorted(map(repr, none)))
+    note = f"{counted(left_out, 'row')} left out: their label {names} says that they have none"
+    return pairs._replace(
+        pairs=tuple(pairs.pairs[at] for at in kept),
+        lines=tuple(pairs.lines[at] for at in kept),
+        rows=tuple(pairs.rows[at] for at in kept),
+        notes=(*pairs.notes, note),
+    )
 
 
 def codes_notes(table: Table, at: int) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Pairs(NamedTuple):
     table: Table
     keys: tuple[tuple[str, str], ...] = ()  # what data.* must say for another file to be read alike
     roles: tuple[tuple[str, str], ...] = ()  # (column, what it holds)
+    rows: tuple[int, ...] = ()  # the number of each in the table, from 0
 
 
 class UnlabelledFile(NamedTuple):
@@ -115,8 +116,8 @@ def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: 
     table = inputs.table
     require_rows(table)
     outputs = target.find(table, recipe, inputs)
-    pairs, lines, refused = list[Pair](), list[int](), list(table.refused)
-    for row, line in enumerate(table.lines):
+    pairs, rows, refused = list[Pair](), list[int](), list(table.refused)
+    for row in range(len(table.lines)):
         after = outputs.value(row)
         if isinstance(after, Refusal):
             refused.append(first_empty(inputs, row) or after)
@@ -126,7 +127,7 @@ def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: 
             refused.append(before)
         else:
             pairs.append((before, after))
-            lines.append(line)
+            rows.append(row)
     if not pairs:
         raise nothing_left(table.file, stop_or_skip(refused, "skip"))
     ordered = stop_or_skip(refused, recipe.bad_rows, used=len(pairs))
@@ -134,7 +135,7 @@ def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: 
     found = Pairs(
         file=table.file,
         pairs=tuple(pairs),
-        lines=tuple(lines),
+        lines=tuple(table.lines[row] for row in rows),
         refused=ordered,
         notes=(*table.notes, *inputs.notes, *said, *outputs.notes, *inputs.closing_notes()),
         source_column=table.columns[inputs.columns[0]],
@@ -142,6 +143,7 @@ def read_examples(recipe: DataRecipe, file: str, source: ExampleSource, target: 
         table=table,
         keys=tuple((inputs.keys | outputs.keys).items()),
         roles=tuple((inputs.roles | outputs.roles).items()),
+        rows=tuple(rows),
     )
     return target.finish(found, recipe, file)
 

@@ -1,4 +1,6 @@
-"""Examples to training, validation and test parts: by key, the same whatever the order of the rows."""
+"""Examples to training, validation and test parts: by key, the same whatever the order of the rows; or as a column of
+their file says.
+"""
 
 import math
 import re
@@ -6,8 +8,12 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from atento.data.examples.pairs import Pairs
 from atento.data.records import counted
+from atento.data.sources.splits import SPLIT_NAMES, split_column
+from atento.data.tables.table import Table
 from atento.errors import InputError
+from atento.spec import DataRecipe
 
 TOLERANCE = 0.01  # 33/33/33 is meant to be everything
 
@@ -90,3 +96,40 @@ def parse_shares(text: str) -> tuple[float, float, float]:
 def wrong_shares(text: str, problem: str) -> InputError:
     """The refusal of a value of data.split."""
     return InputError(f"data.split {problem}.", found=repr(text), fix="pass --set data.split=80/10/10")
+
+
+def parts_by_column(recipe: DataRecipe, main: Pairs) -> tuple[Pairs, Pairs | None, Pairs | None]:
+    """The training rows, and those of validation and of the test where a column of the file names the part of each."""
+    at = split_column(main.table) if recipe.siblings == "auto" and main.rows else -1
+    if at < 0 or main.table.columns[at] in dict(main.roles):
+        return main, None, None
+    name = main.table.columns[at]
+    if recipe.split != DataRecipe().split:
+        note = f"column {name!r} names parts, and is left aside: data.split={recipe.split} deals the rows out"
+        return main._replace(notes=(*main.notes, note)), None, None
+    members: dict[str, list[int]] = {"train": [], "valid": [], "test": []}
+    for number, row in enumerate(main.rows):
+        members[SPLIT_NAMES[main.table.rows[row][at].strip().lower()]].append(number)
+    if not members["train"]:
+        return main, None, None
+    note = f"column {name!r} says the part of each row; --set data.siblings=no leaves it aside"
+    train, valid, test = (
+        main._replace(
+            pairs=tuple(main.pairs[number] for number in numbers),
+            lines=tuple(main.lines[number] for number in numbers),
+            rows=tuple(main.rows[number] for number in numbers),
+            notes=(*main.notes, note) if part == "train" else (),
+            refused=main.refused if part == "train" else (),
+        )
+        for part, numbers in members.items()
+    )
+    return train, valid if valid.pairs else None, test if test.pairs else None
+
+
+def note_on_parts(recipe: DataRecipe, table: Table) -> list[str]:
+    """A note on a column that names the part of each row, which is not followed in a file that is read once."""
+    at = split_column(table, least=1) if recipe.siblings == "auto" else -1
+    if at < 0:
+        return []
+    name = repr(table.columns[at])
+    return [f"column {name} names parts, and is left aside in so large a file: give each part a file of its own"]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from atento.data.examples.pairs import COMMA, ExampleSource, ExampleTarget, Half, find_column, one_column, text_cell
 from atento.data.records import Refusal, excerpt, in_words, join_items
+from atento.data.tables.column_names import ROW_NAMES, is_named
 from atento.data.tables.headers import LANGUAGES, PAIR_NAMES, are_numbers
 from atento.data.tables.table import Table
 from atento.errors import InputError
@@ -106,7 +107,7 @@ def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
             if source in (-1, first) and target in (-1, second):
                 return first, second
     free = [at for at in range(len(names)) if at not in (source, target)]
-    free.sort(key=lambda at: not filled[at])  # columns without anything last
+    free.sort(key=lambda at: (not filled[at], names_rows(table.columns[at], [row[at] for row in rows])))
     likely = [at for at in free if names[at] in LANGUAGES]
     wanted = (source, target).count(-1)
     if len(likely) < wanted:
@@ -114,6 +115,13 @@ def guess_columns(table: Table, source: int, target: int) -> tuple[int, int]:
         likely = [*texts, *(at for at in free if at not in texts)]
     order = iter(likely)
     return source if source >= 0 else next(order), target if target >= 0 else next(order)
+
+
+def names_rows(name: str, cells: Sequence[str]) -> bool:
+    """Whether a column only tells rows apart: by its name, with a word in each cell, and all of them different."""
+    return (
+        is_named(name, ROW_NAMES) and len(set(cells)) == len(cells) and not any(" " in cell.strip() for cell in cells)
+    )
 
 
 def last_name(name: str) -> str:

@@ -70,6 +70,7 @@ CANDIDATES = (
 )
 
 CONTROL = re.compile(r"[\x01-\x08\x0e-\x1f\x7f]")
+MOST_CONTROLS = 0.001  # of the characters of a text in a legacy encoding
 SAMPLE_WORDS = 2000
 SAMPLE_BYTES = 4096
 INVISIBLE = "\t\n\r\xa0\xad\u3000"  # part of texts, though str.isprintable is false
@@ -110,13 +111,15 @@ def decode_legacy(data: bytes, start: int, file: str) -> DecodedText:
     fallback = None
     for encoding, odd in CANDIDATES:
         text = data.decode(encoding, "replace")
-        if first_unprintable(text) >= 0:
+        controls = CONTROL.findall(text)
+        if first_unprintable(CONTROL.sub("", text) if len(controls) <= MOST_CONTROLS * len(text) else text) >= 0:
             continue
+        notes = control_notes(text, file)
         if looks_right(text, odd):
-            return DecodedText(text, encoding, (f"{note} {encoding}",))
+            return DecodedText(text, encoding, (f"{note} {encoding}", *notes))
         if fallback is None and odd is LATIN:
             fallback = DecodedText(
-                text, encoding, (f"{note} {encoding}, but its words look odd: save it again as UTF-8",)
+                text, encoding, (f"{note} {encoding}, but its words look odd: save it again as UTF-8", *notes)
             )
     if fallback is not None:
         return fallback

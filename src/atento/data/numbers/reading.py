@@ -19,6 +19,7 @@ INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 MIN_SHARE = 0.8  # of the cells that are not missing
 MOST_MARKS, LONGEST_MARK = 2, 20  # texts, and their characters, that may stand for missing numbers in a column
+LIMITS = ("<", ">")  # before the limit below or above which nothing is measured
 MISSING = "nan"  # as Python writes a missing number
 DECIMALS: dict[str, Decimal] = {"": "", "point": ".", "comma": ","}  # words of the key data.decimal
 CHOICES = ("data.decimal=comma", "data.decimal=point")
@@ -115,11 +116,14 @@ def parse_cells(cells: Sequence[str], around: Around) -> NumberCells:
 
 
 def repeated_marks(cells: Sequence[str], invalid: Mask, numbers: int) -> tuple[str, ...]:
-    """One or two texts without digits that repeat among numbers: they stand for missing ones."""
+    """One or two texts that repeat among numbers, without digits or as `<1`: they stand for missing ones."""
     texts = Counter(cells[row].strip() for row in np.flatnonzero(invalid).tolist())
     if not 0 < len(texts) <= MOST_MARKS or texts.total() > numbers:
         return ()
-    fit = (count > 1 and len(text) <= LONGEST_MARK and not any(map(str.isdigit, text)) for text, count in texts.items())
+    fit = (
+        count > 1 and len(text) <= LONGEST_MARK and (text[0] in LIMITS or not any(map(str.isdigit, text)))
+        for text, count in texts.items()
+    )
     return tuple(sorted(texts)) if all(fit) else ()
 
 

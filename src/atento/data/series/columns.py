@@ -12,16 +12,22 @@ import numpy as np
 
 from atento.data.examples.pairs import find_column
 from atento.data.records import in_words
-from atento.data.series.covariates import VARIABLE_SEPARATOR
-from atento.data.series.series import Integers
-from atento.data.series.time_columns import (
+from atento.data.series.column_words import (
     CALENDAR_FACTS,
     ID_WORDS,
     ROW_WORDS,
     SERIES_WORDS,
     VARIABLE_WORDS,
-    guess_time_columns,
     has_word,
+)
+from atento.data.series.covariates import VARIABLE_SEPARATOR
+from atento.data.series.series import Integers, Numbers
+from atento.data.series.time_columns import (
+    LIKELY_YEARS,
+    Timestamps,
+    guess_time_columns,
+    may_be_time,
+    read_timestamps,
 )
 from atento.data.series.typed_table import TypedTable
 from atento.errors import InputError, nearest
@@ -32,6 +38,8 @@ FEW_REPEATED = 0.1  # share of rows with a repeated timestamp above which a colu
 STILL_REPEATED = 0.05  # share that may remain then: errors of the file
 MOST_IDENTIFIERS = 8  # columns that are tried
 MOST_CALENDAR = 366  # different values of a fact of the calendar
+FEWEST_COUNTED = 20  # rows of which a column of any name is a count
+STILL_YEARS = 0.98  # of years with decimals, that are the year of their time: rounding moves the ends
 TEXTS, NUMBERS = 2, 20  # rows for each distinct cell, of texts and of numbers whose column has no telling name
 
 
@@ -73,6 +81,10 @@ def find_columns(typed: TypedTable, recipe: DataRecipe) -> SeriesColumns:
         moving = tuple(at for at in numeric if not series or not is_static(typed, at, series)) or numeric
         dated = any(typed.is_dates(at) for at in time)
         channels = tuple(at for at in moving if not (dated and is_calendar_fact(typed, at))) or moving
+        even = follow_time(typed, time, channels) if time and not series else ()
+        if len(even) < len(channels):
+            channels = tuple(at for at in channels if at not in even)
+            counters = tuple(sorted((*counters, *even)))
     unused = tuple(free(time, identifiers, channels, covariates, counters))
     return SeriesColumns(time, series, variable, channels, covariates, counters, unused)
 
@@ -94,8 +106,14 @@ def column_named(typed: TypedTable, name: str, key: str) -> int:
         every = range(len(typed.table.columns))
         dates = [typed.name(at) for at in every if typed.is_dates(at)]
         numbers = [typed.name(at) for at in every if typed.is_numeric(at)]
-        fits = {"time": dates or numbers, "target": [each for each in numbers if each not in dates]}.get(key)
-        near = nearest(name, fits or typed.table.columns)
+        values = [each for each in numbers if each not in dates]
+        timed = dates or [typed.name(at) for at in every if typed.is_numeric(at) and may_be_time(typed, at)]
+        fits = {"time": timed, "target": values}.get(key, list(typed.table.columns))
+        if not fits:
+            what = "times" if key == "time" else "numbers"
+            fix = f"add the column {name!r}: no other holds {what}"
+            raise InputError(error.problem, found=error.found, fix=fix) from None
+        near = nearest(name, fits)
         raise InputError(error.problem, found=error.found, fix=f"pass --set {quote(f'data.{key}={near}')}") from None
 
 
@@ -207,6 +225,36 @@ def is_row_counter(typed: TypedTable, at: int) -> bool:
     )
 
 
+def follow_time(typed: TypedTable, time: Sequence[int], channels: Sequence[int]) -> tuple[int, ...]:
+    """The channels that only say the time again under any name: the number of the row, the end of its time step, or a
+    year with decimals.
+    """
+    rising = [at for at in channels if len(typed) >= FEWEST_COUNTED and (np.diff(typed.numbers(at).values) > 0).all()]
+    likely = [at for at in rising if typed.numbers(at).is_whole or are_years(typed.numbers(at).values)]
+    stamps = read_timestamps(typed, time, to_utc=True) if likely else None
+    return tuple(at for at in likely if stamps is not None and says_time(typed.numbers(at).values, stamps))
+
+
+def are_years(values: Numbers) -> bool:
+    """Whether numbers lie among the years of a calendar."""
+    return bool(LIKELY_YEARS[0] <= values.min() and values.max() <= LIKELY_YEARS[1])
+
+
+def says_time(values: Numbers, stamps: Timestamps) -> bool:
+    """Whether numbers rise by the same from row to row or with the time, or are its years with decimals."""
+    steps = np.diff(values)
+    if (steps == steps[0]).all() and (values == np.rint(values)).all():
+        return True
+    if not stamps.calendar or not stamps.valid.all():
+        return False
+    times = stamps.values.astype(np.int64)
+    if are_years(values) and (values != np.rint(values)).any():
+        years = times.astype("datetime64[us]").astype("datetime64[Y]").astype(np.int64) + 1970
+        return bool((np.floor(values) == years).mean() >= STILL_YEARS)
+    passed = (times - times[0]) / max(1, int(times[-1] - times[0]))
+    return bool((np.abs(values - values[0] - passed * (values[-1] - values[0])) < 1 / 2).all())
+
+
 def is_calendar_fact(typed: TypedTable, at: int) -> bool:
     """Whether a column says the weekday, the month and the like, which the time says too: known in advance."""
     name = "".join(letter for letter in typed.name(at).lower() if letter.isalnum())
@@ -236,7 +284,8 @@ def describe_guesses(
         what = f"are {used}, as channels" if len(columns.channels) > 1 else f"is {used}"
         notes.append(f"{names(columns.channels)} {what}; --set data.{key}=... chooses otherwise")
     if columns.row_counters:
-        notes.append(f"{names(columns.row_counters)} only count{'s' * (len(columns.row_counters) == 1)} rows: not used")
+        verb = "counts" if len(columns.row_counters) == 1 else "count"
+        notes.append(f"{names(columns.row_counters)} only {verb} rows or time: not used")
     if columns.unused:
         verb = "is" if len(columns.unused) == 1 else "are"
         known = "future_covariates=... names those known in advance" if forecast else "source=... names what is read"

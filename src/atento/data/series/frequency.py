@@ -20,6 +20,7 @@ NAMES = {Frequency(7, "d"): "a week", Frequency(3, "mo"): "a quarter", Frequency
 SHORTEST_MONTH = 28 * MICROSECONDS["d"]
 MIN_SHARE = 0.5  # of the time differences that a frequency must explain
 TOLERANCE = 0.02  # relative, of numbers that count
+USUAL = ("1s", "5s", "10s", "30s", "1min", "5min", "10min", "15min", "30min", "1h", "2h", "3h", "6h", "12h", "1d", "7d")
 SAME_DAY_SHARE = 0.9  # of timestamps on the same day of their months
 
 
@@ -63,6 +64,12 @@ def infer_frequency(times: Integers, series: Integers) -> Frequency | None:
         return Frequency(1, "wd")
     unit = next(name for name in reversed(MICROSECONDS) if usual % MICROSECONDS[name] == 0)
     return Frequency(usual // MICROSECONDS[unit], unit)
+
+
+def near_frequency(step: float) -> str:
+    """The usual frequency whose time step is nearest to a number of microseconds, by their ratio."""
+    usual = [parse_frequency(text) for text in USUAL]
+    return str(min(usual, key=lambda one: abs(np.log(one.count * MICROSECONDS[one.unit] / step))))
 
 
 def infer_spacing(times: Numbers, series: Integers) -> float:

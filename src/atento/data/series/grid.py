@@ -9,7 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from atento.data.records import Place, Refusal, counted
-from atento.data.series.frequency import infer_frequency, infer_spacing, parse_frequency, round_down, time_steps
+from atento.data.series.frequency import (
+    infer_frequency,
+    infer_spacing,
+    near_frequency,
+    parse_frequency,
+    round_down,
+    time_steps,
+)
 from atento.data.series.series import Frequency, Integers, Mask, Numbers
 from atento.data.series.time_columns import Timestamps
 from atento.data.tables.table import Table
@@ -149,12 +156,14 @@ def irregular_times(table: Table, times: Integers | Numbers, series: Integers) -
         )
     distinct, counts = np.unique(differences, return_counts=True)
     usual = distinct[np.argsort(-counts)[:3]]
-    shown = usual.astype("timedelta64[us]").astype("timedelta64[s]") if usual.dtype == np.int64 else usual
+    calendar = usual.dtype == np.int64
+    shown = usual.astype("timedelta64[us]").astype("timedelta64[s]") if calendar else usual
+    likely = near_frequency(float(np.median(differences))) if calendar else "1h"
     return InputError(
         f"{table.file}: timestamps are not at equal time steps.",
         found=f"{len(distinct):,} different steps, most often {', '.join(map(str, shown))}",
-        fix="set the frequency: --set data.frequency=1h, or the column of timestamps: --set data.time=...",
-        settings={"data.frequency": "1h"},
+        fix=f"set the frequency: --set data.frequency={likely}, or the column of timestamps: --set data.time=...",
+        settings={"data.frequency": likely},
     )
 
 

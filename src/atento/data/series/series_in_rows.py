@@ -14,10 +14,10 @@ from atento.data.numbers.dialects import is_number
 from atento.data.numbers.reading import NumberCells, read_numbers, tell_decided
 from atento.data.records import counted, in_words
 from atento.data.series.cleaning import FILLS
+from atento.data.series.column_words import TIME_WORDS, has_word, words
 from atento.data.series.frequency import date_range, infer_frequency, parse_frequency
 from atento.data.series.grid import error_at
 from atento.data.series.series import Frequency, Integers, Numbers, Series, Times
-from atento.data.series.time_columns import TIME_WORDS, has_word
 from atento.data.series.timestamps import are_timestamps, parse_timestamps
 from atento.data.tables.number_lists import is_missing, is_sequence
 from atento.data.tables.table import Table
@@ -29,9 +29,11 @@ MIN_STEPS = 8
 FIRST_YEAR, LAST_YEAR = 1500, 2200
 SAMPLE_ROWS = 50
 LONGEST_NAMES = 3  # columns that together name a series
+MOST_FACTS = 8  # columns of numbers that may stand between the names and the steps, as a latitude
 LIST_KINDS = frozenset({"tsf", "jsonl", "parquet"})
 START_WORDS = frozenset({"start", "starttimestamp", "begin"})
 FREQUENCY_NAMES = frozenset({"frequency", "freq"})
+UNITS = TIME_WORDS | words("t h d w m q y hr wk qtr yr")
 
 
 class SeriesInRows(NamedTuple):
@@ -69,15 +71,19 @@ def find_series_in_rows(table: Table) -> SeriesInRows | None:
 
 
 def step_columns(table: Table) -> list[int]:
-    """The columns of numbers, one after the other to the last, whose names count or are times in a row."""
+    """The columns of numbers, one after the other to the last, whose names count or are times in a row; a few numbers
+    of another kind may stand before them.
+    """
     rows = table.rows[:: 1 + len(table.rows) // SAMPLE_ROWS]
     first = len(table.columns)
     while first and are_all_numbers([row[first - 1] for row in rows]):
         first -= 1
-    steps = list(range(first, len(table.columns)))
-    names = [table.columns[at] for at in steps]
-    if not table.header or count_up(names) or times_named(names) is not None:
-        return steps
+    if not table.header:
+        return list(range(first, len(table.columns)))
+    for begin in range(first, min(first + MOST_FACTS + 1, len(table.columns))):
+        names = table.columns[begin:]
+        if count_up(names) or times_named(names) is not None:
+            return list(range(begin, len(table.columns)))
     return []
 
 
@@ -105,6 +111,12 @@ def times_named(names: Sequence[str]) -> Integers | None:
     rising = bool((np.diff(times) > 0).all())
     even = infer_frequency(times, np.zeros(len(times), np.int64)) is not None
     return times if rising and even else None
+
+
+def count_time(table: Table, form: SeriesInRows) -> bool:
+    """Whether the names of the steps count a unit of time, as d_1, d_2 and week1, week2."""
+    found = NUMBERED_NAME.fullmatch(table.columns[form.steps[0]])
+    return table.header and not form.lists and found is not None and found[1].lower() in UNITS
 
 
 def are_times(table: Table, at: int) -> bool:
@@ -197,6 +209,9 @@ def read_rows(table: Table, form: SeriesInRows, recipe: DataRecipe) -> RowsRead:
     notes = [
         f"each row is a series, named by {in_words([repr(table.columns[at]) for at in form.names]) or 'its number'}"
     ]
+    used = {*form.names, *form.steps, form.start, form.frequency}
+    unused = [repr(name) for at, name in enumerate(table.columns) if at not in used]
+    notes += [f"{in_words(unused, 8)} {'is' if len(unused) == 1 else 'are'} not used"] if unused else []
     notes += tell_decided([(table.columns[form.steps[0]], numbers)]) if numbers is not None else []
     notes += [f"{counted(len(empty), 'row')} without a number left out: {in_words(empty, 5)}"] if empty else []
     notes += [f"{counted(filled, 'missing number')} filled (data.gaps={recipe.gaps})"] if filled else []

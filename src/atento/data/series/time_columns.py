@@ -11,60 +11,23 @@ from typing import NamedTuple
 import numpy as np
 
 from atento.data.numbers.reading import NumberCells
+from atento.data.series.column_words import (
+    CALENDAR_PARTS,
+    COUNT_WORDS,
+    DATE_WORDS,
+    TIME_WORDS,
+    WEEK_WORDS,
+    YEAR_WORDS,
+    has_word,
+    words_of,
+)
 from atento.data.series.frequency import MICROSECONDS, infer_frequency, time_steps
 from atento.data.series.series import Frequency, Integers, Mask, Numbers
 from atento.data.series.timestamps import DAY, NO_ZONE, TimestampCells, days_of, iso_weeks, parse_timestamps
 from atento.data.series.typed_table import TypedTable
 
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
-# Words in the names of columns, in several languages.
-TIME_WORDS = words("""
-    date dates time times datetime timestamp timestamps ds day days month months year years week quarter hour when
-    yearweek yearmonth season saison temporada stagione
-    period     fecha fechas hora día dia mes año ano semana trimestre periodo momento
-    datum zeit tag monat jahr woche quartal stunde uhrzeit zeitpunkt zeitstempel
-    jour mois année annee semaine heure horodatage période data ora giorno mese anno settimana tempo
-    dag maand jaar tijd czas dzień miesiąc rok data дата время день месяц год tarih zaman gün ay yıl
-    日期 时间 年 月 年月 日付 日時 時刻 時間 날짜 시간 연도 تاريخ وقت
-""")
-COUNT_WORDS = words("""
-    t time times step steps tick ticks index idx ds timestamp timestamps epoch ts utc frame sample cycle tempo zeit
-""")
-YEAR_WORDS = words("year years año ano jahr année annee anno jaar rok год yıl 年 연도 ds date yr")
-WEEK_WORDS = words("week weeks wk yearweek yw semana woche kw semaine settimana")
-# Facts of the calendar, by the names of their columns without punctuation.
-CALENDAR_FACTS = words("""
-    weekday dayofweek dow wday dayofyear doy dayofmonth weekofyear isweekend isholiday holiday weekend
-    year month day week quarter hour minute wochentag wochentagnr monat stunde jahr feiertag
-    diasemana díasemana diadelasemana mes hora año festivo joursemaine mois heure jourferie
-""")
-ROW_WORDS = words("index idx no nr nº id row unnamed number num rownum zeile fila")
-SERIES_WORDS = words("""
-    unique uniqueid series serie run runs case sample instance recording sequence id ids store stores shop item items
-    sku product products location region country state city sensor station device meter site customer client household
-    building code symbol ticker name group category entity
-    key zone node line route batch subject patient user trial episode trajectory track object dept department family
-    tienda producto artículo estación sensor región país ciudad cliente filiale geschäft artikel standort land stadt
-    kunde magasin produit ville pays capteur negozio prodotto città loja produto sklep produkt магазин товар 店舗 商品
-""")
-ID_WORDS = words("unique uniqueid series serie")
-VARIABLE_WORDS = words("""
-    variable variables channel channels feature parameter parameters measure measurement metric indicator attribute
-    quantity signal canal parámetro indicador medida merkmal kanal messgröße grandeur indicateur variabile parametro
-""")
-# Parts of a timestamp in columns of their own, the largest first.
-CALENDAR_PARTS = (
-    words("year yr año jahr année annee anno jaar 年"),
-    words("month mon mo mes monat mois mese maand 月"),
-    words("day dom día dia tag jour giorno dag 日"),
-    words("hour hr hora stunde heure ora uur 時"),
-    words("minute min minuto"),
-)
+HOUR_WORDS, LAST_HOUR = CALENDAR_PARTS[3], 23
+LIKELY_YEARS = (1500, 2200)
 TIME_OF_DAY = re.compile(
     r"\d{1,2}(?::\d{2}(?::\d{2}(?:\.\d{1,6})?)?|\.\d{2}\.\d{2})(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
     r"|\d{1,2}[ \u00a0]?[AaPp][Mm]"
@@ -74,7 +37,6 @@ TOLERANCE = 0.02  # relative, of such differences
 EPOCHS = ((1e8, 5e9, 10**6), (1e11, 5e12, 10**3), (1e14, 5e15, 1))  # from, to, microseconds in one
 EPOCH_UNITS, NANOSECONDS = ("seconds", "milliseconds", "microseconds"), (1e17, 5e18)
 YEARS = (1000, 2999)
-DATE_WORDS = words("date dates day fecha datum data jour fech дата tarih 日期 日付 날짜 تاريخ")
 SERIALS = (("a spreadsheet", 25_569, (20_000, 60_000)), ("MATLAB", 719_529, (712_224, 750_000)))  # 1970, from, to
 ORDINALS = (1_900_001, 2_100_366)  # years and days of the year as yyyyddd
 DATES = (15_000_101, 22_001_231)  # 1500-01-01 and 2200-12-31 as yyyymmdd
@@ -97,28 +59,23 @@ class Timestamps(NamedTuple):
     ambiguous: bool = False  # whether dates may begin with the day or with the month
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a column's name in lower case, as in `Order Date`, `storeId` and `unique_id`."""
-    separated = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", name)
-    return [part for part in re.split(r"[\W\d_]+", separated.lower()) if part]
-
-
-def has_word(name: str, known: frozenset[str]) -> bool:
-    """Whether a column's name contains a known word."""
-    return any(part in known for part in words_of(name))
-
-
 def guess_time_columns(typed: TypedTable, free: Sequence[int]) -> tuple[int, ...]:
     """A column of dates, with a time of day beside it; else year, month and day; else numbers named as times are."""
     dates = [at for at in free if typed.is_dates(at)]
     if dates:
         best = max(dates, key=lambda at: (has_word(typed.name(at), TIME_WORDS), typed.distinct(at), -at))
         time_of_day = next((at for at in free if at not in dates and is_time_of_day(typed, at)), -1)
+        if time_of_day < 0:
+            time_of_day = next((at for at in free if at not in dates and is_hour(typed, at)), -1)
         alone = time_of_day < 0 or any(":" in cell for cell in typed.sample(best))
         return (best,) if alone else (best, time_of_day)
     parts = calendar_parts(typed, free)
     if len(parts) > 1:
         return parts
+    if not typed.table.header and is_calendar(typed, free[:3]):
+        return tuple(free[:3])
+    if not typed.table.header and is_calendar(typed, free[:2]):
+        return tuple(free[:2])
     numeric = [at for at in free if typed.is_numeric(at)]
     named = [at for at in numeric if may_be_time(typed, at)]
     return tuple(named or [at for at in numeric if is_regular_time(typed, at)])[:1]
@@ -153,6 +110,32 @@ def is_time_of_day(typed: TypedTable, at: int) -> bool:
     return bool(cells) and all(TIME_OF_DAY.fullmatch(cell.strip()) for cell in cells)
 
 
+def is_hour(typed: TypedTable, at: int) -> bool:
+    """Whether a column holds the hours of the day, from 0 to 23, by its name and its numbers."""
+    if not has_word(typed.name(at), HOUR_WORDS) or not typed.is_numeric(at) or not typed.numbers(at).is_whole:
+        return False
+    values = typed.numbers(at).values
+    return bool(np.isfinite(values).all()) and values.min(initial=0) >= 0 and values.max(initial=0) == LAST_HOUR
+
+
+def is_calendar(typed: TypedTable, parts: Sequence[int]) -> bool:
+    """Whether columns without names are plainly the year, the month and perhaps the day of each row: dates that exist,
+    each later than the one above, at equal time steps.
+    """
+    if len(parts) < 2 or len(typed) < FEWEST_TIMES:
+        return False
+    if not all(typed.is_numeric(at) and typed.numbers(at).is_whole for at in parts):
+        return False
+    years = typed.numbers(parts[0]).values
+    if not LIKELY_YEARS[0] <= years.min() <= years.max() <= LIKELY_YEARS[1]:
+        return False
+    found = timestamps_from_text(
+        [join_calendar_parts(cells) for cells in zip(*(typed.columns[at] for at in parts), strict=True)], to_utc=False
+    )
+    times = found.values.astype(np.int64)
+    return bool(found.valid.all() and (np.diff(times) > 0).all()) and regularity(times) >= VALID_SHARE
+
+
 def calendar_parts(typed: TypedTable, free: Sequence[int]) -> tuple[int, ...]:
     """Columns of year, month, day and so on, as far as there are any."""
     parts: list[int] = []
@@ -180,8 +163,10 @@ def read_timestamps(typed: TypedTable, time: Sequence[int], *, to_utc: bool) -> 
 
 
 def join_time_of_day(cells: Sequence[str]) -> str:
-    """`2016-07-01` and `18.00.00` as `2016-07-01 18:00:00`."""
+    """`2016-07-01` and `18.00.00` as `2016-07-01 18:00:00`; `2016-07-01` and `18` as `2016-07-01 18:00`."""
     date, *times = (cell.strip() for cell in cells)
+    if times[0].removesuffix(".0").isdigit():  # an hour alone
+        times = [f"{times[0].removesuffix('.0')}:00"]
     return " ".join([date, *(times if ":" in times[0] else (each.replace(".", ":") for each in times))])
 
 

@@ -1,4 +1,5 @@
-"""The training, validation and test files of one set, by their names: in a folder, or beside a training file.
+"""The training, validation and test files of one set, by their names: in a folder, or beside a training file; and the
+column of a file that says to which part each row belongs.
 
 A file beside is taken where its format and columns are those of the training file.
 """
@@ -6,6 +7,7 @@ A file beside is taken where its format and columns are those of the training fi
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Literal, NamedTuple
 
 from atento.data.files.archives import is_zip
@@ -23,15 +25,17 @@ Split = Literal["train", "valid", "test"]
 
 NAMES: dict[Split, str] = {
     "train": "train training trn",
-    "valid": "valid validation val dev devel development trial",
-    "test": "test tst testing",
+    "valid": "valid validation val dev devel development trial testa",
+    "test": "test tst testing testb",
 }
 SPLIT_NAMES = {name: split for split, names in NAMES.items() for name in names.split()}
 SPLIT_IN_NAME = re.compile(rf"(?:^|[a-z]\d+|[^a-z])({'|'.join(sorted(SPLIT_NAMES, key=len, reverse=True))})(?![a-z])")
 NOT_DATA = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|changelog|labels?|classes|label_names|class_names|emotions|categories)\b.*|.*\.(?:md|toml|py|sh)"
 )
-SHORT_FORMATS = frozenset({"csv", "tsv", "txt", "tab", "bio", "iob", "zip", "pq", "ner", "pos", "ts", "npz"})
+SHORT_FORMATS = frozenset(
+    {"csv", "tsv", "txt", "tab", "bio", "iob", "zip", "pq", "ner", "pos", "ts", "npz", *SPLIT_NAMES}
+)
 SIBLINGS: tuple[Split, Split] = ("valid", "test")
 
 
@@ -62,6 +66,8 @@ def find_splits(data: DataRecipe) -> tuple[dict[str, str], list[str]]:
     train = found.get("data.train", data.train)
     wanted: dict[Split, tuple[str, str]] = {"valid": (data.valid, valid), "test": (data.test, test)}
     for split, (given, sibling) in wanted.items():
+        if not given and not sibling:
+            notes += note_on_several(train, split)
         if given or not sibling:
             continue
         names = ",".join(Path(path).name for path in split_paths(sibling))
@@ -74,6 +80,19 @@ def find_splits(data: DataRecipe) -> tuple[dict[str, str], list[str]]:
     return found, notes
 
 
+def split_column(table: Table, *, least: int = 2) -> int:
+    """The column whose cells are names of parts, such as `train` and `test`, at least so many; -1: there is none."""
+    for at in range(len(table.columns)):
+        parts: set[Split | None] = set()
+        for row in table.rows:
+            parts.add(SPLIT_NAMES.get(row[at].strip().lower()))
+            if None in parts:
+                break
+        if "train" in parts and None not in parts and len(parts) >= least:
+            return at
+    return -1
+
+
 def difference(train: str, other: str) -> str:
     """Why two files cannot be splits of one set: another format or other columns; empty where they can."""
     if any(is_zip(path) or Path(path).is_dir() or kind_by_name(path) in ("parquet", "npz") for path in (train, other)):
@@ -84,8 +103,10 @@ def difference(train: str, other: str) -> str:
         return error.problem
     if first.kind != second.kind:
         return f"it is {second.kind}, not {first.kind}"
-    named = first.header and second.header
-    if len(first.columns) != len(second.columns) or (named and first.columns != second.columns):
+    if first.header and second.header:  # further columns do no harm
+        missing = [repr(name) for name in first.columns if name not in second.columns]
+        return f"it has no column {in_words(missing).replace(' and ', ' or ')}" if missing else ""
+    if len(first.columns) != len(second.columns):
         return f"its columns are {', '.join(second.columns)}, not {', '.join(first.columns)}"
     return ""
 
@@ -112,7 +133,7 @@ def splits_in(folder: str) -> SplitFiles | None:
     training = [group for group in groups if split_of(group[0]) == "train"]
     if training:
         main = max(training, key=lambda group: sum((place / name).stat().st_size for name in group))
-        notes = [f"{place.name or place}: {in_words(main)} is the training part"]
+        notes = [f"{place.name or place}: {in_words(main)} {'are' if len(main) > 1 else 'is'} the training part"]
         if len(training) > 1:
             others = [",".join(group) for group in training if group != main]
             notes.append(f"{in_words(others)} left aside: the largest training file is taken")
@@ -120,7 +141,7 @@ def splits_in(folder: str) -> SplitFiles | None:
         return SplitFiles(paths_in(place, main), valid, test, tuple(notes))
     folders = [path for path in place.iterdir() if path.is_dir() and not path.name.startswith(".")]
     if len(groups) == 1 and not folders:
-        note = f"{place.name or place}: {in_words(groups[0])} is the data"
+        note = f"{place.name or place}: {in_words(groups[0])} {'are' if len(groups[0]) > 1 else 'is'} the data"
         return SplitFiles(paths_in(place, groups[0]), notes=(note,))
     return None
 
@@ -189,9 +210,27 @@ def matching_files(main: Sequence[str], groups: Sequence[list[str]], split: Spli
     return same[0] if same else []
 
 
+def note_on_several(train: str, split: Split) -> list[str]:
+    """A note where several files beside the only training file are of one part, so that none of them is taken."""
+    paths = [Path(path) for path in split_paths(train)]
+    if any(split_of(path.name) != "train" or path.is_dir() for path in paths):
+        return []
+    main, names = [path.name for path in paths], data_names(paths[0].parent)
+    groups = group_parallel(names) if len(main) > 1 else [[name] for name in names]
+    alike = [group for group in groups if endings(group) == endings(main)]
+    found = [group for group in alike if split_of(group[0]) == split]
+    if len(found) < 2 or sum(split_of(group[0]) == "train" for group in alike) > 1:
+        return []
+    choice = quote(f"data.{split}={paths_in(paths[0].parent, found[0])}")
+    return [
+        f"{in_words([','.join(group) for group in found])} could each be data.{split}; --set {choice} takes the first"
+    ]
+
+
 def endings(group: Sequence[str]) -> list[str]:
-    """The suffixes of files, without those of compression."""
-    return [Path(inner_name(name)).suffix.lower() for name in group]
+    """The suffixes of files, without those of compression and without names of parts, as in `eng.testa`."""
+    suffixes = [Path(inner_name(name)).suffix.lower() for name in group]
+    return ["" if suffix[1:] in SPLIT_NAMES else suffix for suffix in suffixes]
 
 
 def without_split_name(name: str) -> str:

@@ -27,7 +27,10 @@ def without_lines_above(records: Records, is_header: IsHeader) -> Records:
     """The rows from the header on, where other lines stand above it; the rows as they are where none do."""
     rows = records.rows
     width = Counter(map(len, rows)).most_common(1)[0][0]
-    if len(rows) < FEWEST_ROWS or (fits(rows[0], rows[1:], width) and is_header(rows[0], rows[1:])):
+    if len(rows) < FEWEST_ROWS:
+        return records
+    title = len(rows[0]) < len(rows[1]) == width and is_header(rows[1], rows[2:])  # one cell above a whole header
+    if fits(rows[0], rows[1:], width) and is_header(rows[0], rows[1:]) and not title:
         return records
     for at in range(1, min(MOST_ABOVE, len(rows) - 2)):
         head = rows[at]

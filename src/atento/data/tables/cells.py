@@ -1,4 +1,4 @@
-"""Cells with several values: lists such as `["a", "b"]`, `['a', 'b']`, `[3 10]`, `[joy, anger]`, and several labels."""
+"""Cells of several values: lists as `["a", "b"]`, `['a', 'b']`, `[3 10]`, `[joy, anger]`, `<a><b>`; several labels."""
 
 import json
 import re
@@ -19,6 +19,7 @@ from atento.data.records import (
 )
 
 LIST = re.compile(r"\[.*\]", re.DOTALL)
+ANGLES = re.compile(r"(?:<[^<>\s]+>)+")  # <python><pandas>, as Stack Overflow writes tags
 QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|\s|$)""", re.DOTALL)
 BARE = re.compile(r"[^\s,'\"\[\]]+(?:\s*,\s*[^\s,'\"\[\]]+)*")
 NUMBERS = re.compile(r"\d+(?:\s+\d+)*")
@@ -39,7 +40,7 @@ def parse_lists(records: Records) -> Records:
 def holds_lists(cells: list[str]) -> bool:
     """Whether nearly all filled cells are lists, and some have quotes or several items."""
     filled = [cell for cell in cells if cell]
-    if not filled or not LIST.fullmatch(filled[0]):
+    if not filled or not (LIST.fullmatch(filled[0]) or all(map(ANGLES.fullmatch, filled))):
         return False
     found = [read_list(cell) for cell in filled]
     lists = [items for items in found if items is not None]
@@ -66,9 +67,11 @@ def parse_list_column(records: Records, column: int) -> Records:
 
 
 def read_list(cell: str) -> list[str] | None:
-    """The items of a list as written by JSON, Python or numpy; None where the cell is not a list."""
+    """The items of a list as JSON, Python or numpy write it, or as tags in angle brackets; None for any other cell."""
     if not cell:
         return []
+    if ANGLES.fullmatch(cell):
+        return cell[1:-1].split("><")
     if not LIST.fullmatch(cell):
         return None
     inner = cell[1:-1].strip()

@@ -40,6 +40,7 @@ SENTENCE_NAMES = "sentence sent satz frase oración oracion phrase zin пред�
 TEXT = frozenset(TEXT_NAMES.split())
 LABEL = frozenset(LABEL_NAMES.split())
 CERTAIN_LABEL = frozenset(CERTAIN_LABEL_NAMES.split())
+ROW_NAMES = frozenset({"id", "ids", "idx", "index", "key", "uid", "guid", "uuid"})  # of columns that number rows
 METADATA = frozenset(METADATA_NAMES.split())
 WORDS = frozenset(WORD_NAMES.split())
 TAGS = frozenset(TAG_NAMES.split())

@@ -30,7 +30,8 @@ PAIR_NAMES = (
     ("source", "target"), ("src", "tgt"), ("src", "trg"), ("input", "output"), ("question", "answer"),
     ("prompt", "response"), ("lemma", "form"), ("word", "phones"), ("word", "phonemes"), ("word", "pronunciation"),
     ("grapheme", "phoneme"), ("graphemes", "phonemes"), ("text", "translation"), ("original", "translation"),
-    ("sentence", "translation"), ("text", "summary"),
+    ("sentence", "translation"), ("text", "summary"), ("article", "summary"), ("article", "highlights"),
+    ("document", "summary"), ("dialogue", "summary"), ("instruction", "output"), ("instruction", "response"),
 )  # fmt: skip
 
 # Codes that are also everyday words of other languages (is, no, he, hi, so) are left out.

@@ -10,14 +10,15 @@ from typing import Literal, NamedTuple
 from atento.data.files.opening import inner_name
 from atento.data.records import excerpt
 from atento.data.tables.formats.delimited import read_delimited
-from atento.data.tables.formats.ruled import is_ruled, is_spaced
+from atento.data.tables.formats.lexicon import is_lexicon
+from atento.data.tables.formats.ruled import is_number_table, is_ruled, is_spaced
 from atento.data.tables.formats.word_tags import SEPARATORS, tag_separator
 from atento.errors import InputError
 
 LineFormat = Literal["conllu", "conll", "fasttext", "trec", "labelled", "tagged"]
 Kind = Literal[
     "csv", "tsv", "jsonl", "parquet", "parallel", "text", "conll", "lines", "folder", "ts", "tsf", "arff", "npz", "npy",
-    "sequences", "images", "xlsx", "tmx", "ruled", "spaced", "tagged",
+    "sequences", "images", "xlsx", "tmx", "ruled", "spaced", "tagged", "lexicon",
 ]  # fmt: skip
 KIND_SUFFIXES: dict[Kind, str] = {
     "csv": ".csv",
@@ -45,12 +46,16 @@ KIND_WORDS: dict[Kind, str] = {
     "tmx": "a translation memory (TMX)",
     "ruled": "a table ruled with bars",
     "spaced": "a table whose columns spaces separate",
+    "lexicon": "a pronouncing dictionary",
 }
 # On a tie the earlier one: files with semicolons have decimal commas, hardly the other way round.
 DELIMITERS = ("\t", ";", "|", ",")
+LONG_DELIMITERS = ("|||", ":::", "+++$+++", "_!_", "::", "||")  # a longer one before one that is part of it
+WEAK_DELIMITERS = frozenset({"::", "||"})  # which may also stand inside the cells of a table
 SAMPLE_LINES = 500
 SAMPLE_CHARACTERS = 200_000
 WORD_ID = re.compile(r"\d+(?:[-.]\d+)?")
+HEAD = re.compile(r"\d*|_")  # the id of a word, or nothing
 COARSE_FINE = re.compile(r"([A-Z][A-Z0-9_]*):([A-Za-z0-9_]+)[ \t]+(\S.*)")
 LABEL_WORD = re.compile(r"\w+(?:[-./:+]\w+)*:?")  # no punctuation at its end but a colon
 ENTITY = re.compile(r"O|[BIESLU]-[\w.-]+")
@@ -84,9 +89,15 @@ def kind_by_content(text: str) -> Kind:
             found=excerpt(first),
             fix="give the texts or sequences that the features were made of, with a label for each, as CSV",
         )
+    if is_number_table(lines[:-1] if len(text.lstrip()) > SAMPLE_CHARACTERS else lines):  # the last may be cut
+        return "spaced"
+    if long_delimiter(text):
+        return "csv"
     lines_as = line_format(lines, spread=spread_lines(text))
     if lines_as is not None:
         return "conll" if lines_as in ("conll", "conllu") else "tagged" if lines_as == "tagged" else "lines"
+    if is_lexicon(lines):
+        return "lexicon"
     if is_ruled(lines):
         return "ruled"
     if is_spaced(lines):
@@ -175,9 +186,10 @@ def share(truths: Iterable[bool]) -> float:
 
 
 def is_conllu(filled: Sequence[str], least: float = 0.9) -> bool:
-    """Whether at least this share of the lines has ten columns, the first a word id."""
+    """Whether at least this share of the lines has ten columns, the first a word id and the seventh a word's head."""
     rows = [line.split("\t") for line in filled if not line.startswith("#")]
-    return bool(rows) and share(len(row) == 10 and WORD_ID.fullmatch(row[0]) is not None for row in rows) >= least
+    whole = [row for row in rows if len(row) == 10 and WORD_ID.fullmatch(row[0])]
+    return bool(rows) and share(HEAD.fullmatch(row[6]) is not None for row in whole) * len(whole) >= least * len(rows)
 
 
 def is_conll(lines: Sequence[str]) -> bool:
@@ -236,12 +248,28 @@ def delimiter_of(text: str) -> str:
     """The delimiter of a CSV file; a comma where none is clear, or below a header of one name without quotes, where
     commas belong to the texts, a sign that stands nowhere in the file.
     """
+    several = long_delimiter(text)
+    if several:
+        return several
     fit = best_fit(text)
     if fit.alike >= 0.5:
         return fit.delimiter
     header = text.lstrip(f"\n{BYTE_ORDER_MARK}").partition("\n")[0]
     is_one_name = '"' not in text and not any(sign in header for sign in DELIMITERS)
     return next((sign for sign in (",", ";", "|", "\t") if sign not in text), ",") if is_one_name else ","
+
+
+def long_delimiter(text: str) -> str:
+    """The delimiter of several signs that stands equally often in nearly every line; empty: there is none, or one sign
+    fits as well.
+    """
+    filled = [line for line in first_lines(text).split("\n") if line.strip()]
+    for delimiter in LONG_DELIMITERS:
+        counts = Counter(line.count(delimiter) for line in filled).most_common(1)
+        fits = counts and counts[0][0] > 0 and len(filled) >= MIN_LINES and counts[0][1] >= 0.95 * len(filled)
+        if fits and (delimiter not in WEAK_DELIMITERS or best_fit(text).alike < 0.9):
+            return delimiter
+    return ""
 
 
 class DelimiterFit(NamedTuple):

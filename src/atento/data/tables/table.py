@@ -16,7 +16,7 @@ from atento.data.tables.cells import parse_lists
 from atento.data.tables.formats.arrays import are_series, read_case_arrays, read_series_arrays
 from atento.data.tables.formats.conll import fold_words, read_conll, read_conllu, with_sentences
 from atento.data.tables.formats.delimited import (
-    DELIMITER_NAMES,
+    delimiter_in_words,
     has_single_quotes,
     read_delimited,
     read_lines,
@@ -25,6 +25,7 @@ from atento.data.tables.formats.delimited import (
 )
 from atento.data.tables.formats.jsonl import read_jsonl
 from atento.data.tables.formats.label_lines import read_label_lines
+from atento.data.tables.formats.lexicon import read_lexicon
 from atento.data.tables.formats.ruled import read_ruled, read_spaced
 from atento.data.tables.formats.tmx import read_tmx
 from atento.data.tables.formats.ts_and_arff import read_arff, read_ts
@@ -32,7 +33,7 @@ from atento.data.tables.formats.tsf import read_tsf
 from atento.data.tables.formats.word_tags import read_word_tags
 from atento.data.tables.headers import Header, name_columns
 from atento.data.tables.sniffing import KIND_WORDS, Kind, delimiter_of, kind_by_content, kind_by_name, line_format_of
-from atento.data.tables.wide import MIN_STEPS, fold_steps
+from atento.data.tables.wide import MIN_STEPS, are_all_numbers, fold_steps
 from atento.errors import InputError
 from atento.extras import require_extra
 
@@ -48,6 +49,7 @@ NAMED_READERS: dict[Kind, Callable[[str, str], Records]] = {  # of formats that 
     "tsf": read_tsf,
     "tmx": read_tmx,
     "ruled": read_ruled,
+    "lexicon": read_lexicon,
 }
 WORD_READERS: dict[str | None, Callable[[str, str], Records]] = {"conll": read_conll, "conllu": read_conllu}
 
@@ -157,7 +159,7 @@ def parse_text(read: DecodedText, file: str, header: Header, names: Sequence[str
         notes += (f"{file} holds no tab and is read as {KIND_WORDS[kind]}",)
     lines, named, delimiter = line_format_of(text, kind), False, ","
     if kind in NAMED_READERS:
-        records, named = NAMED_READERS[kind](text, file), kind in ("tmx", "ruled")
+        records, named = NAMED_READERS[kind](text, file), kind in ("tmx", "ruled", "lexicon")
         kind = "csv" if kind == "ruled" else kind
     elif lines == "tagged":
         records, kind = read_word_tags(text, file), "tagged"
@@ -171,11 +173,12 @@ def parse_text(read: DecodedText, file: str, header: Header, names: Sequence[str
         if kind == "csv" and delimiter not in ", " and delimiter not in text:
             notes += ("there is one column, and the commas belong to its texts",)
         elif kind == "csv" and delimiter not in ", ":
-            notes += (f"the delimiter is a {DELIMITER_NAMES[delimiter]}, not a comma",)
+            notes += (f"the delimiter is {delimiter_in_words(delimiter)}, not a comma",)
         records, named = name_columns(records, kind, header=header, wanted=names, delimiter=delimiter)
     if kind in ("csv", "tsv"):
         words = fold_words(with_sentences(records))
-        wide = not words and len(records.columns) > MIN_STEPS and delimiter != " "  # which aligns facts, not steps
+        wide = not words and len(records.columns) > MIN_STEPS
+        wide = wide and (delimiter != " " or are_all_numbers(records.rows[0]))  # else spaces align facts
         steps = fold_steps(records, named=named, delimiter=delimiter) if wide else None
         if words:
             records, kind, delimiter = words, "conll", ","
@@ -200,16 +203,22 @@ def read_records(text: str, file: str, kind: Kind, names: Sequence[str]) -> tupl
     if kind == "csv" and has_single_quotes(text):
         delimiter = delimiter_of(swapped(text))
         return read_single_quoted(text, file, delimiter), delimiter
-    records = read_delimited(text, file, delimiter, quoted=kind == "csv" or has_quoted_cells(text))
+    quoted = len(delimiter) == 1 and (kind == "csv" or has_quoted_cells(text, file))
+    records = read_delimited(text, file, delimiter, quoted=quoted)
     if told:  # an instruction to Excel, no row
         records = records._replace(rows=records.rows[1:], lines=records.lines[1:])
     return records, delimiter
 
 
-def has_quoted_cells(text: str) -> bool:
-    """Whether cells of a TSV file stand between quotes: some with a doubled quote inside, none that only begins so."""
+def has_quoted_cells(text: str, file: str) -> bool:
+    """Whether cells of a TSV file stand between quotes: some with a doubled quote inside, none that only begins so; or
+    some over several lines, where all rows then have as many cells.
+    """
     cells = QUOTED_CELL.findall(text)
-    return any('""' in cell[1:-1] for cell in cells) and all(WHOLE_CELL.fullmatch(cell) for cell in cells)
+    if not all(map(WHOLE_CELL.fullmatch, cells)):
+        whole = read_delimited(text, file, "\t", quoted=True)
+        return not any(not one.is_blank for one in whole.refused) and len({len(row) for row in whole.rows}) == 1
+    return any('""' in cell[1:-1] for cell in cells)
 
 
 def table_of(

@@ -18,6 +18,7 @@ MISSING_NUMBER = "nan"
 MIN_STEPS = 8  # fewer columns of numbers are another kind of table
 SAMPLE_ROWS = 200
 MAX_LABELS = 100
+SCIENTIFIC = re.compile(r"[+-]?\d\.\d*[eE][+-]?\d+")
 NUMBERED_NAME = re.compile(r"(.*?)[\s_.\-]*(\d+)")
 
 
@@ -59,6 +60,7 @@ def fold_steps(records: Records, *, named: bool, delimiter: str = ",") -> Record
     wide = by_names(records.columns, records.rows) if named else by_position(records.rows)
     if wide is None or len(wide.others) != 1 or not is_label([row[wide.others[0]] for row in records.rows]):
         return None
+    records = with_plain_labels(records, wide.others[0])
     if not named:
         names = (LABEL if at == wide.others[0] else name for at, name in enumerate(records.columns))
         records = records._replace(columns=tuple(names))
@@ -67,6 +69,15 @@ def fold_steps(records: Records, *, named: bool, delimiter: str = ",") -> Record
         return None
     folded = fold_columns(records.columns, rows, wide, records.locate, numbers)
     return records._replace(**folded._replace(notes=records.notes + folded.notes)._asdict())
+
+
+def with_plain_labels(records: Records, label: int) -> Records:
+    """The rows with labels as `1` where numpy has written all of them as `1.0000000e+00`."""
+    if not all(SCIENTIFIC.fullmatch(row[label].strip()) for row in records.rows):
+        return records
+    plain = [(*row[:label], f"{float(row[label]):g}", *row[label + 1 :]) for row in records.rows]
+    first = f"{records.rows[0][label].strip()} is {plain[0][label]}"
+    return records._replace(rows=plain, notes=(*records.notes, f"labels are whole numbers: {first}"))
 
 
 def by_position(rows: Sequence[tuple[str, ...]]) -> StepColumns | None:

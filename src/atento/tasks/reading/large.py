@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from atento.data.examples.batches import Pair
 from atento.data.examples.pairs import Pairs
-from atento.data.examples.splitting import parse_shares, rank
+from atento.data.examples.splitting import note_on_parts, parse_shares, rank
 from atento.data.examples.stored import (
     DISTINCT,
     SHARED,
@@ -192,7 +192,7 @@ def part_chunks(
             most = MOST_HELD_OUT / rows
             shares = 0.0 if own[0] else min(valid, most), 0.0 if own[1] else min(test, most)
             parts = Parts(shares, seed, held, Shard(shared.folder, shared.index))
-            notes += pairs.notes
+            notes += [*pairs.notes, *note_on_parts(recipe, pairs.table)]
         if chunk.number % shared.count == shared.index:
             parts.add(chunk.number, pairs.pairs)
             parts.found.refused += map(asdict, bad)

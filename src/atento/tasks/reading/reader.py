@@ -18,7 +18,7 @@ from atento.data.examples.pairs import (
     read_examples,
     read_sources,
 )
-from atento.data.examples.splitting import parse_shares, split_by_key, split_by_label
+from atento.data.examples.splitting import parse_shares, parts_by_column, split_by_key, split_by_label
 from atento.data.records import Refusal, split_items
 from atento.data.sources.reading import is_large
 from atento.errors import InputError
@@ -192,6 +192,8 @@ class Reader:
         own_test = self.read_alike(recipe, recipe.test, main) if recipe.test else None
         if main is None:
             return self.read_large(recipe, seed, own_valid, own_test)
+        if own_valid is None and own_test is None:
+            main, own_valid, own_test = parts_by_column(recipe, main)
         files = [file for file in (main, own_valid, own_test) if file is not None]
         refused = tuple(refusal for file in files for refusal in file.refused)
         train, valid, test = self.share(recipe, main.pairs, own_valid, own_test, seed)

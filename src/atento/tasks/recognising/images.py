@@ -5,8 +5,8 @@ from typing import NamedTuple
 from atento.data.columns.column import Column
 from atento.data.evidence.evidence import Evidence
 from atento.data.images.reading import CAPTION, QUESTION, QUESTION_MARKS, WORDY
-from atento.data.tables.column_names import LABEL, is_named
-from atento.tasks.recognising.text import several_labels_in
+from atento.data.tables.column_names import LABEL, TWO_TEXTS, is_named
+from atento.tasks.recognising.text import bare, several_labels_in
 from atento.tasks.task import Recognition
 
 CERTAIN, CLEAR, FAIR, WEAK, NO = 0.99, 0.95, 0.7, 0.3, 0.02
@@ -65,11 +65,21 @@ def caption_images(evidence: Evidence) -> Recognition:
     reason = f"column {images.name!r} names images and {caption.name!r} holds a text about each"
     if caption is labels:
         return Recognition(WEAK, f"{reason}, but its cells are several labels")
+    if compares_by_name(evidence):
+        return Recognition(WEAK, f"{reason}, but there are two texts to compare")
     if question is not None and label is not None:
         return Recognition(WEAK, f"{reason}, but there are questions and answers")
     if label is not None and not is_named(caption.name, CAPTION):
         return Recognition(FAIR, f"{reason}; {label.name!r} could be a label")
     return Recognition(CERTAIN, reason)
+
+
+def compares_by_name(evidence: Evidence) -> bool:
+    """Whether a label stands beside two texts that are known as a pair by name."""
+    first, second = evidence.column(evidence.roles.first), evidence.column(evidence.roles.second)
+    if first is None or second is None or evidence.roles.label < 0:
+        return False
+    return (bare(first.name), bare(second.name)) in TWO_TEXTS
 
 
 def label_images(evidence: Evidence) -> Recognition:
@@ -87,6 +97,8 @@ def label_images(evidence: Evidence) -> Recognition:
         return Recognition(WEAK, f"{reason}, but there are questions about them")
     if label is labels:
         return Recognition(WEAK, f"{reason}, but its cells are several labels")
+    if compares_by_name(evidence):
+        return Recognition(WEAK, f"{reason}, but there are two texts to compare")
     if caption is not None and is_named(caption.name, CAPTION):
         return Recognition(FAIR, f"{reason}; {caption.name!r} could be a caption")
     return Recognition(CERTAIN if caption is None else CLEAR, reason)

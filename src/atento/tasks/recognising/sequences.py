@@ -7,7 +7,7 @@ from atento.data.columns.column import Column
 from atento.data.evidence.evidence import Evidence
 from atento.data.records import in_words
 from atento.data.sequences.labelled import FOLDED
-from atento.data.tables.column_names import LABEL, is_named
+from atento.data.tables.column_names import LABEL, TEXT, is_named
 from atento.tasks.recognising.text import (
     CLEAR,
     FAIR,
@@ -24,6 +24,8 @@ from atento.tasks.task import Recognition
 
 NEARLY_ALL = 0.95
 VARIED = 0.5  # of the texts are different, or more
+SHORT = 3  # numbers: places, dates, votes
+MANY_WORDS = 8.0
 SEVERAL_WORDS = 3.0  # in a cell, on average: a text
 
 
@@ -40,6 +42,8 @@ class Beside(NamedTuple):
 def look_beside(evidence: Evidence) -> Beside:
     """What stands beside the sequences of a file."""
     sequences = [column for column in evidence.columns if column.examples and column.share_sequences > NEARLY_ALL]
+    if any(is_sentence(column) for column in evidence.columns if column not in sequences):
+        sequences = [column for column in sequences if not are_facts(column)]
     others = [column for column in evidence.columns if column not in sequences]
     label = evidence.column(evidence.roles.label)
     numbers = [column for column in others if column.share_numeric > NEARLY_ALL]
@@ -51,6 +55,17 @@ def look_beside(evidence: Evidence) -> Beside:
         most_varied(texts) if texts else None,
         None if tags_in_step(evidence) else several_labels_in(evidence, others),
     )
+
+
+def is_sentence(column: Column) -> bool:
+    """Whether a column holds texts of several words, or of some by its name."""
+    words = SEVERAL_WORDS if is_named(column.name, TEXT) else MANY_WORDS
+    return not column.is_not_text and column.mean_words >= words
+
+
+def are_facts(column: Column) -> bool:
+    """Whether numbers in the cells beside a text say where, when or how many: two or three, or in few rows at all."""
+    return column.mean_words <= SHORT or column.share_empty > 1 / 2
 
 
 def label_sequences(evidence: Evidence) -> Recognition:

@@ -59,13 +59,15 @@ def series_in_rows(evidence: Evidence, found: SeriesEvidence) -> Recognition:
         return Recognition(SURE, reason)
     if found.autocorrelation >= FOLLOWING:
         return Recognition(CLEAR, f"{reason}, each number near the one before it")
+    if found.steps_named:
+        return Recognition(CLEAR, f"{reason}, its columns named by the time")
     return Recognition(WEAK, f"{reason}, but a number has little to do with the one before it")
 
 
 def by_smoothness(evidence: Evidence, found: SeriesEvidence, reason: str) -> Recognition:
     """Rows that are only counted are a series where numbers follow from those above them."""
     labels = [column for column in evidence.columns if is_named(column.name, LABEL) and is_few(column, evidence.rows)]
-    if labels:
+    if labels and len(evidence.columns) > 1:
         return Recognition(HARDLY, f"{reason}, but {labels[0].name!r} is named as labels are")
     if len(found.channels) > MOST_CHANNELS or found.unused:
         return Recognition(HARDLY, f"{reason}, but there are other columns, and none says the time")

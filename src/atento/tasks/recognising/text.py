@@ -8,8 +8,9 @@ from atento.data.columns.column import Column
 from atento.data.evidence.evidence import Evidence
 from atento.data.examples.translations import last_name
 from atento.data.records import counted
-from atento.data.tables.column_names import CERTAIN_LABEL, LABEL, METADATA, TAGS, TEXT, TWO_TEXTS, is_named
+from atento.data.tables.column_names import CERTAIN_LABEL, LABEL, METADATA, ROW_NAMES, TAGS, TEXT, TWO_TEXTS, is_named
 from atento.data.tables.headers import LANGUAGES, PAIR_NAMES
+from atento.data.tables.sniffing import is_entity
 from atento.spec import DataRecipe
 from atento.tasks.task import Recognition
 
@@ -22,8 +23,9 @@ KINDS, MANY_ROWS = 0.1, 50  # of so many rows, the share of different cells of a
 AGAIN = 0.4  # different questions among as many rows with an answer each, at most
 FEW_JUDGEMENTS = 10  # labels of a question and an answer
 IMAGES = 0.9  # of the cells name images
-ROW_NAMES = frozenset({"id", "ids", "idx", "index", "key", "uid", "guid", "uuid"})
 ANSWERS = frozenset(target for _, target in PAIR_NAMES) | LANGUAGES | CERTAIN_LABEL  # names of what is to be learned
+SCORES = frozenset({"score", "scores", "similarity", "relatedness"})
+SOURCES = frozenset({"genre", "genres", "type", "topic", "category", "split", "set"})  # of pairs that a number scores
 SPELLED = 5  # words at most that say a number or a date
 
 # Of two tasks as likely, the one that asks more of a file goes first.
@@ -58,7 +60,7 @@ def label_texts(evidence: Evidence) -> Recognition:
     """A text and one of few labels beside it: classify."""
     text, label = evidence.column(evidence.roles.text), evidence.column(evidence.roles.label)
     if evidence.kind == "folder" and label is not None:
-        return Recognition(SURE, f"a folder of texts, one sub-folder for each of {label.distinct} labels")
+        return Recognition(SURE, f"a folder of texts, one sub-folder or file for each of {label.distinct} labels")
     if evidence.kind == "lines" and label is not None and not holds_several(evidence):
         return Recognition(SURE, f"each line is a label and a text; {label.distinct} different labels")
     if is_plain(evidence):
@@ -183,6 +185,10 @@ def match_texts(evidence: Evidence) -> Recognition:
     )
     if evidence.inflection is not None:
         return Recognition(HARDLY, f"{reason}, but the second is a form of the first")
+    scores = [column for column in evidence.columns if is_score(column) and is_named(column.name, SCORES)]
+    if label.distinct < 2 or (scores and is_named(label.name, SOURCES)):
+        scored = f" and {scores[0].name!r} scores how they compare, by a number" if scores else ""
+        return Recognition(WEAK, f"{reason}, but {label.name!r} says where they are from{scored}")
     if compares(evidence):
         return Recognition(SURE, reason)
     return Recognition(WEAK, f"{reason}, but the texts have little in common")
@@ -243,11 +249,12 @@ def several_labels_in(evidence: Evidence, others: Sequence[Column]) -> Column | 
 
 
 def tags_in_step(evidence: Evidence) -> bool:
-    """Whether one column tags the words of another: lists, or named so, or far fewer tags than words."""
+    """Whether one column tags the words of another: lists, or named so, or such as B-PER and O."""
     words, tags = evidence.column(evidence.roles.words), evidence.column(evidence.roles.tags)
     if words is None or tags is None:
         return False
-    return evidence.kind == "conll" or words.share_lists > 0.5 or is_named(tags.name, TAGS | LABEL)
+    entities = all(is_entity(tag) for cell in tags.examples for tag in cell.split())
+    return evidence.kind == "conll" or words.share_lists > 0.5 or is_named(tags.name, TAGS | LABEL) or entities
 
 
 def compares(evidence: Evidence) -> bool:

@@ -125,4 +125,8 @@ def test_languages_inside_another_value_and_columns_without_anything(tmp_path):
     assert inspect(path).used_as == {"translation.en": "source", "translation.es": "target"}
     rows = [{"instruction": f"say {at} twice", "input": "", "output": f"{at} and {at}"} for at in range(40)]
     path.write_text("\n".join(map(json.dumps, rows)))
-    assert inspect(path, task="translate").used_as == {"instruction": "source", "output": "target"}
+    assert inspect(path).used_as == {"prompt": "source", "response": "target"}
+    assert read_table(str(path)).rows[0] == ("say 0 twice", "0 and 0")
+    named = read_table(str(path), names=["instruction", "output"])
+    assert named.columns == ("instruction", "input", "output")
+    assert read_table(str(path), names=["prompt", "response"]).columns == ("prompt", "response")

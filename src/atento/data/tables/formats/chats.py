@@ -1,4 +1,6 @@
-"""Conversations in JSON, a list of messages by a user and an assistant, as a prompt and the response to it."""
+"""Conversations in JSON as a prompt and the response to it: a list of messages by a user and an assistant, or an
+instruction with an input.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,13 +8,17 @@ from typing import Any
 CHATS = ("messages", "conversations", "conversation")  # keys of the list
 ROLES, TEXTS = ("role", "from"), ("content", "value")  # keys of a message: who says it, and what
 ASSISTANT = frozenset({"assistant", "gpt", "model", "bot", "chatgpt"})
+INPUTS, OUTPUTS = ("input", "context"), ("output", "response")  # beside `instruction`, as Alpaca and Dolly name them
 SYSTEM = frozenset({"system", "developer", "tool"})
 
 
-def flat_chat(value: Any) -> Any:
+def flat_chat(value: Any, wanted: Sequence[str] = ()) -> Any:
     """An object with `prompt` and `response` for its list of messages: the last answer of the assistant, and what the
-    two said before it; any other value as it is.
+    two said before it; or for its instruction and input; any other value as it is. `wanted` are keys that the user
+    named.
     """
+    if isinstance(value, dict) and isinstance(value.get("instruction"), str):
+        return value if {"instruction", "output", *INPUTS} & {*wanted} else flat_instruction(value)
     if not isinstance(value, dict) or value.keys().isdisjoint(CHATS):
         return value
     key = next((key for key in CHATS if isinstance(value.get(key), list)), "")
@@ -24,6 +30,17 @@ def flat_chat(value: Any) -> Any:
     before = [text for role, text in said[: answers[-1]] if role not in SYSTEM]
     others = {name: inner for name, inner in value.items() if name != key}
     return {**others, "prompt": "\n".join(before), "response": said[answers[-1]][1]}
+
+
+def flat_instruction(value: dict[str, Any]) -> dict[str, Any]:
+    """An object with `prompt` for its instruction and the input below it, which may be empty."""
+    given = next((key for key in INPUTS if isinstance(value.get(key), str)), "")
+    answer = next((key for key in OUTPUTS if isinstance(value.get(key), str)), "")
+    if not given:
+        return value
+    others = {name: inner for name, inner in value.items() if name not in ("instruction", given, answer)}
+    prompt = "\n".join(text for text in (value["instruction"], value[given]) if text.strip())
+    return {**others, "prompt": prompt, **({"response": value[answer]} if answer else {})}
 
 
 def message_of(message: Any) -> tuple[str, str] | None:

@@ -58,16 +58,27 @@ def read_conll(text: str, file: str) -> Records:
 
 
 def column_names(blocks: Sequence[Sequence[ConllLine]], width: int, skip: int) -> tuple[str, ...]:
-    """words, 2, 3 … and tags; where the last column holds nothing but O and the one before entities, that is tags."""
+    """words, 2, 3 … and tags; where the last column holds nothing but O and the one before entities, or entities inside
+    those of the one before, that is tags.
+    """
     if width - skip < 2:
         return ("words",)
     values = [{line.fields[at] for block in blocks for line in block} for at in range(skip, width)]
     tags = len(values) - 1
-    if tags > 1 and values[tags] <= NO_TAG and any(tag.startswith("B-") for tag in values[tags - 1]):
+    empty = tags > 1 and values[tags] <= NO_TAG and any(tag.startswith("B-") for tag in values[tags - 1])
+    if empty or (tags > 1 and are_inside(blocks, skip + tags - 1)):
         tags -= 1
     if len(values) == 2 and 3 * len(values[0]) < len(values[1]) and all(tag == tag.upper() for tag in values[0]):
         return ("tags", "words")  # the tag stands before its word
     return ("words", *("tags" if at == tags else str(at + 1) for at in range(1, len(values))))
+
+
+def are_inside(blocks: Sequence[Sequence[ConllLine]], outer: int) -> bool:
+    """Whether a column of entities is followed by one of fewer entities of the same types, which stand inside them."""
+    pairs = [line.fields[outer : outer + 2] for block in blocks for line in block]
+    entities = [[tag for tag in column if tag[:2] in ("B-", "I-")] for column in zip(*pairs, strict=True)]
+    types = [{tag[2:] for tag in column} for column in entities]
+    return bool(entities) and len(entities[1]) < len(entities[0]) and 2 * len(types[0] & types[1]) > len(types[1]) > 0
 
 
 def sentence_blocks(lines: Sequence[str], tabbed: bool) -> Iterator[list[ConllLine]]:

@@ -16,6 +16,11 @@ QUOTES = str.maketrans({"'": '"', '"': "'"})
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
+def delimiter_in_words(delimiter: str) -> str:
+    """A delimiter as `a semicolon`, or `':::'` where it has no name."""
+    return f"a {DELIMITER_NAMES[delimiter]}" if delimiter in DELIMITER_NAMES else repr(delimiter)
+
+
 class Field(NamedTuple):
     """A cell and its place; `line` and `column` count from 0."""
 
@@ -204,11 +209,11 @@ def keep_width(records: Records, width: int, delimiter: str) -> Records:
 
 def wrong_width(records: Records, cells: tuple[str, ...], line: int, width: int, delimiter: str) -> Refusal:
     """The refusal of a row with too few fields, at its end, or too many, at the first surplus one."""
-    name = DELIMITER_NAMES[delimiter]
+    name = DELIMITER_NAMES.get(delimiter, repr(delimiter))
     if len(cells) < width:
         fix = f"add what is missing after a {name}"
-    elif delimiter == "\t":
-        fix = "remove the surplus tab"
+    elif delimiter == "\t" or len(delimiter) > 1:
+        fix = f"remove the surplus {name}"
     else:
         fix = f"remove the surplus {name}, or put a field that holds a {name} between double quotes"
     return Refusal(

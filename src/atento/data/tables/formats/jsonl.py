@@ -71,7 +71,7 @@ def read_jsonl(text: str, file: str, *, wanted: Sequence[str] = ()) -> Records:
             refused.append(refusal(file, piece, error))
         else:
             parsed.pieces.append(piece)
-            parsed.values.append(flat_chat(flat_task(value)))
+            parsed.values.append(flat_chat(flat_task(value), wanted))
     lists = sum(isinstance(value, list) for value in parsed.values)
     notes = document.notes if document else ()
     if 2 * lists > len(parsed.values):

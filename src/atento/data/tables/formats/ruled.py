@@ -16,6 +16,7 @@ BAR = "|"
 FIELD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?|NA|NaN|\?")
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*")
+COMMENTS = ("#", "%")
 MIN_LINES = 8
 MOST_FIELDS = 200
 
@@ -90,6 +91,21 @@ def is_spaced(lines: Sequence[str]) -> bool:
     return any(numeric) and (any(timed) or (named and sum(numeric) > 1) or quoted) and not all([*numeric, not named])
 
 
+def is_number_table(lines: Sequence[str]) -> bool:
+    """Whether every line but comments at the beginning holds as many numbers, with spaces between them."""
+    rows = [line.split() for line in lines[comments_above(lines) :] if line.strip()]
+    if len(rows) < MIN_LINES or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        return False
+    return not any("\t" in line.strip() for line in lines) and all(
+        NUMBER.fullmatch(cell) for row in rows for cell in row
+    )
+
+
+def comments_above(lines: Sequence[str]) -> int:
+    """How many lines before the first row are comments or blank."""
+    return next((at for at, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(COMMENTS)), 0)
+
+
 def fields_of(line: str) -> tuple[str, ...]:
     """The fields of a line, without the quotes about them."""
     return tuple(
@@ -100,7 +116,10 @@ def fields_of(line: str) -> tuple[str, ...]:
 def read_spaced(text: str, file: str) -> Records:
     """The rows of such lines; a header that is one name short leaves the first column without a name."""
     lines = without_blank_end(text.split("\n"))
-    numbered = [(number, fields_of(line)) for number, line in enumerate(lines, start=1) if line.strip()]
+    above = comments_above(lines)
+    numbered = [
+        (number, fields_of(line)) for number, line in enumerate(lines, start=1) if number > above and line.strip()
+    ]
     width = Counter(len(fields) for _, fields in numbered).most_common(1)[0][0]
     rows = [(number, ("", *fields) if len(fields) == width - 1 else fields) for number, fields in numbered]
 
@@ -109,5 +128,6 @@ def read_spaced(text: str, file: str) -> Records:
         starts = [1, *starts] if len(starts) == width - 1 else starts
         return Place(file, line, starts[number] if number < len(starts) else len(lines[line - 1]) + 1)
 
-    note = f"{file}: spaces separate the columns"
-    return Records((), [cells for _, cells in rows], [number for number, _ in rows], [], locate, (note,))
+    notes = [f"{file}: spaces separate the columns"]
+    notes += [f"{counted(above, 'line')} of comments above the rows left out: {excerpt(lines[0])}"] if above else []
+    return Records((), [cells for _, cells in rows], [number for number, _ in rows], [], locate, tuple(notes))
