@@ -23,7 +23,7 @@ from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
 from atento.tasks.baselines import BaselineModule, with_baseline
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import Dataset, Task
+from atento.tasks.task import Dataset, Task, build_module
 from atento.version import __version__
 from atento.writing import write_atomically
 
@@ -122,11 +122,11 @@ def load_bundle(folder: Path) -> Bundle:
         codec = task.learning.load(read_json(folder, VOCABULARY))
     weights = read_weights(folder)
     with blaming(folder, RECIPE), torch.device("meta"):  # shapes alone: a false recipe costs no memory
-        sketch = task.learning.build(recipe.model, codec)
+        sketch = build_module(task, recipe.model, codec)
     if not isinstance(sketch, BaselineModule):
         adopt_sizes(sketch, weights)
         require_fit(sketch, weights, where=str(folder / WEIGHTS))
-    module = task.learning.build(recipe.model, codec)
+    module = build_module(task, recipe.model, codec)
     if isinstance(module, BaselineModule):
         restore_baseline(folder, module, weights)
     else:

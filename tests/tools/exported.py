@@ -9,10 +9,11 @@ from torch import nn
 
 from atento.bundle import Bundle
 from atento.data.series import Frequency, Past, Series
+from atento.models.conformal import ConformalQuantiles
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
 from atento.tasks.forecast.windows import WindowSpec
-from atento.tasks.task import suited
+from atento.tasks.task import build_module, suited
 
 TEXTS = ["one", "two one", "three two. one", "four five six seven", "six five, four three two", "never met words"]
 TWO = ["one\ttwo", "two one\tone", "a b c\td e", "four\tfive six seven", "six walks\twalking three two one", "x\ty"]
@@ -65,13 +66,14 @@ def bundle_of(folder, name, model, **values):
         pairs = list(zip(sources, TARGETS[name], strict=True))[: len(sources) - (len(sources) == 6)]  # one is unmet
     codec = suited(task, task.learning.learn(TokensRecipe(), pairs), recipe)
     torch.manual_seed(0)
-    module = task.learning.build(recipe.model, codec)
+    module = build_module(task, recipe.model, codec)
     for part in module.parameters():
         if not part.detach().any() or part.dim() == 1:
             nn.init.normal_(part, std=0.3)
-    if getattr(module, "conformal", None) is not None:
-        nn.init.uniform_(module.conformal.offsets)
-        module.conformal.offsets.copy_(module.conformal.offsets.sort(dim=-1).values)
+    for part in module.modules():
+        if isinstance(part, ConformalQuantiles):
+            nn.init.uniform_(part.offsets)
+            part.offsets.copy_(part.offsets.sort(dim=-1).values)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "manifest.json").write_text(json.dumps({}))
     return Bundle(folder, task, recipe, codec, module.eval(), {})

@@ -26,6 +26,7 @@ from atento.checks.models import (
     check_classifier,
     check_embedder,
     check_image_matcher,
+    check_judges,
     check_language_model,
     check_masked_model,
     check_matcher,
@@ -52,12 +53,13 @@ from atento.lines import lines_of
 from atento.models.autoencoder import Autoencoder
 from atento.models.classifier import Classifier, OneVsRest
 from atento.models.embedder import NextWord, SkipGram
-from atento.models.forecaster import Forecaster
+from atento.models.ensemble import JudgeEnsemble
+from atento.models.forecaster import ForecastModel
 from atento.models.image_matcher import ImageMatcher
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.models.matcher import Matcher
 from atento.models.protocols import Decoder, Encoder
-from atento.models.tagger import Tagger
+from atento.models.tagger import SequenceLabeller
 from atento.models.translator import Translator
 from atento.recurrent.cells import Cell
 from atento.recurrent.stack import Stack
@@ -166,12 +168,13 @@ KINDS: dict[type[nn.Module], Callable[[Any], list[Finding]]] = {
     Translator: check_translator,
     Classifier: check_classifier,
     OneVsRest: check_classifier,
-    Tagger: check_tagger,
+    JudgeEnsemble: check_judges,
+    SequenceLabeller: check_tagger,
     Matcher: check_matcher,
     ImageMatcher: check_image_matcher,
     LanguageModel: check_language_model,
     MaskedLanguageModel: check_masked_model,
-    Forecaster: check_forecaster,
+    ForecastModel: check_forecaster,
     Autoencoder: check_autoencoder,
     SkipGram: check_embedder,
     NextWord: check_embedder,

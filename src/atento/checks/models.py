@@ -26,12 +26,13 @@ from atento.checks.subject import (
 from atento.models.backbones.images import ImageEncoder, all_valid
 from atento.models.backbones.numbers import PatchedNumberEncoder
 from atento.models.backbones.words import WordEmbedding
-from atento.models.classifier import Classifier, LabelledBatch, OneVsRest
+from atento.models.classifier import Classifier, LabelledBatch
 from atento.models.embedder import SPECIAL_TOKENS, NextWord, SkipGram, WordsBatch
+from atento.models.ensemble import AnyJudge, JudgeEnsemble, first_network, whole_taggers
 from atento.models.image_matcher import ImageMatcher, ImageQuestionBatch
 from atento.models.language_model import LanguageModel, MaskedLanguageModel, TextBatch
 from atento.models.matcher import OVERLAPS, MatchBatch, Matcher
-from atento.models.tagger import Tagger
+from atento.models.tagger import SequenceLabeller
 
 # Axes: B rows, T time, N time of the other sequence, V vocabulary, M valid tokens.
 
@@ -42,11 +43,22 @@ OF_IMAGES = ("batch order", "neighbours")
 ONLY_HERE, SAME = OVERLAPS.index("only here"), OVERLAPS.index("the same there")
 
 
-def check_classifier(module: Classifier | OneVsRest[Classifier]) -> list[Finding]:
+def check_judges(module: JudgeEnsemble[Any]) -> list[Finding]:
+    """The contracts of an ensemble of many-to-one models, which are those of its members."""
+    match first_network(module):
+        case Matcher():
+            return check_matcher(module)
+        case ImageMatcher():
+            return check_image_matcher(module)
+    return check_classifier(module)
+
+
+def check_classifier(module: AnyJudge[Classifier]) -> list[Finding]:
     """The contracts of a classifier of tokens, numbers or images, also with one network for each label."""
-    if isinstance(module, Classifier) and isinstance(module.encoder, ImageEncoder):
+    network = first_network(module)
+    if isinstance(network.encoder, ImageEncoder):
         return [found for found in check_image_rows(module, outputs_of) if found.contract in NOT_FUTURE]
-    draw = drawing((module if isinstance(module, Classifier) else module.each()[0]).encoder)
+    draw = drawing(network.encoder)
 
     def read(one: nn.Module, values: Tensor, valid: Tensor) -> Outputs:
         return Outputs(whole=one(LabelledBatch(values, valid, valid)))
@@ -60,14 +72,15 @@ def outputs_of(module: nn.Module, pixels: Tensor) -> Tensor:
     return module(LabelledBatch(pixels, valid, valid))
 
 
-def check_tagger(module: Tagger) -> list[Finding]:
-    """The contracts of a tagger: outputs of the head for each step, and of a CRF also log Z for each row."""
+def check_tagger(module: SequenceLabeller) -> list[Finding]:
+    """The contracts of a tagger: outputs for each step, and of a CRF also log Z for each row."""
 
     def read(one: Any, values: Tensor, valid: Tensor) -> Outputs:
-        items = one.head(one.encoder.encode(values, valid).states)
+        items = one.scores(values, valid)
         return Outputs(items, None if one.chain is None else one.chain.log_partition(items, valid=valid))
 
-    subject = Subject(module, read, drawing(module.encoder), side_matters=why_side_matters(module))
+    encoder = whole_taggers(module)[0].encoder
+    subject = Subject(module, read, drawing(encoder), side_matters=why_side_matters(module))
     return check_sequence(subject, only=NOT_FUTURE)
 
 
@@ -139,7 +152,7 @@ def check_embedder(module: SkipGram | NextWord) -> list[Finding]:
     return check_sequence(Subject(module, read, tokens_of(vocabulary_of(module), least=SPECIAL_TOKENS)))
 
 
-def check_matcher(module: Matcher) -> list[Finding]:
+def check_matcher(module: AnyJudge[Matcher]) -> list[Finding]:
     """The contracts of a matcher: each of its two sequences in turn is padded and changed."""
     draw = tokens_of(vocabulary_of(module), least=4)
     with seeded(2):
@@ -167,9 +180,10 @@ def overlap_of(shared: Tensor) -> Tensor:
     return torch.where(shared, SAME, ONLY_HERE)
 
 
-def check_image_matcher(module: ImageMatcher) -> list[Finding]:
+def check_image_matcher(module: AnyJudge[ImageMatcher]) -> list[Finding]:
     """The contracts of a matcher of images and questions: of its questions, then of its images."""
-    draw = tokens_of(vocabulary_of(module.question_encoder), least=4)
+    questions = first_network(module).question_encoder
+    draw = tokens_of(vocabulary_of(questions), least=4)
     with seeded(2):
         image, words = some_images(torch.randn(1, NUMBERS, dtype=torch.float64)), draw(1, QUESTION)
 
@@ -180,7 +194,7 @@ def check_image_matcher(module: ImageMatcher) -> list[Finding]:
         tokens = words.expand(len(pixels), -1)
         return one(asked(pixels, tokens, torch.ones_like(tokens, dtype=torch.bool)))
 
-    subject = Subject(module, read, draw, side_matters=why_side_matters(module.question_encoder))
+    subject = Subject(module, read, draw, side_matters=why_side_matters(questions))
     reading = check_sequence(subject, only=NOT_FUTURE)
     images = [found for found in check_image_rows(module, outputs) if found.contract in OF_IMAGES]
     return [*reading, *(found._replace(contract=f"{found.contract}, images") for found in images)]

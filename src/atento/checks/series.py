@@ -10,12 +10,12 @@ from atento.checks.subject import ROWS, Law, check_laws
 from atento.checks.translators import micro_batches
 from atento.layers.losses import Loss
 from atento.models.autoencoder import Autoencoder, AutoencoderBatch
-from atento.models.forecaster import Forecaster, SeriesBatch
+from atento.models.forecaster import ForecastModel, SeriesBatch
 
 # Axes: B windows, L look-back, H horizon, C channels, K covariates.
 
 
-def check_forecaster(module: Forecaster) -> list[Finding]:
+def check_forecaster(module: ForecastModel) -> list[Finding]:
     """Every contract of a forecaster: independent windows, a rollout of single passes, losses that add up."""
     batch = some_windows(module)
     laws: dict[str, Law] = {
@@ -39,7 +39,7 @@ def check_autoencoder(module: Autoencoder) -> list[Finding]:
     return check_laws(module, laws)
 
 
-def some_windows(module: Forecaster, *, steps: int = 0) -> SeriesBatch:
+def some_windows(module: ForecastModel, *, steps: int = 0) -> SeriesBatch:
     """Random windows, with so many steps to forecast."""
     ahead = steps or module.horizon
     channels, covariates, look_back, _ = module.sizes
@@ -66,7 +66,7 @@ def batch_order(module: nn.Module, windows: list[Tensor], output: str) -> Findin
 
 
 @torch.no_grad()
-def rollout(module: Forecaster) -> Finding:
+def rollout(module: ForecastModel) -> Finding:
     """A forecast of twice the horizon is two forward passes, the second on the output of the first."""
     steps = 2 * module.horizon
     batch = some_windows(module, steps=steps)

@@ -30,6 +30,7 @@ from atento.decoding.greedy import log_probabilities
 from atento.layers.losses import Loss, token_cross_entropy
 from atento.models.backbones.images import ImageEncoder, all_valid
 from atento.models.backbones.numbers import PatchedNumberEncoder
+from atento.models.ensemble import first_of
 from atento.models.protocols import reorder
 from atento.models.translator import TranslationBatch, Translator
 
@@ -46,7 +47,11 @@ def check_translator(module: Translator) -> list[Finding]:
     losses: Law = partial(micro_batches, batch=some_batch(module), loss=token_loss)
     laws: dict[str, Law] = {"beam": beam_scores, "beam of one": beam_of_one, "micro-batches": losses}
     return [
-        *(check_image_source(module) if isinstance(module.encoder, ImageEncoder) else check_sequence_source(module)),
+        *(
+            check_image_source(module)
+            if isinstance(first_of(module.encoder), ImageEncoder)
+            else check_sequence_source(module)
+        ),
         *(finding for finding in decoder if finding.contract in OF_A_DECODER),
         *check_laws(module, laws),
     ]
@@ -54,7 +59,7 @@ def check_translator(module: Translator) -> list[Finding]:
 
 def check_sequence_source(module: Translator) -> list[Finding]:
     """The contracts of source tokens or numbers."""
-    each = not isinstance(module.encoder, PatchedNumberEncoder)  # which has no state for each step
+    each = not isinstance(first_of(module.encoder), PatchedNumberEncoder)  # which has no state for each step
 
     def read(one: Translator, tokens: Tensor, valid: Tensor) -> Outputs:
         encoded = one.encode(tokens, valid)
@@ -62,7 +67,7 @@ def check_sequence_source(module: Translator) -> list[Finding]:
         return Outputs(encoded.states if each else None, logits)
 
     sided = why_side_matters(module, ahead=module.decoder)
-    return check_sequence(Subject(module, read, drawing(module.encoder), side_matters=sided), only=NOT_FUTURE)
+    return check_sequence(Subject(module, read, drawing(first_of(module.encoder)), side_matters=sided), only=NOT_FUTURE)
 
 
 def check_image_source(module: Translator) -> list[Finding]:
@@ -78,11 +83,11 @@ def check_image_source(module: Translator) -> list[Finding]:
 def some_batch(module: Translator) -> TranslationBatch:
     """Random sources and targets of unequal lengths."""
     with seeded(5):
-        if isinstance(module.encoder, ImageEncoder):
+        if isinstance(first_of(module.encoder), ImageEncoder):
             source = some_images(torch.randn(ROWS, NUMBERS, dtype=torch.float64))
             source_valid = all_valid(source)
         else:
-            source, source_valid = drawing(module.encoder)(ROWS, TIME), ragged()
+            source, source_valid = drawing(first_of(module.encoder))(ROWS, TIME), ragged()
         target = tokens_of(vocabulary_of(module.decoder), least=4)(ROWS, TARGET)
     valid = torch.arange(TARGET) < torch.tensor([[3], [5], [4]])
     previous = torch.cat([torch.full((ROWS, 1), START), target[:, :-1]], dim=1)

@@ -13,12 +13,11 @@ from atento.bundle import MANIFEST, Bundle
 from atento.exporting.folder import FORMAT, Json
 from atento.exporting.graphs import Graph
 from atento.layers.losses import median_weights
-from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.embedder import NextWord, SkipGram
-from atento.models.forecaster import Forecaster
-from atento.models.heads import MultiLabelHead
+from atento.models.ensemble import thresholds_of
+from atento.models.forecaster import ForecastModel
 from atento.models.language_model import LanguageModel
-from atento.models.tagger import Tagger
+from atento.models.tagger import SequenceLabeller
 from atento.tasks.baselines import is_baseline
 from atento.tasks.embed.vectors import words_of
 from atento.version import __version__
@@ -57,21 +56,21 @@ def facts_of(bundle: Bundle, graphs: list[Graph], files: dict[str, str], *, to: 
 
 def model_facts(module: nn.Module, codec: Any) -> Json:
     """What answers need beside the outputs of graphs: thresholds, transitions, weights and offsets of quantiles."""
-    if isinstance(module, Tagger) and module.chain is not None:
+    if isinstance(module, SequenceLabeller) and module.chain is not None:
         with torch.no_grad():
             parts = module.chain.transitions()._asdict()
         return {"transitions": {name: part.tolist() for name, part in parts.items()}}
-    heads = [part for part in module.modules() if isinstance(part, MultiLabelHead)]
-    if heads:
-        return {"thresholds": torch.cat([head.thresholds for head in heads]).tolist()}
-    if isinstance(module, Forecaster):
-        offsets = None if module.conformal is None else module.conformal.offsets
+    thresholds = thresholds_of(module)
+    if thresholds:
+        return {"thresholds": torch.cat(thresholds).tolist()}
+    if isinstance(module, ForecastModel):
+        offsets = module.offsets()
         moved = {} if offsets is None else {"conformal": offsets.tolist()}  # (H, C, Q)
         return {"point": median_weights(codec.levels), **moved}
     if isinstance(module, SkipGram | NextWord):
         return {"words": list(words_of(codec)[0])}
     if isinstance(module, LanguageModel):
-        return {"recurrent": isinstance(module.decoder, RecurrentDecoder)}
+        return {"recurrent": module.decoder.is_recurrent}
     return {}
 
 

@@ -15,13 +15,14 @@ from torch import Tensor, nn
 from atento.data.text.vocabulary import END, START
 from atento.errors import InputError
 from atento.models.autoencoder import Autoencoder
-from atento.models.classifier import Classifier, LabelledBatch, OneVsRest
+from atento.models.classifier import LabelledBatch
 from atento.models.embedder import NextWord, SkipGram
-from atento.models.forecaster import Forecaster
-from atento.models.image_matcher import ImageMatcher, ImageQuestionBatch
+from atento.models.forecaster import ForecastModel
+from atento.models.image_matcher import ImageQuestionBatch
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
-from atento.models.matcher import OVERLAPS, MatchBatch, Matcher
-from atento.models.tagger import Tagger
+from atento.models.matcher import OVERLAPS, MatchBatch
+from atento.models.protocols import Judge
+from atento.models.tagger import SequenceLabeller
 from atento.models.translator import Translator
 from atento.recurrent.unroll import map_state
 from atento.tasks.inputs.image import Image
@@ -64,7 +65,7 @@ def graphs_of(module: nn.Module, codec: Any) -> list[Graph]:
     """The graphs of a trained model, whose inputs are made as its codec makes them."""
     half = getattr(codec, "input", None)
     match module:
-        case Tagger():
+        case SequenceLabeller():
             call = Called(module, lambda tagger, source, valid: tagger.scores(source, valid))
             return [Graph("model", call, ("source", "valid"), ("scores",), sources_like(half))]
         case Translator():
@@ -78,11 +79,11 @@ def graphs_of(module: nn.Module, codec: Any) -> list[Graph]:
             return [Graph("model", call, ("tokens", "valid"), ("logits",), padded(len(codec.vocabulary)))]
         case SkipGram() | NextWord():
             return embedding_graphs(module, len(codec.vocabulary))
-        case Forecaster():
+        case ForecastModel():
             return [forecast_graph(module)]
         case Autoencoder():
             return window_graphs(module)
-        case Classifier() | OneVsRest() | Matcher() | ImageMatcher():
+        case Judge():
             return [judge_graph(module, half)]
     raise InputError(
         f"a {type(module).__name__} cannot be exported.",
@@ -179,11 +180,11 @@ def embedding_graphs(module: nn.Module, vocabulary: int) -> list[Graph]:
     ]
 
 
-def forecast_graph(module: Forecaster) -> Graph:
+def forecast_graph(module: ForecastModel) -> Graph:
     """One pass: a window of the past to the horizon, (B, H, C, Q)."""
     channels, covariates, look_back, horizon = module.sizes
 
-    def call(model: Forecaster, past: Tensor, *known: Tensor) -> Tensor:
+    def call(model: ForecastModel, past: Tensor, *known: Tensor) -> Tensor:
         return model(past, *(known or [past.new_zeros(past.size(0), look_back + horizon, 0)]))
 
     def sample(rows: int, length: int) -> tuple[Tensor, ...]:

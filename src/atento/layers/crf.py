@@ -3,7 +3,8 @@
 score(y) = start[y₁] + Σ_t scores[t, y_t] + Σ_t between[y_{t−1}, y_t] + end[y_n], P(y) = exp(score(y)) / Z, with Z the
 sum over all sequences (Lafferty et al., 2001, sec. 3; the recursions as in Sutton & McCallum, 2012, sec. 2.2)."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -34,25 +35,16 @@ class BestPath(NamedTuple):
     score: Tensor  # (B,)
 
 
-class LinearChainCRF(nn.Module):
-    """A linear-chain CRF over label scores (B, T, C), with learned transition scores; `allowed` may forbid some."""
+class LinearChain(nn.Module, ABC):
+    """A linear-chain CRF over label scores (B, T, C). Subclasses give the transition scores."""
 
-    def __init__(self, labels: int, *, allowed: Transitions | None = None) -> None:
+    def __init__(self, labels: int) -> None:
         super().__init__()
-        if labels < 1:
-            raise InputError("LinearChainCRF: labels must be positive.", found=f"labels={labels}", fix="give 1 or more")
         self.labels = labels
-        self.beside: Callable[[Transitions], Transitions] | None = None  # transition scores made of two models'
-        self.start = nn.Parameter(torch.zeros(labels))
-        self.between = nn.Parameter(torch.zeros(labels, labels))  # from, to
-        self.end = nn.Parameter(torch.zeros(labels))
-        added = Transitions(*(torch.zeros(part.shape) for part in (self.start, self.between, self.end)))
-        if allowed is not None:
-            for name, part, wanted in zip(Transitions._fields, allowed, added, strict=True):
-                require_mask(name, part, wanted.shape)
-            added = Transitions(*(torch.where(part, 0.0, FORBIDDEN) for part in allowed))
-        buffers = (nn.Buffer(part, persistent=False) for part in added)  # they follow from the names of the labels
-        self.added_start, self.added_between, self.added_end = buffers
+
+    @abstractmethod
+    def transitions(self) -> Transitions:
+        """The score of each transition."""
 
     def loss(self, scores: Tensor, labels: Tensor, *, valid: Tensor) -> Loss:
         """Σ over rows of −log P(labels (B, T)); its items are the real time steps. A label below 0 is not known: the
@@ -116,14 +108,6 @@ class LinearChainCRF(nn.Module):
             (probabilities,) = torch.autograd.grad(self.log_partition(leaf, valid=valid).sum(), leaf)
         return clean(probabilities, valid)
 
-    def transitions(self) -> Transitions:
-        """The learned transition scores, with forbidden transitions far below the rest."""
-        learned = Transitions(self.start, self.between, self.end)
-        if self.beside is not None and not self.training:
-            learned = self.beside(learned)
-        added = (self.added_start, self.added_between, self.added_end)
-        return Transitions(*(at_least_float32(one) + other for one, other in zip(learned, added, strict=True)))
-
     def real_first(self, scores: Tensor, valid: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Scores with real steps first and padding zeroed, `valid` in that order, and the order (B, T) itself."""
         require_items("scores", scores, valid, width=self.labels, axes="B, T")
@@ -134,6 +118,51 @@ class LinearChainCRF(nn.Module):
     def extra_repr(self) -> str:
         """The number of labels."""
         return str(self.labels)
+
+
+class LinearChainCRF(LinearChain):
+    """A linear-chain CRF over label scores (B, T, C), with learned transition scores; `allowed` may forbid some."""
+
+    def __init__(self, labels: int, *, allowed: Transitions | None = None) -> None:
+        super().__init__(labels)
+        if labels < 1:
+            raise InputError("LinearChainCRF: labels must be positive.", found=f"labels={labels}", fix="give 1 or more")
+        self.beside: Callable[[Transitions], Transitions] | None = None  # transition scores made of two models'
+        self.start = nn.Parameter(torch.zeros(labels))
+        self.between = nn.Parameter(torch.zeros(labels, labels))  # from, to
+        self.end = nn.Parameter(torch.zeros(labels))
+        added = Transitions(*(torch.zeros(part.shape) for part in (self.start, self.between, self.end)))
+        if allowed is not None:
+            for name, part, wanted in zip(Transitions._fields, allowed, added, strict=True):
+                require_mask(name, part, wanted.shape)
+            added = Transitions(*(torch.where(part, 0.0, FORBIDDEN) for part in allowed))
+        buffers = (nn.Buffer(part, persistent=False) for part in added)  # they follow from the names of the labels
+        self.added_start, self.added_between, self.added_end = buffers
+
+    def transitions(self) -> Transitions:
+        """The learned transition scores, with forbidden transitions far below the rest."""
+        learned = Transitions(self.start, self.between, self.end)
+        if self.beside is not None and not self.training:
+            learned = self.beside(learned)
+        added = (self.added_start, self.added_between, self.added_end)
+        return Transitions(*(at_least_float32(one) + other for one, other in zip(learned, added, strict=True)))
+
+
+class PooledChain(LinearChain):
+    """The logarithmic opinion pool of several CRFs, P(y) ∝ Π_m P_m(y)^(1 / M) (Smith, Cohn & Osborne, 2005).
+
+    ln P_m(y) is score_m(y) − ln Z_m, so that the pool is a CRF again: its transition scores are the mean of theirs, and
+    its label scores are to be the mean of theirs. It has no weights: those are in the models that the chains belong to.
+    """
+
+    def __init__(self, chains: Sequence[LinearChain]) -> None:
+        super().__init__(chains[0].labels)
+        self.chains = tuple(chains)  # of other modules, where they are parts
+
+    def transitions(self) -> Transitions:
+        """The mean score of each transition."""
+        parts = zip(*(chain.transitions() for chain in self.chains), strict=True)
+        return Transitions(*(torch.stack(part).mean(dim=0) for part in parts))
 
 
 def require_mask(name: str, given: Tensor, wanted: torch.Size) -> None:

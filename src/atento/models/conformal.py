@@ -58,6 +58,12 @@ def pooled_over(apart: int, coverage: float, horizon: int) -> tuple[str, ...]:
     return ("steps",) if apart * horizon >= least - 1e-9 else ("steps", "channels")
 
 
+def moved_by(offsets: Tensor, quantiles: Tensor) -> Tensor:
+    """Quantiles (B, T, C, Q) and the offset (H, C, Q) of each step; steps beyond H have that of the last."""
+    steps = torch.arange(quantiles.size(1), device=quantiles.device).clamp(max=len(offsets) - 1)
+    return quantiles + offsets[steps]
+
+
 class ConformalQuantiles(nn.Module):
     """Moves quantiles outwards by an offset for each step ahead, channel and level; the median stays.
 
@@ -80,10 +86,7 @@ class ConformalQuantiles(nn.Module):
 
     def forward(self, quantiles: Tensor) -> Tensor:
         """Each level with its offset."""
-        if self.offsets is None:
-            return quantiles
-        steps = torch.arange(quantiles.size(1), device=quantiles.device).clamp(max=len(self.offsets) - 1)
-        return quantiles + self.offsets[steps]
+        return quantiles if self.offsets is None else moved_by(self.offsets, quantiles)
 
     def forget(self) -> None:
         """The quantiles as they were learned."""

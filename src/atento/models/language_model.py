@@ -11,7 +11,7 @@ from atento.layers.losses import Loss, at_least_float32, sampled_cross_entropy, 
 from atento.layers.masking import left_aligned
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.backbones.transformer import CausalTransformer
-from atento.models.protocols import Decoder, Encoded, Encoder
+from atento.models.protocols import Decoder, Encoded, Encoder, Resumes
 
 # Axes: B batch, T time, V vocabulary, D size, M real (or masked) tokens of all sequences.
 
@@ -71,7 +71,7 @@ class LanguageModel(nn.Module):
 
     def resume(self, previous: Tensor, state: Any) -> tuple[Tensor, Any]:
         """Features (B, T, D) of more tokens (B, T) from a given state, and the state after them."""
-        if not isinstance(self.decoder, RecurrentDecoder | CausalTransformer):
+        if not isinstance(self.decoder, Resumes):
             raise TypeError(f"{type(self.decoder).__name__} cannot resume from a state")
         return self.decoder.resume(previous, state)
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -54,6 +54,14 @@ class IncrementalDecoder(Protocol[State]):
         """Read one token (B,) and return the logits of the next one."""
 
 
+@runtime_checkable
+class Resumes(Protocol[State]):
+    """A decoder that can go on from a state over several known tokens in one pass."""
+
+    def resume(self, previous: Tensor, state: State) -> tuple[Tensor, State]:
+        """Features (B, T, D) of more known tokens (B, T) from a given state, and the state after them."""
+
+
 class SearchSteps(ABC):
     """A decoder under way in a search: one token after another, for rows that may be dropped or reordered."""
 
@@ -92,7 +100,7 @@ class Decoder(nn.Module, ABC, Generic[State]):
 
     attends: bool  # whether there are attention weights
     feeds_context: ClassVar[bool] = True  # whether the context of a step enters the steps after it
-    is_recurrent: ClassVar[bool]  # whether steps are sequential even where the target is known
+    is_recurrent: bool  # whether steps are sequential even where the target is known
 
     @abstractmethod
     def start(self, encoded: Encoded) -> State:

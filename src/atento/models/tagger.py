@@ -1,12 +1,13 @@
 """Sequence labelling (tagging): a label for every token, each by itself or jointly by a conditional random field."""
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
-from atento.layers.crf import LinearChainCRF
+from atento.layers.crf import LinearChain, LinearChainCRF
 from atento.layers.losses import Loss, at_least_float32
 from atento.layers.masking import clean
 from atento.models.classifier import LabelledBatch, begin_at_zero, require_width
@@ -24,11 +25,49 @@ class BestTags(NamedTuple):
     log_probability: Tensor  # (B,) of all labels of a sequence together
 
 
-class Tagger(nn.Module):
+class SequenceLabeller(nn.Module, ABC):
+    """A model that gives each label of each token a score, with or without a `chain` that judges a sequence of labels
+    as a whole.
+    """
+
+    chain: LinearChain | None
+
+    @abstractmethod
+    def forward(self, batch: LabelledBatch) -> Tensor:
+        """Outputs (M, C) of the real steps only, row by row."""
+
+    @abstractmethod
+    def scores(self, source: Tensor, valid: Tensor) -> Tensor:
+        """Outputs (B, N, C) of all steps, zeros at padding."""
+
+    @abstractmethod
+    def loss(self, batch: LabelledBatch) -> Loss:
+        """Minus the log-probability of each real step's label; with a chain, of each sequence of labels."""
+
+    def predict(self, source: Tensor, valid: Tensor) -> BestTags:
+        """The most probable labels and their probability: each by itself, or with a chain the best sequence."""
+        scores = at_least_float32(self.scores(source, valid))
+        if self.chain is not None:
+            best = self.chain.viterbi(scores, valid=valid)
+            return BestTags(best.labels, best.score - self.chain.log_partition(scores, valid=valid))
+        largest, labels = scores.log_softmax(dim=-1).max(dim=-1)
+        return BestTags(labels.masked_fill(~valid, 0), largest.masked_fill(~valid, 0.0).sum(dim=-1))
+
+    def probabilities(self, source: Tensor, valid: Tensor) -> Tensor:
+        """The marginal probability (B, N, C) of each label at each step; zeros at padding."""
+        scores = at_least_float32(self.scores(source, valid))
+        if self.chain is not None:
+            return self.chain.marginals(scores, valid=valid)
+        return clean(scores.softmax(dim=-1), valid)
+
+
+class Tagger(SequenceLabeller):
     """An encoder and a head over each of its states; with a `chain`, the labels of a sequence are predicted jointly.
 
     With a wide part the network learns alone, and answers are made of both.
     """
+
+    chain: LinearChainCRF | None
 
     def __init__(
         self, encoder: Encoder, head: Head, *, chain: LinearChainCRF | None = None, wide: WideWords | None = None
@@ -70,22 +109,6 @@ class Tagger(nn.Module):
         if self.chain is None:
             return self.head.loss(self(batch), batch.truth[batch.valid])
         return self.chain.loss(self.scores(batch.source, batch.valid), batch.truth, valid=batch.valid)
-
-    def predict(self, source: Tensor, valid: Tensor) -> BestTags:
-        """The most probable labels and their probability: each by itself, or with a chain the best sequence."""
-        scores = at_least_float32(self.scores(source, valid))
-        if self.chain is not None:
-            best = self.chain.viterbi(scores, valid=valid)
-            return BestTags(best.labels, best.score - self.chain.log_partition(scores, valid=valid))
-        largest, labels = scores.log_softmax(dim=-1).max(dim=-1)
-        return BestTags(labels.masked_fill(~valid, 0), largest.masked_fill(~valid, 0.0).sum(dim=-1))
-
-    def probabilities(self, source: Tensor, valid: Tensor) -> Tensor:
-        """The marginal probability (B, N, C) of each label at each step; zeros at padding."""
-        scores = at_least_float32(self.scores(source, valid))
-        if self.chain is not None:
-            return self.chain.marginals(scores, valid=valid)
-        return clean(scores.softmax(dim=-1), valid)
 
 
 def word_dropout(source: Tensor, valid: Tensor, rate: float, *, unknown: int) -> Tensor:

@@ -48,6 +48,7 @@ def with_baseline(task: Task, model: str) -> Task:
     learning = replace(
         task.learning,
         build=lambda recipe, codec: build(make, recipe),
+        ensemble=None,
         windows=None,
         pair=None,
         closed_form=None,

@@ -245,6 +245,7 @@ def pair(
             length=PairCodec.length,
             batch=PairCodec.batch,
             build=build,
+            ensemble=output.ensemble,
             closed_form=closed_form if issubclass(output, HasClosedForm) else None,
             class_weights=class_weights if issubclass(output, HasClasses) else None,
             word_dropout=drop_words if issubclass(input, HasWords) else None,

@@ -18,6 +18,7 @@ from atento.data.examples.pairs import UnlabelledFile
 from atento.data.records import Refusal
 from atento.data.series.series import Numbers
 from atento.data.text.vocabulary import Vocabulary
+from atento.errors import InputError
 from atento.layers.losses import Loss
 from atento.metrics.bootstrap import Band, Interval, Runs
 from atento.metrics.metric import Metric
@@ -213,7 +214,8 @@ class Learning(Generic[C, X, B, M, P, W]):
     windows: Callable[[Sequence[X], TrainRecipe, C], Windows[W, B]] | None = None  # of what is too long to be learned
     # whole
     batch: Callable[[C, Sequence[W]], B]  # of examples, or of the windows cut from them
-    build: Callable[[ModelRecipe, C], M]
+    build: Callable[[ModelRecipe, C], M]  # one network
+    ensemble: Callable[[Sequence[M]], M] | None = None  # networks of one recipe -> their mean; None: answers have none
     closed_form: Callable[[M, C, Sequence[P]], str] | None = None  # solve first weights from that part; a note
     count: Callable[[M, C, Sequence[P]], str] | None = None  # counts of the training part beside weights; a note
     class_weights: Callable[[M, C, float], None] | None = None  # weight rare labels more while training
@@ -308,6 +310,20 @@ def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) ->
 def suited(task: Task[C, X, B, M], codec: C, recipe: Recipe) -> C:
     """The codec with what the recipe decides, where the task needs that."""
     return codec if task.learning.bind is None else task.learning.bind(codec, recipe)
+
+
+def build_module(task: Task[C, X, B, M], recipe: ModelRecipe, codec: C) -> M:
+    """The model of a recipe: one network, or the mean of `model.members` of them."""
+    if recipe.members == 1:
+        return task.learning.build(recipe, codec)
+    if task.learning.ensemble is None:
+        raise InputError(
+            "there is no mean of such models.",
+            found=f"task {task.name}, model {recipe.name}, model.members={recipe.members}",
+            fix="--set model.members=1",
+        )
+    one = recipe.model_copy(update={"members": 1})
+    return task.learning.ensemble([task.learning.build(one, codec) for _ in range(recipe.members)])
 
 
 def judged(

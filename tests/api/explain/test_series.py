@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import atento
-from atento.api.explain.series import first_past, times_of
+from atento.api.explain.series import first_past, source_of, times_of
 from atento.data.dynamics import lorenz, trajectory
 from atento.data.series import Past, Series
 from atento.data.series.series import Frequency
@@ -118,3 +118,11 @@ def test_what_cannot_run_free_is_named(circle):
         run.free_runs(rows, 5)
     with pytest.raises(InputError, match="2 channels"):
         run.free_runs(lorenz(20)[None], 5)
+
+
+def test_rows_are_no_name_of_a_forecast():
+    """`run.explain(frame)` says that a name is asked for."""
+    bundle = SimpleNamespace(task=SimpleNamespace(reading=SimpleNamespace(kind="series")))
+    with pytest.raises(InputError, match="by its name") as told:
+        source_of(SimpleNamespace(bundle=bundle), np.zeros((5, 2)))  # type: ignore[arg-type]
+    assert "an object of type ndarray" in str(told.value)

@@ -1,12 +1,14 @@
 """The mean of the models that several seeds gave, as one more model of a comparison.
 
-It is made of all seeds, never of a choice among them, so the test part decides nothing.
+It is made of all seeds, never of a choice among them, so the test part decides nothing. What a task leaves to the
+validation part, such as thresholds, is chosen anew.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from atento.api.comparison.contest import Contest
 from atento.api.comparison.scoreboard import Entry
@@ -16,8 +18,6 @@ from atento.api.folders import held
 from atento.api.prepare import Prepared
 from atento.api.starting.opening import open_run
 from atento.bundle import METRICS, RECIPE, Bundle, is_finished, load_bundle, read_json, read_outputs
-from atento.models.ensemble import ensemble_of
-from atento.models.translator import Translator
 from atento.tasks.task import EvaluationExample
 from atento.training.events import EventLog, no_callback
 from atento.training.learner import Progress
@@ -28,19 +28,16 @@ LEAST = 2  # models that have a mean
 
 
 def mean_entry(contest: Contest, name: str, jobs: Sequence[Job], test: Sequence[EvaluationExample]) -> Entry | None:
-    """The ensemble of a model's seeds, tested and kept in a folder; None where a model does not write token by token,
-    or fewer than two seeds have ended.
+    """The ensemble of a model's seeds, tested and kept in a folder; None where answers have no mean, or fewer than two
+    seeds have ended.
     """
     folders = [job.folder for job in jobs if not job.failed and is_finished(job.folder)]
-    if len(folders) < LEAST:
-        return None
-    bundles = [load_bundle(folder) for folder in folders]
-    models = [bundle.module for bundle in bundles if isinstance(bundle.module, Translator)]
-    if len(models) < len(bundles):
+    if len(folders) < LEAST or contest.data.task.learning.ensemble is None:
         return None
     own = folders[0].with_name(f"{folders[0].name}-mean")
     if not is_finished(own):
-        keep_mean(contest, bundles, models, own, test)
+        bundles = [load_bundle(folder) for folder in folders]
+        keep_mean(contest, bundles, join(contest, bundles), own, test)
     found, recipe = read_json(own, METRICS), (own / RECIPE).read_text(encoding="utf-8")
     value, low, high = found["scores"][found["metric"]]
     of_all = {"value": value, "low": low, "high": high, "folder": own.name, "recipe": recipe}
@@ -48,18 +45,24 @@ def mean_entry(contest: Contest, name: str, jobs: Sequence[Job], test: Sequence[
     return Entry(row, [read_outputs(own)])
 
 
+def join(contest: Contest, bundles: Sequence[Bundle]) -> nn.Module:
+    """The trained models as one."""
+    learning, codec = contest.data.task.learning, bundles[0].codec
+    if learning.ensemble is None:
+        raise TypeError(f"answers of {contest.data.task.name} have no mean")
+    module = learning.ensemble([bundle.module for bundle in bundles]).to(contest.device).eval()
+    if learning.calibrate is not None:
+        learning.calibrate(module, codec, contest.data.reading.valid)
+    return module
+
+
 def keep_mean(
-    contest: Contest,
-    bundles: Sequence[Bundle],
-    models: Sequence[Translator],
-    own: Path,
-    test: Sequence[EvaluationExample],
+    contest: Contest, bundles: Sequence[Bundle], module: nn.Module, own: Path, test: Sequence[EvaluationExample]
 ) -> None:
     """Test the ensemble, and leave it in a folder of its own, as any run."""
     first, reading = bundles[0], contest.data.reading
-    recipe = first.recipe.with_values({"model.members": len(models)}, why="the mean of all seeds")
-    module = ensemble_of(models).to(contest.device).eval()
-    notes = [*contest.notes, f"the mean of {len(models)} models, each from a seed of its own"]
+    recipe = first.recipe.with_values({"model.members": len(bundles)}, why="the mean of all seeds")
+    notes = [*contest.notes, f"the mean of {len(bundles)} models, each from a seed of its own"]
     prepared = Prepared(first.task, recipe, reading, first.codec, module, tuple(notes), started=False, solved=False)
     trained = [bundle.metrics for bundle in bundles]
     progress = Progress(

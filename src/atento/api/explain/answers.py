@@ -151,13 +151,18 @@ def embeddings_of(predictor: Predictor, *, outputs: bool = False) -> Embeddings:
 def look_at_embeddings(predictor: Predictor, asked: str = "") -> EmbeddingsView:
     """The neighbours of a word or a sum of words, and a map."""
     space, asked = embeddings_of(predictor), spelled_for(predictor, asked)
-    return embeddings_view(space, asked, model=predictor.bundle.recipe.model.name)
+    return embeddings_view(space, asked, model=first_name(predictor))
 
 
 def save_embeddings(predictor: Predictor, asked: str, out: Path) -> None:
     """A page, an image, JSON or a file of vectors, by the name given."""
-    name = predictor.bundle.recipe.model.name
-    embeddings_of(predictor).save(out, asked=spelled_for(predictor, asked), model=name)
+    embeddings_of(predictor).save(out, asked=spelled_for(predictor, asked), model=first_name(predictor))
+
+
+def first_name(predictor: Predictor) -> str:
+    """The name of the network whose vectors are shown: of an ensemble the first, as vectors have no mean."""
+    recipe = predictor.bundle.recipe.model
+    return recipe.name if recipe.members == 1 else f"{recipe.name}, member 1 of {recipe.members}"
 
 
 def spelled_for(predictor: Predictor, asked: str) -> str:
@@ -170,7 +175,7 @@ def look_at_context(predictor: Predictor, asked: str) -> ContextView:
     bundle = predictor.bundle
     if is_baseline(predictor.module):
         raise no_network(predictor.module, "layers to follow a word through")
-    return context_view(predictor.module, bundle.codec, asked, model=bundle.recipe.model.name)
+    return context_view(predictor.module, bundle.codec, asked, model=first_name(predictor))
 
 
 def look_at_tokens(predictor: Predictor, text: str) -> TokensView:

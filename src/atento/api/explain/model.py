@@ -138,10 +138,11 @@ def look_at_schedule(predictor: Predictor) -> SchedulesView:
 
 def step_events(predictor: Predictor) -> list[Event]:
     """The events of a run's steps, one at least."""
-    folder = predictor.bundle.folder
+    folder, members = predictor.bundle.folder, predictor.bundle.recipe.model.members
     events = [event for event in read_events(folder / EVENTS) if event.get("event") == "step"]
     if not events:
-        raise InputError("this run has no log of its steps.", found=str(folder / EVENTS), fix="train it again")
+        fix = "train it again" if members == 1 else f"look at one of the {members} networks that it is the mean of"
+        raise InputError("this run has no log of its steps.", found=str(folder / EVENTS), fix=fix)
     return events
 
 

@@ -60,6 +60,12 @@ def look_at_forecast(predictor: Predictor, asked: str = "") -> ForecastView:
 def source_of(predictor: Predictor, text: str) -> Any:
     """The text itself; of a model of series, the past of the test part that goes by that name."""
     bundle = predictor.bundle
+    if bundle.task.reading.kind == "series" and not isinstance(text, str):
+        raise InputError(
+            "a forecast of the test part is explained, by its name.",
+            found=f"an object of type {type(text).__name__}",
+            fix="pass the name of a series or a time; '' takes the one in the middle",
+        )
     return find_question(held_out(bundle.read()), text).source if bundle.task.reading.kind == "series" else text
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -76,13 +77,16 @@ class PatchedNumberEncoder(Encoder):
         return self.encoder.encode(*self.cut(values, valid))
 
     def cut(self, values: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
-        """Patches (B, M, P · C), and which of them hold a real step (B, M)."""
+        """Patches (B, M, P · C), and which of them hold a real step (B, M); in an exported graph an empty one follows,
+        because a graph is recorded for one patch or for several.
+        """
         order = valid_first(valid)  # (B, N)
-        steps = clean(values, valid).take_along_dim(order.unsqueeze(-1), dim=1)
-        real, missing = valid.gather(1, order), -values.size(1) % self.patch
-        steps, real = functional.pad(steps, (0, 0, 0, missing)), functional.pad(real, (0, missing))
-        rows, _, channels = steps.shape
-        return steps.reshape(rows, -1, self.patch * channels), real.reshape(rows, -1, self.patch).any(dim=2)
+        steps = clean(values, valid).gather(1, order.unsqueeze(-1).expand_as(values))
+        rows, length, channels = steps.shape
+        patches = (length + self.patch - 1) // self.patch + torch.compiler.is_exporting()
+        missing = patches * self.patch - length
+        steps, real = functional.pad(steps, (0, 0, 0, missing)), functional.pad(valid.gather(1, order), (0, missing))
+        return steps.reshape(rows, patches, self.patch * channels), real.reshape(rows, patches, self.patch).any(dim=2)
 
 
 def patch_labels(encoder: nn.Module, steps: Sequence[str]) -> list[str]:

@@ -104,6 +104,14 @@ class MapPlace:
     keys: Sequence[str]
     grid: tuple[int, int] = (0, 0)
     arrange: Callable[[Tensor], Tensor] | None = None
+    within: str = ""  # also in that name: which network the part belongs to, where there are several
+
+    def names(self, submodule: str) -> bool:
+        """Whether it labels the attention of that submodule."""
+        path = f".{submodule}."
+        if self.within:
+            return self.within in path and self.part in path.replace(self.within, ".", 1)
+        return self.part in path
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +162,7 @@ def maps_of_calls(calls: Sequence[RecordedAttention], places: Sequence[MapPlace]
     """A map for each part that attended, layers together, in the order of the forward pass."""
     unused, found = list(places), []
     for group in group_layers(calls):
-        place = next((place for place in unused if place.part in f".{group.place}."), None)
+        place = next((place for place in unused if place.names(group.place)), None)
         if place is not None:
             unused.remove(place)  # the next call of the same part is labelled by the next place
         found.append(labelled(group, place))

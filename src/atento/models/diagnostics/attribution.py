@@ -5,6 +5,7 @@ of tokens, whose baseline is the zero vector of padding, and numbers, whose base
 (completeness), but for the error of the integral, which is reported.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
@@ -23,6 +24,7 @@ GRADE = 3  # the parts of the line grow with this power
 TOLERANCE = 0.01  # of f(x) − f(x′)
 NGRAMS = "ngrams"
 OVERLAP = "overlap"  # the embedding of what the other text has of a token
+NETWORK = re.compile(r"(?:^|\.)(?:members|networks)\.\d+(?=\.)")  # one of several networks, in the name of its parts
 
 Score = Callable[[Tensor | None], Tensor]  # numbers, or None where tokens are read -> a scalar
 
@@ -92,7 +94,7 @@ def with_points(model: nn.Module, score: Score, values: Tensor | None, points: i
         for entry, gradient in zip(entries, of_vectors, strict=True)
     ]
     by_value = None if values is None or of_values is None else values * of_values
-    return Attributions(joined(parts), by_value, whole, nothing, points)
+    return Attributions(of_all_networks(parts), by_value, whole, nothing, points)
 
 
 def graded_line(points: int) -> Iterator[tuple[float, float]]:
@@ -110,12 +112,13 @@ class EmbeddedTokens(NamedTuple):
     vectors: Tensor  # (…, E)
     leaf: Tensor
     longest: int = 0  # of n-grams: the words of the longest; 0: tokens
+    network: str = ""  # which one, where several are one model
 
     def per_token(self, values: Tensor) -> "TokenSums":
         """Attributions (…,) of the real tokens in their order; those of an n-gram in equal parts for its words."""
         values, tokens = values.detach().double().cpu(), self.tokens.flatten().cpu()
         if not self.longest:
-            return TokenSums(self.part, tokens[tokens != 0], values.flatten()[tokens != 0])
+            return TokenSums(self.part, tokens[tokens != 0], values.flatten()[tokens != 0], self.network)
         count, begin = len(tokens), 0
         sums = torch.zeros(count, dtype=values.dtype)
         for length in range(1, self.longest + 1):
@@ -123,7 +126,7 @@ class EmbeddedTokens(NamedTuple):
             for place in range(length):
                 sums[place : place + len(grams)] += grams / length
             begin += len(grams)
-        return TokenSums(self.part, tokens, sums)
+        return TokenSums(self.part, tokens, sums, self.network)
 
 
 class TokenSums(NamedTuple):
@@ -132,6 +135,14 @@ class TokenSums(NamedTuple):
     part: str
     tokens: Tensor  # (N,) their numbers
     values: Tensor
+    network: str = ""
+
+
+def of_all_networks(parts: Sequence[TokenSums]) -> Tensor:
+    """Each token by way of all networks that read it."""
+    networks = sorted({part.network for part in parts})
+    sums = [joined([part for part in parts if part.network == network]) for network in networks]
+    return torch.stack(sums).sum(dim=0) if sums else torch.zeros(0, dtype=torch.float64)
 
 
 def joined(parts: Sequence[TokenSums]) -> Tensor:
@@ -169,7 +180,7 @@ def scaled_embeddings(model: nn.Module, scale: float) -> Iterator[list[EmbeddedT
     """Every embedding of what the model reads times a scale; the products are leaves that gradients reach."""
     found: list[EmbeddedTokens] = []
     with ExitStack() as undo:
-        for name, part in reading_embeddings(model):
+        for name, part, network in reading_embeddings(model):
             read: list[Tensor] = []  # what n-grams are made of
 
             def note(module: nn.Module, args: tuple[Any, ...], *, read: list[Tensor] = read) -> None:
@@ -182,12 +193,14 @@ def scaled_embeddings(model: nn.Module, scale: float) -> Iterator[list[EmbeddedT
                 *,
                 name: str = name,
                 part: nn.Module = part,
+                network: str = network,
                 read: list[Tensor] = read,
             ) -> Tensor:
                 tokens = args[0][..., 0] if args[0].dim() == output.dim() else args[0]
                 leaf = (scale * output).detach().requires_grad_(torch.is_grad_enabled())
                 longest = part.longest if isinstance(part, NGramFeatures) else 0
-                found.append(EmbeddedTokens(name, read[0] if longest else tokens, output.detach(), leaf, longest))
+                asked = read[0] if longest else tokens
+                found.append(EmbeddedTokens(name, asked, output.detach(), leaf, longest, network))
                 return leaf
 
             if isinstance(part, NGramFeatures):
@@ -197,17 +210,20 @@ def scaled_embeddings(model: nn.Module, scale: float) -> Iterator[list[EmbeddedT
         yield found
 
 
-def reading_embeddings(model: nn.Module) -> list[tuple[str, nn.Module]]:
-    """The embeddings of the source, by kind; those of a decoder that has an encoder beside it are left out."""
+def reading_embeddings(model: nn.Module) -> list[tuple[str, nn.Module, str]]:
+    """The embeddings of the source, by kind, with the name of their network where a model consists of several; those
+    of a decoder that has an encoder beside it are left out.
+    """
     names = [name for name, _ in model.named_children()]
-    found: list[tuple[str, nn.Module]] = []
+    found: list[tuple[str, nn.Module, str]] = []
     for name, part in model.named_modules():
         if "encoder" in names and name.startswith("decoder"):
             continue
+        network = "".join(NETWORK.findall(name))
         if isinstance(part, TokenEmbedding):
-            found.append(("tokens", part))
+            found.append(("tokens", part, network))
         elif isinstance(part, NGramFeatures):
-            found.append((NGRAMS, part))
+            found.append((NGRAMS, part, network))
         elif isinstance(part, nn.Embedding) and name.rpartition(".")[2] == OVERLAP:
-            found.append((OVERLAP, part))
+            found.append((OVERLAP, part, network))
     return found

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from atento.baselines.ridge import regression_sums
 from atento.data.series.series import Integers, Numbers
 from atento.models.forecast_networks import LastStateNetwork, LinearNetwork, LinearSkip
-from atento.models.forecaster import Forecaster, ForecastNetwork, SeriesBatch, last_value
+from atento.models.forecaster import Forecaster, ForecastModel, ForecastNetwork, SeriesBatch, last_value
 from atento.recurrent.stack import Stack
 from atento.tasks.forecast.baselines import SeriesRegression
 from atento.tasks.forecast.codec import SeriesCodec
@@ -120,8 +120,10 @@ def free_error(forecaster: Forecaster, runs: SeriesBatch) -> float:
     return float(far.clamp(SMALLEST, LARGEST).log().mean())
 
 
-def start_in_closed_form(forecaster: Forecaster, codec: SeriesCodec, pairs: Pairs) -> str:
+def start_in_closed_form(forecaster: ForecastModel, codec: SeriesCodec, pairs: Pairs) -> str:
     """Initialise a linear network or a linear readout by ridge regression; returns a note, empty without either."""
+    if not isinstance(forecaster, Forecaster):
+        return ""
     start = solve_readout if reads_states(forecaster) else start_at_ridge
     return start(forecaster, codec, pairs)
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from atento.data.records import counted
 from atento.data.series.series import Integers
 from atento.metrics.forecasts import block_starts
-from atento.models.forecaster import Forecaster, SeriesBatch
+from atento.models.forecaster import Forecaster, ForecastModel, SeriesBatch
 from atento.tasks.forecast.closed_form import spaced
 from atento.tasks.forecast.codec import SeriesCodec, tensor_of
 from atento.tasks.forecast.windows import Question, TrainingWindows
@@ -39,12 +39,13 @@ class WindowForecasts(NamedTuple):
 
 
 @torch.no_grad()
-def conformalize(module: Forecaster, codec: SeriesCodec, reading: Dataset) -> str:
-    """Fit the offsets of the quantiles; a note on what they were fitted to, empty without quantiles.
+def conformalize(module: ForecastModel, codec: SeriesCodec, reading: Dataset) -> str:
+    """Fit the offsets of the quantiles; a note on what they were fitted to, empty without quantiles. The members of an
+    ensemble keep theirs.
 
     Without a validation part the quantiles stay as they were learned.
     """
-    if module.conformal is None:
+    if not isinstance(module, Forecaster) or module.conformal is None:
         return ""
     if not len(reading.valid):
         module.conformal.forget()
@@ -90,7 +91,7 @@ def in_batches(codec: SeriesCodec, chosen: Integers) -> Iterator[Integers]:
     return (chosen[first : first + size] for first in range(0, len(chosen), size))
 
 
-def joined(module: Forecaster, codec: SeriesCodec, batches: Iterator[SeriesBatch]) -> WindowForecasts:
+def joined(module: ForecastModel, codec: SeriesCodec, batches: Iterator[SeriesBatch]) -> WindowForecasts:
     """The forecasts of all batches, on the CPU."""
     shape = (0, codec.frame.horizon, len(codec.frame.channels))
     found = [WindowForecasts(torch.zeros(*shape, len(codec.levels)), torch.zeros(shape))]

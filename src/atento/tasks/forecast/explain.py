@@ -6,11 +6,13 @@ from torch.nn.functional import pad
 
 from atento.data.series import Past
 from atento.models.diagnostics.attention_maps import MapPlace
+from atento.models.ensemble import count_members, whole_forecasters
 from atento.models.forecast_networks import HorizonQueries, PatchEmbedding
-from atento.models.forecaster import Forecaster
+from atento.models.forecaster import ForecastModel
 from atento.spec import DecodeRecipe
 from atento.tasks.forecast.codec import SeriesCodec
 from atento.tasks.forecast.rollout import forecasts
+from atento.tasks.inputs.map_places import of_members
 from atento.tasks.traces import Alignment, ForwardPass, TraceMatrix, trace_matrix
 
 # Axes: L past, H horizon, C channels, K covariates, Q quantiles.
@@ -20,7 +22,7 @@ MOST = 48  # steps of an attention map: of more, some are shown together and som
 
 
 @torch.no_grad()
-def look_at(module: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
+def look_at(module: ForecastModel, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> Alignment:
     """Which steps of the past a forecast attended to, of its first channel; nothing for models without attention."""
     (value,) = forecasts(module, codec, [source], recipe.horizon or codec.frame.horizon)
     text = ", ".join(f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2])
@@ -48,7 +50,7 @@ def lags(count: int, size: int) -> list[str]:
     return [f"−{(count - 1 - place) * size}" if place < count - 1 else "0" for place in range(count)]
 
 
-def forward_pass(module: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> ForwardPass:
+def forward_pass(module: ForecastModel, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> ForwardPass:
     """One pass over the past of a series; what is explained is the mean forecast of the first channel."""
     (value,) = forecasts(module, codec, [source], recipe.horizon or codec.frame.horizon)
     text = ", ".join(f"{number:.4g}" for number in value[:, 0, value.shape[2] // 2])
@@ -70,7 +72,7 @@ def forward_pass(module: Forecaster, codec: SeriesCodec, source: Past, recipe: D
     )
 
 
-def map_places(module: Forecaster, codec: SeriesCodec) -> list[MapPlace]:
+def map_places(module: ForecastModel, codec: SeriesCodec) -> list[MapPlace]:
     """The steps or patches that a network attends between; of networks that read each channel alone, the first's."""
     parts = {type(part): part for part in module.modules()}
     embedding, queries = parts.get(PatchEmbedding), parts.get(HorizonQueries)
@@ -80,19 +82,22 @@ def map_places(module: Forecaster, codec: SeriesCodec) -> list[MapPlace]:
     if isinstance(queries, HorizonQueries):
         ahead = [f"+{patch * queries.patch + 1}" for patch in range(queries.patches)]
     together = [*past, *ahead]
-    return [
+    places = [
         MapPlace(".stack.", "self-attention of steps", "self", together, together),
         MapPlace(".attention.", "forecast to past", "cross", ahead, past),
     ]
+    return of_members(module, places)
 
 
 @torch.no_grad()
-def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
+def trace(forecaster: ForecastModel, codec: SeriesCodec, source: Past, recipe: DecodeRecipe) -> list[TraceMatrix]:
     """The matrices of one forward pass."""
     past, known, _ = codec.read([source], forecaster.horizon, next(forecaster.parameters()))
     channels, levels = list(codec.frame.channels), [f"{level:g}" for level in codec.levels] or ["ŷ"]
     rows = lags(past.size(1), 1)[-SHOWN:]
-    level = forecaster.anchor(past)
+    level = whole_forecasters(forecaster)[0].anchor(past)  # all members have one kind of anchor
+    count = count_members(forecaster)
+    passed = "anchor + network(window)" if count == 1 else f"the mean of {count} members: anchor + network(window)"
     outputs = forecaster(past, known)[0]  # (H, C, Q)
     steps = [f"+{step}" for step in range(1, min(SHOWN, len(outputs)) + 1)]
     value = next(forecasts(forecaster, codec, [source], forecaster.horizon))
@@ -117,14 +122,10 @@ def trace(forecaster: Forecaster, codec: SeriesCodec, source: Past, recipe: Deco
             trace_matrix("known", "future covariates, on scale", steps, known[0, past.size(1) :][:SHOWN], columns=names)
         )
     read = ["window", "anchor", "known"]
-    found.append(
-        trace_matrix(
-            "forecast", "anchor + network(window)", steps, outputs[:SHOWN].flatten(1), columns=columns, made_of=read
-        )
-    )
+    found.append(trace_matrix("forecast", passed, steps, outputs[:SHOWN].flatten(1), columns=columns, made_of=read))
     last = "forecast"
-    if forecaster.conformal is not None:
-        moved = forecaster.conformal(outputs[None])[0, :SHOWN].flatten(1)
+    if forecaster.quantiles:
+        moved = forecaster.calibrated(outputs[None])[0, :SHOWN].flatten(1)
         text, last = "each quantile moved by its conformal offset", "calibrated"
         found.append(trace_matrix(last, text, steps, moved, columns=columns, made_of=["forecast"]))
     in_units = torch.as_tensor(value[:SHOWN]).flatten(1)

@@ -20,7 +20,8 @@ from atento.metrics.forecasts import (
 )
 from atento.metrics.metric import Metric
 from atento.models.builders.forecaster import build_forecaster, require_forecaster
-from atento.models.forecaster import Forecaster, SeriesBatch
+from atento.models.ensemble import ForecasterEnsemble
+from atento.models.forecaster import Forecaster, ForecastModel, SeriesBatch
 from atento.spec import DecodeRecipe, ModelRecipe, TrainRecipe
 from atento.tasks.forecast import defaults
 from atento.tasks.forecast.baselines import BASELINES, PolynomialBaseline, last_step, reads_one_row
@@ -69,7 +70,12 @@ def build(recipe: ModelRecipe, codec: SeriesCodec) -> Forecaster:
     return build_forecaster(recipe, codec.sizes, noise=codec.noise, step_scale=codec.pace)
 
 
-def forecast(module: Forecaster, codec: SeriesCodec, sources: Sequence[Past], recipe: DecodeRecipe) -> list[Answer]:
+def join(members: Sequence[ForecastModel]) -> ForecastModel:
+    """The mean of forecasts, of quantiles level by level."""
+    return ForecasterEnsemble([member for member in members if isinstance(member, Forecaster)])
+
+
+def forecast(module: ForecastModel, codec: SeriesCodec, sources: Sequence[Past], recipe: DecodeRecipe) -> list[Answer]:
     """A forecast (H, C, Q) for each source, in the units of its series; every command answers through this function."""
     steps = recipe.horizon or codec.frame.horizon
     levels = {f"{level:g}": level for level in codec.levels} or None
@@ -151,7 +157,7 @@ EXTRA: tuple[ExtraBaseline[SeriesCodec], ...] = (
 )
 
 
-FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
+FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, ForecastModel] = Task(
     name="forecast",
     summary="Say what comes next in series of numbers.",
     reading=Reading(
@@ -172,6 +178,7 @@ FORECAST: Task[SeriesCodec, EncodedSeries, SeriesBatch, Forecaster] = Task(
         windows=cut_windows,
         batch=lambda codec, windows: stack_windows(windows),
         build=build,
+        ensemble=join,
         closed_form=start_in_closed_form,
         conformalize=conformalize,
         loss=lambda module, batch, smoothing: module.loss(batch),  # there are no labels to smooth

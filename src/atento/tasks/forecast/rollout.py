@@ -10,7 +10,7 @@ from atento.data.series import Past
 from atento.data.series.series import Numbers
 from atento.errors import InputError
 from atento.layers.losses import median_weights
-from atento.models.forecaster import Forecaster
+from atento.models.forecaster import ForecastModel
 from atento.tasks.forecast.codec import SeriesCodec
 
 # Axes: H horizon, C channels, Q quantiles (one number: 1).
@@ -21,7 +21,7 @@ Forecast = NDArray[np.float32]  # (H, C, Q), in the units of the series
 
 
 @torch.no_grad()
-def forecasts(module: Forecaster, codec: SeriesCodec, pasts: Sequence[Past], steps: int) -> Iterator[Forecast]:
+def forecasts(module: ForecastModel, codec: SeriesCodec, pasts: Sequence[Past], steps: int) -> Iterator[Forecast]:
     """The forecast of so many steps of each past."""
     strange = next((past for past in pasts if not isinstance(past, Past)), None)
     if strange is not None:

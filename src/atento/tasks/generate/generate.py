@@ -16,6 +16,7 @@ from atento.baselines.kneser_ney import SEEN_TWICE, WORDS, KneserNeyText, charac
 from atento.baselines.ngrams import CharacterNGram
 from atento.data.examples.batches import sample_of
 from atento.data.text.vocabulary import END, LosslessWords, Vocabulary
+from atento.errors import InputError
 from atento.metrics.language_model import (
     BITS_PER_CHARACTER,
     MASKED_NATS_PER_CHARACTER,
@@ -26,6 +27,7 @@ from atento.metrics.metric import Metric
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.builders.language_model import build_language_model, build_masked_model
 from atento.models.diagnostics.attention_maps import MapPlace
+from atento.models.ensemble import count_members, language_ensemble
 from atento.models.interpolated import InterpolatedLanguageModel
 from atento.models.language_model import LanguageModel, MaskedLanguageModel
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
@@ -41,6 +43,7 @@ from atento.tasks.generate.training import (
     text_loss,
 )
 from atento.tasks.generate.writing import go_on
+from atento.tasks.inputs.map_places import of_members
 from atento.tasks.leaks import require_training_tokens
 from atento.tasks.outputs.forward_pass import generated_tokens
 from atento.tasks.outputs.written_text import PROBABLE, seeds_of
@@ -76,7 +79,9 @@ def token_names(codec: TextCodec, tokens: Tensor) -> list[str]:
 
 @torch.no_grad()
 def self_attention(module: TextModel, row: Tensor) -> Tensor:
-    """The self-attention weights of a row (N,): (L, H, N, N); of a recurrent model (0, 0, N, N)."""
+    """The self-attention weights of a row (N,): (L, H, N, N), of an ensemble one member after the other; of a recurrent
+    model (0, 0, N, N).
+    """
     tokens = row.unsqueeze(0).to(next(module.parameters()).device)
     if isinstance(module, LanguageModel) and module.decoder.attends:
         return module.decoder.weights(tokens, module.empty_source(1))[0].float().cpu()
@@ -98,7 +103,9 @@ def trace(module: TextModel, codec: TextCodec, source: str, recipe: DecodeRecipe
     else:
         states = module.decoder.features(tokens, module.empty_source(1))[0]
         logits, asked = module.decoder.to_logits(states), "what comes next?"
-    traces.append(trace_matrix("states", "one vector per token", labels, states, made_of=["tokens"]))
+    count = count_members(module)
+    states_of = "one vector per token" if count == 1 else f"one vector per token, those of {count} members side by side"
+    traces.append(trace_matrix("states", states_of, labels, states, made_of=["tokens"]))
     for layer, heads in enumerate(self_attention(module, row)):
         for head, matrix in enumerate(heads):
             title = f"weights, layer {layer + 1}, head {head + 1}"
@@ -117,6 +124,14 @@ def build(recipe: ModelRecipe, codec: TextCodec) -> TextModel:
     if codec.objective == "masked":
         return build_masked_model(recipe, len(codec.vocabulary))
     return build_language_model(recipe, len(codec.vocabulary), order=codec.ngram_order)
+
+
+def join(models: Sequence[TextModel]) -> TextModel:
+    """The mean of the probabilities of the next token; masked models, which are not compared, are not joined."""
+    causal = [model for model in models if isinstance(model, LanguageModel)]
+    if len(causal) < len(models):
+        raise InputError("masked models have no mean.", found="train.objective=masked", fix="--set model.members=1")
+    return language_ensemble(causal)
 
 
 def count_ngrams(module: TextModel, codec: TextCodec, pairs: Sequence[Pair]) -> str:
@@ -215,7 +230,7 @@ def forward_pass(module: TextModel, codec: TextCodec, source: str, recipe: Decod
 
     target = "log-probability of the tokens in their places" if masked else "log-probability of the continuation"
     part = ".encoder." if masked else ".decoder."
-    places = [MapPlace(part, "self-attention", "self", labels, labels)]
+    places = of_members(module, [MapPlace(part, "self-attention", "self", labels, labels)])
     return ForwardPass(
         score, target, places, labels, answer.text, answer.score, generation=None if masked else generation
     )
@@ -264,6 +279,7 @@ GENERATE: Task[TextCodec, Tensor, AnyTextBatch, TextModel] = Task(
         windows=cut_windows,
         batch=batch_rows,
         build=build,
+        ensemble=join,
         count=count_ngrams,
         loss=text_loss,
         calibrate=calibrate,

@@ -13,7 +13,6 @@ from atento.data.examples.streams import StoredTokens, Stream, StreamSampler
 from atento.data.text.vocabulary import END, SPECIAL_TOKENS
 from atento.layers.losses import Loss
 from atento.layers.masking import valid_from_lengths
-from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.language_model import LanguageModel, MaskedBatch, MaskedLanguageModel, TextBatch, mask_tokens
 from atento.recurrent.unroll import chunks
 from atento.spec import TrainRecipe
@@ -140,4 +139,4 @@ TRUNCATED_BPTT = TruncatedBPTT(items=count_tokens, start=first_state, cut=cut_st
 
 def recurs(module: LanguageModel) -> bool:
     """Whether a model remembers by a state, however long the text."""
-    return isinstance(module.decoder, RecurrentDecoder)
+    return module.decoder.is_recurrent

@@ -176,12 +176,15 @@ class Image(ManyToOneInput[str, LabelledBatch, Classifier], EncoderDecoderInput[
         return build_captioner(recipe, len(target), side=self.images.side)
 
     @torch.no_grad()
-    def evidence(self, network: Classifier, batch: LabelledBatch, sources: Sequence[str]) -> list[str | None]:
+    def evidence(
+        self, networks: Sequence[Classifier], batch: LabelledBatch, sources: Sequence[str]
+    ) -> list[str | None]:
         """The regions that were attended to most, where attention pools."""
-        if not isinstance(network.pooling, AttentionPooling):
+        if not all(isinstance(network.pooling, AttentionPooling) for network in networks):
             return [None] * len(sources)
-        grid = grid_of(network.encoder, self.images.side)
-        return [region_evidence(weights, grid) for weights in network.weights(batch).float().cpu()]
+        grid = grid_of(networks[0].encoder, self.images.side)
+        every = torch.stack([network.weights(batch) for network in networks]).mean(dim=0)
+        return [region_evidence(weights, grid) for weights in every.float().cpu()]
 
     def view(self, encoder: Encoder, source: str) -> SourceView:
         """Its regions, row by row, with the image as the network read it."""

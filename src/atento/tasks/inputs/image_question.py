@@ -105,12 +105,15 @@ class ImageQuestion(
         return build_image_matcher(recipe, len(self.vocabulary), head, width, side=self.images.side)
 
     @torch.no_grad()
-    def evidence(self, network: ImageMatcher, batch: ImageQuestionBatch, sources: Sequence[str]) -> list[str | None]:
+    def evidence(
+        self, networks: Sequence[ImageMatcher], batch: ImageQuestionBatch, sources: Sequence[str]
+    ) -> list[str | None]:
         """The regions that all words together attended to most."""
-        if not network.attends:
+        if not all(network.attends for network in networks):
             return [None] * len(sources)
-        grid, weights = network.image_encoder.grid(self.images.side), network.weights(batch).float().cpu()
-        rows = zip(weights, batch.valid.cpu(), strict=True)
+        grid = networks[0].image_encoder.grid(self.images.side)
+        every = torch.cat([network.weights(batch) for network in networks], dim=1).float().cpu()
+        rows = zip(every, batch.valid.cpu(), strict=True)
         return [region_evidence(over_words(weights, valid), grid) for weights, valid in rows]
 
     def tokens(self, source: str) -> list[str]:

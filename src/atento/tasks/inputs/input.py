@@ -157,8 +157,10 @@ class ManyToOneInput(Input[E], Generic[E, Labelled, Network]):
         """A network that gives one number."""
         return self.build(recipe, RegressionHead, 1)
 
-    def evidence(self, network: Network, batch: Labelled, sources: Sequence[str]) -> list[str | None]:
-        """What of each source an answer rests on, in words; None where the network cannot say."""
+    def evidence(self, networks: Sequence[Network], batch: Labelled, sources: Sequence[str]) -> list[str | None]:
+        """What of each source an answer rests on, in words, by the mean of one or several networks of one kind; None
+        where they cannot say.
+        """
         return [None] * len(sources)
 
     @abstractmethod

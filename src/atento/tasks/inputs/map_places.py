@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from atento.models.backbones.hierarchical import HierarchicalEncoder, split_sentences
 from atento.models.classifier import Classifier, OneVsRest
 from atento.models.diagnostics.attention_maps import MapPlace
+from atento.models.ensemble import JudgeEnsemble, count_members
 from atento.models.image_matcher import ImageMatcher
 from atento.models.matcher import CoAttentionMatcher, JointMatcher, Matcher, TwoTowers
 from atento.models.protocols import Encoder
@@ -28,10 +29,14 @@ SENTENCE = 5  # words of a sentence that name it
 
 
 def places_of(input: object, network: nn.Module, source: str, answer: str, batch: Sequence[Tensor]) -> list[MapPlace]:
-    """The places of any many-to-one network; where each label has a network of its own, of all of them."""
+    """The places of any many-to-one network; where each label has a network of its own, or several are one model, of
+    all of them.
+    """
+    if isinstance(network, JudgeEnsemble):
+        return of_members(network, places_of(input, network.each()[0], source, answer, batch))
     if isinstance(network, OneVsRest):
         return [
-            replace(place, part=f".networks.{number}{place.part}", name=f"{place.name}, network {number + 1}")
+            replace(place, within=f".networks.{number}.", name=f"{place.name}, network {number + 1}")
             for number, one in enumerate(network.each())
             for place in places_of(input, one, source, answer, batch)
         ]
@@ -43,6 +48,18 @@ def places_of(input: object, network: nn.Module, source: str, answer: str, batch
         view = input.view(network.encoder, source)
         return [*encoder_places(network.encoder, view, batch[0], batch[1], answer), pooling_place(view, answer)]
     return []
+
+
+def of_members(module: nn.Module, places: Sequence[MapPlace]) -> list[MapPlace]:
+    """The places of every member of an ensemble, given those of one; of any other model those themselves."""
+    count = count_members(module)
+    if count == 1:
+        return list(places)
+    return [
+        replace(place, within=f".members.{number}{place.within or '.'}", name=f"{place.name}, member {number + 1}")
+        for number in range(count)
+        for place in places
+    ]
 
 
 def pooling_place(view: SourceView, answer: str, part: str = ".pooling.", name: str = "pooling") -> MapPlace:

@@ -132,11 +132,12 @@ class TwoTexts(
         return [trace_matrix("tokens", "each token is a number", view.labels, numbers, columns=["number"])]
 
     @torch.no_grad()
-    def evidence(self, network: Matcher, batch: MatchBatch, sources: Sequence[str]) -> list[str | None]:
+    def evidence(self, networks: Sequence[Matcher], batch: MatchBatch, sources: Sequence[str]) -> list[str | None]:
         """What of the first text the second attended to most, as it is written."""
-        if not network.attends:
+        if not all(network.attends for network in networks):
             return [None] * len(sources)
-        every, found = network.weights(batch).float().cpu(), list[str | None]()
+        every = torch.cat([network.weights(batch) for network in networks], dim=1).float().cpu()
+        found = list[str | None]()
         for weights, first, second, source in zip(
             every, batch.first_valid.sum(dim=1).tolist(), batch.second_valid.sum(dim=1).tolist(), sources, strict=True
         ):

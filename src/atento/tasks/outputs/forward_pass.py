@@ -20,14 +20,15 @@ from atento.decoding.greedy import log_probabilities
 from atento.layers.losses import at_least_float32
 from atento.models.classifier import OneVsRest
 from atento.models.diagnostics.attention_maps import MapPlace
+from atento.models.ensemble import first_network, first_of
 from atento.models.protocols import Encoded
-from atento.models.tagger import Tagger
+from atento.models.tagger import SequenceLabeller
 from atento.models.translator import Translator
 from atento.spec import DecodeRecipe
 from atento.tasks.inputs.image import Image
 from atento.tasks.inputs.image_question import ImageQuestion
 from atento.tasks.inputs.input import EncoderDecoderInput, Input, SourceView, on_device
-from atento.tasks.inputs.map_places import encoder_places, places_of
+from atento.tasks.inputs.map_places import encoder_places, of_members, places_of
 from atento.tasks.inputs.numbers import Numbers
 from atento.tasks.inputs.two_texts import TwoTexts
 from atento.tasks.inputs.words import WordList
@@ -54,7 +55,7 @@ def forward_pass(
         return judging_pass(output, module, input, source, recipe)
     if isinstance(output, WrittenText) and isinstance(module, Translator) and isinstance(input, EncoderDecoderInput):
         return writing_pass(output, module, input, source, recipe)
-    if isinstance(output, Tags) and isinstance(module, Tagger) and isinstance(input, WordList):
+    if isinstance(output, Tags) and isinstance(module, SequenceLabeller) and isinstance(input, WordList):
         return tagging_pass(output, module, input, source, recipe)
     raise TypeError(f"{type(output).__name__} has no forward pass to look into")
 
@@ -89,14 +90,14 @@ def judging_pass(
     )
 
 
-def view_of(input: Any, module: nn.Module, source: str) -> SourceView:
+def view_of(input: Any, module: Any, source: str) -> SourceView:
     """The labels of a source, and its image where it is one."""
-    network = module.each()[0] if isinstance(module, OneVsRest) else module
+    network = first_network(module)
     if isinstance(input, TwoTexts):
         first, second = input.tokens(source)
         return SourceView([*first, *second])
     if isinstance(input, ImageQuestion):
-        return input.regions(network, source)  # type: ignore[arg-type]
+        return input.regions(network, source)
     return input.view(network.encoder, source)
 
 
@@ -135,7 +136,9 @@ def target_of(output: object, outputs: Tensor) -> tuple[str, Callable[[Tensor], 
     raise TypeError(f"{type(output).__name__} gives nothing that can be explained")
 
 
-def tagging_pass(output: Tags, module: Tagger, input: WordList, source: str, recipe: DecodeRecipe) -> ForwardPass:
+def tagging_pass(
+    output: Tags, module: SequenceLabeller, input: WordList, source: str, recipe: DecodeRecipe
+) -> ForwardPass:
     """A tag for each word."""
     (answer,) = output.answer(module, input, [source], recipe)
     words, valid = on_device(input.tensors([input.encode(source)]), module)
@@ -150,7 +153,7 @@ def tagging_pass(output: Tags, module: Tagger, input: WordList, source: str, rec
 
     labels = split_words(source) or ["<unknown>"]
     tagged = [f"{word} {tag}" for word, tag in zip(split_words(source), answer.value, strict=True)] or labels
-    places = [MapPlace(".encoder.", "encoder self-attention", "self", tagged, labels)]
+    places = of_members(module, [MapPlace(".encoder.", "encoder self-attention", "self", tagged, labels)])
     return ForwardPass(score, "log-probability of the tags", places, labels, answer.text, answer.score)
 
 
@@ -174,7 +177,8 @@ def writing_pass(
     def score(values: Tensor | None) -> Tensor:
         return logits_of(values).gather(1, target.unsqueeze(1)).sum()
 
-    view = input.view(module.encoder, source)
+    encoder = first_of(module.encoder)
+    view = input.view(encoder, source)
     written = [*output.vocabulary.tokens(best.tokens), "<end>"]
 
     @torch.no_grad()
@@ -187,7 +191,7 @@ def writing_pass(
     return ForwardPass(
         score,
         "log-probability of the text",
-        [*encoder_places(module.encoder, view, *tensors, ""), *decoder_places(view, written)],
+        of_members(module, [*encoder_places(encoder, view, *tensors, ""), *decoder_places(view, written)]),
         tokens=source.split() if isinstance(input, Numbers) else view.labels,
         text=output.vocabulary.decode(best.tokens),
         log_probability=best.score,

@@ -27,7 +27,7 @@ from atento.errors import InputError
 from atento.metrics.classes import one_label_report
 from atento.metrics.labels import ACCURACY, MACRO_F1
 from atento.metrics.metric import Metric
-from atento.models.classifier import OneVsRest
+from atento.models.ensemble import AnyJudge
 from atento.models.heads import LabelHead
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
@@ -60,8 +60,8 @@ BY_KIND: dict[str, tuple[BaselineMaker, ...]] = {
 class OneLabel(
     HasClasses,
     ManyToOneOutput[E, Labelled, Network, int],
-    HasCalibration[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
-    HasClosedForm[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+    HasCalibration[ManyToOneInput[E, Labelled, Network], AnyJudge[Network]],
+    HasClosedForm[ManyToOneInput[E, Labelled, Network], AnyJudge[Network]],
 ):
     """Labels <-> their numbers."""
 
@@ -141,7 +141,7 @@ class OneLabel(
 
     def closed_form(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         pairs: Sequence[Pair],
     ) -> str:
@@ -151,7 +151,7 @@ class OneLabel(
 
     def calibrate(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         questions: Sequence[TextExample],
     ) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from atento.layers.losses import Loss, at_least_float32
 from atento.metrics.metric import Metric
-from atento.models.classifier import OneVsRest
+from atento.models.ensemble import AnyJudge, JudgeEnsemble, first_network, whole_networks
 from atento.models.names import ModelName
 from atento.models.protocols import Judge
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
@@ -40,6 +40,7 @@ from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 # Axes: B batch, C outputs.
 
 SUMMARIES = ["summary", "summaries"]  # titles of what a head reads
+EACH = "outputs of each member"  # the title of what an ensemble is the mean of
 UNSEEN = -100  # the number of a label that training never met: cross-entropy leaves it out
 
 In = TypeVar("In", bound=Input[Any])  # the input that an output goes together with
@@ -109,6 +110,11 @@ class Output(ABC, Generic[In, E, T, B, M]):
     @abstractmethod
     def build(self, recipe: ModelRecipe, input: In) -> M:
         """A network of the recipe for both halves."""
+
+    @staticmethod
+    @abstractmethod
+    def ensemble(members: Sequence[M]) -> M:
+        """Networks of one recipe as one, whose prediction is the mean of theirs."""
 
     @staticmethod
     @abstractmethod
@@ -209,7 +215,7 @@ class Autoregressive(ABC, Generic[In, B, M]):
 
 
 class ManyToOneOutput(
-    Output[ManyToOneInput[E, Labelled, Network], E, T, Labelled, Network | OneVsRest[Network]],
+    Output[ManyToOneInput[E, Labelled, Network], E, T, Labelled, AnyJudge[Network]],
     Generic[E, Labelled, Network, T],
 ):
     """Targets that a many-to-one network gives for a whole source, as outputs (B, C)."""
@@ -246,13 +252,18 @@ class ManyToOneOutput(
         return input.drop_words(batch, share) if issubclass(input, HasWords) else batch
 
     @staticmethod
+    def ensemble(members: Sequence[AnyJudge[Network]]) -> JudgeEnsemble[Network]:
+        """The mean of probabilities or of numbers."""
+        return JudgeEnsemble(members)
+
+    @staticmethod
     def loss(module: Judge[Any], batch: Labelled, smoothing: float) -> Loss:
         """The loss of the network's head."""
         return module.loss(batch, smoothing=smoothing)
 
     @torch.no_grad()
     def outputs(
-        self, module: Network | OneVsRest[Network], input: ManyToOneInput[E, Labelled, Network], sources: Sequence[str]
+        self, module: AnyJudge[Network], input: ManyToOneInput[E, Labelled, Network], sources: Sequence[str]
     ) -> Iterator[tuple[list[int], Labelled, Tensor]]:
         """Sources in groups of like length: their places, their batch, and its outputs (B, C) on the CPU."""
         for places, encoded in input.groups(sources):
@@ -261,52 +272,64 @@ class ManyToOneOutput(
 
     def answer(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         sources: Sequence[str],
         recipe: DecodeRecipe,
     ) -> list[Answer]:
         """An answer for each source, with what it rests on where the network can say."""
         found: dict[int, Answer] = {}
+        networks = whole_networks(module)
         for places, batch, outputs in self.outputs(module, input, sources):
             texts = [sources[place] for place in places]
             unknown: list[str | None] = [None] * len(texts)
-            evidence = unknown if isinstance(module, OneVsRest) else input.evidence(module, batch, texts)
+            evidence = input.evidence(networks, batch, texts) if networks else unknown
             for place, answer, words in zip(places, self.answers(module, outputs), evidence, strict=True):
                 found[place] = answer._replace(evidence=words)
         return [found[place] for place in range(len(sources))]
 
     def look(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         source: str,
         recipe: DecodeRecipe,
     ) -> Alignment:
-        """An answer, and what of the source it was taken from; nothing where each label has a network of its own."""
+        """An answer, and what of the source it was taken from: of an ensemble, by one member after the other; nothing
+        where each label has a network of its own.
+        """
         (answer,) = self.answer(module, input, [source], recipe)
-        if not isinstance(module, OneVsRest):
-            words = self.explain(module, input, source)
-            return input.align(module, source, answer)._replace(explanation=words)
-        shown = input.align(module.each()[0], source, answer)
-        return shown._replace(output=[answer.text], weights=torch.zeros(0, 0, 1, len(shown.source)))
+        shown = [input.align(network, source, answer) for network in whole_networks(module)]
+        if shown:
+            weights, words = torch.cat([one.weights for one in shown]), self.explain(module, input, source)
+            return shown[0]._replace(weights=weights, explanation=words)
+        nothing = input.align(first_network(module), source, answer)
+        return nothing._replace(output=[answer.text], weights=torch.zeros(0, 0, 1, len(nothing.source)))
 
     @torch.no_grad()
     def trace(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         source: str,
         recipe: DecodeRecipe,
     ) -> list[TraceMatrix]:
-        """A forward pass up to the answer; where each label has a network of its own, of the first."""
-        network = module.each()[0] if isinstance(module, OneVsRest) else module
-        ((_, _, outputs),) = self.outputs(module, input, [source])
-        formula = "W · summary + b"
+        """A forward pass up to the answer; where each label has a network of its own, of the first. Of an ensemble
+        that of the first member, then the outputs of all.
+        """
+        network = first_network(module)
+        ((_, batch, outputs),) = self.outputs(module, input, [source])
+        formula, made_of, found = "W · summary + b", SUMMARIES, input.trace(network, source)
         if getattr(network, "wide", None) is not None:
             formula = f"weighted: the linear model of n-grams, and {formula}"
+        if isinstance(module, JudgeEnsemble):
+            each = torch.cat([at_least_float32(member(batch)).cpu() for member in module.each()])  # (M, C)
+            members = [f"member {number + 1}" for number in range(len(each))]
+            formula = f"{formula}; the matrices before this one are of member 1 of {len(each)}"
+            found.append(trace_matrix(EACH, formula, members, each, columns=self.names, made_of=made_of))
+            formula, made_of = module.head.mean_formula, [EACH]
         return [
-            *input.trace(network, source),
-            trace_matrix("outputs", formula, ["output"], outputs, columns=self.names, made_of=SUMMARIES),
+            *found,
+            trace_matrix("outputs", formula, ["output"], outputs, columns=self.names, made_of=made_of),
             self.trace_outputs(module, outputs),
         ]

@@ -32,6 +32,7 @@ from atento.metrics.metric import Metric
 from atento.models.builders.choices import without_suffix
 from atento.models.builders.classifier import WIDE
 from atento.models.classifier import OneVsRest
+from atento.models.ensemble import AnyJudge, thresholds_of
 from atento.models.heads import MultiLabelHead
 from atento.models.names import ModelName
 from atento.spec import ModelRecipe, TokensRecipe
@@ -54,8 +55,8 @@ FIRST = (1, 3, 5)
 class SeveralLabels(
     HasClasses,
     ManyToOneOutput[E, Labelled, Network, list[int]],
-    HasCalibration[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
-    HasClosedForm[ManyToOneInput[E, Labelled, Network], Network | OneVsRest[Network]],
+    HasCalibration[ManyToOneInput[E, Labelled, Network], AnyJudge[Network]],
+    HasClosedForm[ManyToOneInput[E, Labelled, Network], AnyJudge[Network]],
 ):
     """Lists of labels <-> their numbers."""
 
@@ -120,7 +121,7 @@ class SeveralLabels(
 
     def answers(self, module: nn.Module, outputs: Tensor) -> list[Answer]:
         """The labels of each above their thresholds."""
-        thresholds = torch.cat([head.thresholds for head in heads_of(module)]).cpu()
+        thresholds = torch.cat(thresholds_of(module)).cpu()
         return [self.answer_of(probabilities, thresholds) for probabilities in outputs.sigmoid()]
 
     def answer_of(self, probabilities: Tensor, thresholds: Tensor) -> Answer:
@@ -174,7 +175,7 @@ class SeveralLabels(
 
     def calibrate(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         questions: Sequence[TextExample],
     ) -> None:
@@ -189,13 +190,13 @@ class SeveralLabels(
             [question.source for question in questions],
             lambda outputs: nn.functional.binary_cross_entropy_with_logits(outputs, target),
         )
-        outputs = torch.zeros(len(questions), len(self.labels))
+        outputs = torch.zeros(len(questions), len(self.labels), dtype=torch.float32)
         for places, _, group in self.outputs(module, input, [question.source for question in questions]):
             outputs[places] = group.float()
         best = torch.from_numpy(best_thresholds(outputs.sigmoid().double().numpy(), truth))
-        heads = heads_of(module)
-        for head, thresholds in zip(heads, best.chunk(len(heads)), strict=True):
-            head.set_thresholds(thresholds)
+        found = thresholds_of(module)
+        for thresholds, own in zip(found, best.chunk(len(found)), strict=True):
+            thresholds.copy_(own)
 
     def truth_of(self, label_sets: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
         """(N, C), True where a label is true; those that training never met have no column."""
@@ -206,7 +207,7 @@ class SeveralLabels(
 
     def closed_form(
         self,
-        module: Network | OneVsRest[Network],
+        module: AnyJudge[Network],
         input: ManyToOneInput[E, Labelled, Network],
         pairs: Sequence[Pair],
     ) -> str:

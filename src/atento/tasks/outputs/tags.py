@@ -30,7 +30,8 @@ from atento.metrics.tags import (
 from atento.models.backbones.transformer import TransformerEncoder
 from atento.models.builders.tagger import Tagset, build_word_tagger
 from atento.models.classifier import LabelledBatch
-from atento.models.tagger import Tagger
+from atento.models.ensemble import TaggerEnsemble, whole_taggers
+from atento.models.tagger import SequenceLabeller, Tagger
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import on_device
 from atento.tasks.inputs.words import WordList, by_count, load_texts
@@ -44,9 +45,9 @@ from atento.tasks.traces import Alignment, TraceMatrix, trace_matrix
 
 
 class Tags(
-    Output[WordList, Tensor, Tensor, LabelledBatch, Tagger],
-    HasCalibration[WordList, Tagger],
-    HasClosedForm[WordList, Tagger],
+    Output[WordList, Tensor, Tensor, LabelledBatch, SequenceLabeller],
+    HasCalibration[WordList, SequenceLabeller],
+    HasClosedForm[WordList, SequenceLabeller],
 ):
     """Lists of tags <-> their numbers (N,)."""
 
@@ -109,7 +110,12 @@ class Tags(
         return build_word_tagger(recipe, *input.sizes, self.tagset)
 
     @staticmethod
-    def loss(module: Tagger, batch: LabelledBatch, smoothing: float) -> Loss:
+    def ensemble(members: Sequence[SequenceLabeller]) -> SequenceLabeller:
+        """The mean of probabilities; with crf the logarithmic opinion pool."""
+        return TaggerEnsemble([member for member in members if isinstance(member, Tagger)])
+
+    @staticmethod
+    def loss(module: SequenceLabeller, batch: LabelledBatch, smoothing: float) -> Loss:
         """Minus the log-probability of the tags, a word at a time or, with crf, all together."""
         if not smoothing:
             return module.loss(batch)
@@ -121,24 +127,28 @@ class Tags(
             )
         return token_cross_entropy(module(batch), batch.truth[batch.valid], smoothing=smoothing)
 
-    def closed_form(self, module: Tagger, input: WordList, pairs: Sequence[Pair]) -> str:
+    def closed_form(self, module: SequenceLabeller, input: WordList, pairs: Sequence[Pair]) -> str:
         """A wide part begins as a linear model of word features."""
-        if module.wide is None:
+        if not isinstance(module, Tagger):
             return ""
         sources, targets = zip(*pairs, strict=True)
         return solve_wide_words(
             module, input, [input.encode(source) for source in sources], [self.encode(target) for target in targets]
         )
 
-    def calibrate(self, module: Tagger, input: WordList, questions: Sequence[TextExample]) -> None:
-        """How much the network and a wide part count, by the loss of the validation part."""
-        if module.wide is None:
+    def calibrate(self, module: SequenceLabeller, input: WordList, questions: Sequence[TextExample]) -> None:
+        """How much the network and a wide part count, by the loss of the validation part; an ensemble's members keep
+        their own weights.
+        """
+        if not isinstance(module, Tagger) or module.wide is None:
             return
         sources = [input.encode(question.source) for question in questions]
         weigh_both_taggers(module, input, sources, [self.encode(question.references[0]) for question in questions])
 
     @torch.no_grad()
-    def answer(self, module: Tagger, input: WordList, sources: Sequence[str], recipe: DecodeRecipe) -> list[Answer]:
+    def answer(
+        self, module: SequenceLabeller, input: WordList, sources: Sequence[str], recipe: DecodeRecipe
+    ) -> list[Answer]:
         """The best tags of each source; a very long one is read in parts, and has a tag for each word all the same."""
         parts = [(number, words) for number, source in enumerate(sources) for words in input.parts(source)]
         found: dict[int, tuple[list[str], float]] = {}
@@ -155,38 +165,44 @@ class Tags(
         return [Answer(" ".join(tags), score, value=tags) for tags, score in zip(tags_of, scores, strict=True)]
 
     @torch.no_grad()
-    def look(self, module: Tagger, input: WordList, source: str, recipe: DecodeRecipe) -> Alignment:
-        """Where the words of a Transformer attended; nothing for other models."""
+    def look(self, module: SequenceLabeller, input: WordList, source: str, recipe: DecodeRecipe) -> Alignment:
+        """Where the words of a Transformer attended, by one member of an ensemble after the other; nothing for other
+        models.
+        """
         (answer,) = self.answer(module, input, [source], recipe)
         words = split_words(source)[: input.max_length]
         weights = torch.zeros(0, 0, len(words), len(words))
-        if isinstance(module.encoder, TransformerEncoder) and words:
+        encoders = [tagger.encoder for tagger in whole_taggers(module)]
+        if words and all(isinstance(encoder, TransformerEncoder) for encoder in encoders):
             tensors = on_device(input.tensors([input.encode(source)]), module)
-            weights = module.encoder.weights(*tensors)[0]  # (layers, heads, N, N)
+            every = [encoder.weights(*tensors)[0] for encoder in encoders if isinstance(encoder, TransformerEncoder)]
+            weights = torch.cat(every)  # (layers, heads, N, N)
         output = [f"{word} {tag}" for word, tag in zip(words, answer.value, strict=False)]
         return Alignment(words, output, weights.float().cpu(), answer.text, answer.score)
 
     @torch.no_grad()
-    def trace(self, module: Tagger, input: WordList, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
-        """Words to states, scores, the transitions of a crf, and the probability of each tag."""
+    def trace(self, module: SequenceLabeller, input: WordList, source: str, recipe: DecodeRecipe) -> list[TraceMatrix]:
+        """Words to states, scores, the transitions of a crf, and the probability of each tag; of an ensemble the states
+        of the first member, and the scores of all.
+        """
         (answer,) = self.answer(module, input, [source], recipe)
         words, valid = on_device(input.tensors([input.encode(source)]), module)
         texts, tags = split_words(source)[: input.max_length], self.tagset.tags
         labels = texts or ["<unknown>"]
-        states, encoder = module.encoder.encode(words, valid).states[0], type(module.encoder).__name__
+        taggers = whole_taggers(module)
+        encoder, alone = taggers[0].encoder, len(taggers) == 1
+        states, of_first = encoder.encode(words, valid).states[0], "" if alone else f", of member 1 of {len(taggers)}"
+        formula = "W state + b"
+        if taggers[0].wide is not None:
+            formula = f"weighted: the linear model of word features, and {formula}"
+        if not alone:
+            formula = f"{'ln mean softmax' if module.chain is None else 'the mean'} of each member's {formula}"
         found = [
             trace_matrix("words", "number of the word, then of its letters", labels, words[0]),
-            trace_matrix("states", f"{encoder}: one vector per word", labels, states, made_of=["words"]),
             trace_matrix(
-                "scores",
-                "W state + b"
-                if module.wide is None
-                else "weighted: the linear model of word features, and W state + b",
-                labels,
-                module.scores(words, valid)[0],
-                columns=tags,
-                made_of=["states"],
+                "states", f"{type(encoder).__name__}: one vector per word{of_first}", labels, states, made_of=["words"]
             ),
+            trace_matrix("scores", formula, labels, module.scores(words, valid)[0], columns=tags, made_of=["states"]),
         ]
         if module.chain is not None:
             start, between, end = module.chain.transitions()

@@ -14,6 +14,7 @@ from atento.baselines.explanation import Explanation, largest
 from atento.baselines.log_count_ratios import solve_best
 from atento.data.records import counted
 from atento.models.classifier import Classifier, LabelledBatch
+from atento.models.ensemble import JudgeEnsemble
 from atento.models.wide import NO_KEY, WideNGrams
 from atento.tasks.inputs.input import on_device
 from atento.tasks.inputs.text import Text
@@ -21,6 +22,12 @@ from atento.tasks.inputs.text import Text
 # Axes: N texts, B batch, C labels, F n-grams, G n-grams of a text.
 
 Numbers = NDArray[np.int64]
+
+
+def wides_of(module: nn.Module) -> list[WideNGrams]:
+    """The wide parts of a text classifier, or of each of an ensemble; none where they have none."""
+    parts = module.each() if isinstance(module, JudgeEnsemble) else [module]
+    return [wide for part in parts if (wide := wide_of(part)) is not None]
 
 
 def wide_of(module: nn.Module) -> WideNGrams | None:
@@ -84,18 +91,30 @@ def weigh_both(module: nn.Module, input: object, sources: Sequence[str], loss: C
 @torch.no_grad()
 def explain_terms(module: nn.Module, input: object, source: str, labels: Sequence[str]) -> str:
     """The n-grams of a text that count most for its most probable label, beyond what they count for the mean one."""
-    wide = wide_of(module)
-    if wide is None or not isinstance(input, Text):
+    wides = wides_of(module)
+    if not wides or not isinstance(input, Text):
         return ""
     batch = on_device(input.batch([input.encode(source)], torch.zeros(1)), module)
     label = int(module(batch)[0].argmax())
+    counts: dict[str, float] = {}  # an n-gram -> what it counts, in the mean of the wide parts
+    for wide in wides:
+        for ngram, worth in terms_of(wide, batch, label).items():
+            name = " ".join(input.vocabulary.tokens(ngram))
+            counts[name] = counts.get(name, 0.0) + worth / len(wides)
+    if not counts:
+        return ""
+    found = largest(list(counts), np.array(list(counts.values())))
+    return Explanation(f"what adds to the linear score of {labels[label]}, and what takes away", found).text()
+
+
+def terms_of(wide: WideNGrams, batch: LabelledBatch, label: int) -> dict[tuple[int, ...], float]:
+    """What each n-gram of one text adds to the linear score of a label, beyond what it adds to the mean one."""
     rows = wide.found(batch.source, batch.valid)[0]
     rows = rows[rows < wide.table.capacity]
     if not len(rows):
-        return ""
+        return {}
     held = wide.table.rows[rows].double()  # (G, C + 1)
     scores = wide.weights_of_both[0] * held[:, :-1] / held[:, -1].sum().sqrt()
     others = scores.mean(dim=1) if scores.size(1) > 1 else 0.0
-    names = [" ".join(input.vocabulary.tokens(wide.tokens_of(row))) for row in rows.tolist()]
-    found = largest(names, (scores[:, label] - others).cpu().numpy())
-    return Explanation(f"what adds to the linear score of {labels[label]}, and what takes away", found).text()
+    worth = (scores[:, label] - others).tolist()
+    return {tuple(wide.tokens_of(row)): one for row, one in zip(rows.tolist(), worth, strict=True)}

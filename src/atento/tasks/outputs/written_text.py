@@ -23,7 +23,7 @@ from atento.metrics.metric import Metric
 from atento.metrics.text import BLEU4, CHARACTER_ERROR, CHRF2, EDITS, EXACT_MATCH, SYMBOL_ERROR
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.backbones.transformer import TransformerDecoder
-from atento.models.ensemble import ensemble_of
+from atento.models.ensemble import Ensemble, ensemble_of, first_of
 from atento.models.protocols import Encoded
 from atento.models.translator import TranslationBatch, Translator
 from atento.spec import DecodeRecipe, ModelRecipe, TokensRecipe
@@ -98,6 +98,7 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
 
     selects = CHRF2
     truncated_bptt = TRUNCATED_BPTT
+    ensemble = staticmethod(ensemble_of)
     loss = staticmethod(next_token_loss)
     mix_own_tokens = staticmethod(mix_own_tokens)
 
@@ -159,8 +160,7 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
 
     def build(self, recipe: ModelRecipe, input: EncoderDecoderInput[E]) -> Translator:
         """An encoder–decoder from the input's encoder to this vocabulary."""
-        made = [input.build_translator(recipe, self.vocabulary) for _ in range(recipe.members)]
-        return made[0] if recipe.members == 1 else ensemble_of(made)
+        return input.build_translator(recipe, self.vocabulary)
 
     @torch.no_grad()
     def write(
@@ -191,7 +191,7 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
         read = encode_sources(module, input, [input.encode(source)])
         previous = torch.tensor([[START, *best.tokens]], device=read.states.device)
         weights: Tensor = module.decoder.weights(previous, read)[0].float().cpu()  # (L, H, T, N)
-        view, output = input.view(module.encoder, source), [*self.vocabulary.tokens(best.tokens), "<end>"]
+        view, output = input.view(first_of(module.encoder), source), [*self.vocabulary.tokens(best.tokens), "<end>"]
         text = self.vocabulary.decode(best.tokens)
         return Alignment(view.labels, output, weights, text, best.score, view.image, view.grid)
 
@@ -202,9 +202,12 @@ class WrittenText(TextOutput[E], Autoregressive[EncoderDecoderInput[E], Translat
         """One forward pass of the text that the search finds."""
         (best,) = self.write(module, input, [source], recipe)
         read = encode_sources(module, input, [input.encode(source)])
-        view, name = input.view(module.encoder, source), type(module.encoder).__name__
+        encoder = first_of(module.encoder)
+        view, name = input.view(encoder, source), type(encoder).__name__
+        if isinstance(module.encoder, Ensemble):
+            name = f"{name}, {len(module.encoder.members)} of them side by side"
         return [
-            *input.trace_source(module.encoder, source, view),
+            *input.trace_source(encoder, source, view),
             trace_matrix("encoder states", f"{name}: one vector each", view.labels, read.states[0], made_of=READ),
             trace_matrix(
                 "summary", "the whole source in one vector", ["summary"], read.summary, made_of=["encoder states"]
