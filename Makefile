@@ -67,6 +67,7 @@ $(PEERS)/.installed: benchmarks/peers.txt pyproject.toml constraints.txt
 	$(PINNED) $(PEERS)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(PINNED) $(PEERS)/bin/pip install --quiet --disable-pip-version-check --editable .
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)" --requirement benchmarks/peers.txt
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps OpenNMT-py==3.0.4
 	touch $@
 
 # every line of docs/quality.md: make quality DATA=folder-of-sets; more options in OPTIONS, e.g. OPTIONS='--device cpu'

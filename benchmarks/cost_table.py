@@ -152,8 +152,25 @@ def kept(reader: Reader, items: list[Tensor]) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        reader(*items)
+        end = reader(*items).grad_fn
+    for node in every_node(end):
+        for value in vars(node).values() if hasattr(node, "__dict__") else ():
+            for tensor in value if isinstance(value, tuple) else (value,):
+                if isinstance(tensor, Tensor):
+                    keep(tensor)  # a function of ours may hold what no hook sees
     return sum(tensor.untyped_storage().nbytes() for tensor in found.values())
+
+
+def every_node(end: object) -> list[object]:
+    """The nodes of a graph, each once."""
+    found: dict[object, None] = {}
+    waiting = [end]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found[node] = None
+            waiting += [other for other, _ in node.next_functions]  # type: ignore[attr-defined]
+    return list(found)
 
 
 def depth(reader: Reader, items: list[Tensor]) -> int:

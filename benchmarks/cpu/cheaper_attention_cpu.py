@@ -1,19 +1,19 @@
 """Cheaper attention beside torch's own dense attention: 1×4×4096×64, fp32, forward + backward, one thread.
 
 Each must be faster than SDPA (causal SDPA where the pattern is causal) and lighter than dense attention whose matrix is
-written out. Prints a line a pattern, the smallest ratio last (larger is better); exits 1 when one is below 1.
+written out.
 """
 
 import multiprocessing
 import multiprocessing.connection
 import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from measuring_cpu import Claim, end, tell
 from torch import Tensor
 from torch.nn import functional
 
@@ -95,9 +95,9 @@ def check(name: str, attention: Attention) -> None:
 
 
 def seconds(reader: Reader, items: list[Tensor]) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     reader(*items).sum().backward()  # type: ignore[no-untyped-call]
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def all_readers() -> dict[str, Reader]:
@@ -129,7 +129,7 @@ def weigh(name: str, there: multiprocessing.connection.Connection) -> None:
     there.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before)
 
 
-def main() -> int:
+def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     patterns = cheap()
@@ -143,20 +143,15 @@ def main() -> int:
         for name, reader in readers.items():
             times[name].append(seconds(reader, items))
     medians = {name: statistics.median(line[1:]) for name, line in times.items()}
-    print(f"1×{HEADS}×{LENGTH}×{SIZE}: SDPA {medians['dense'] * 1e3:.0f} ms, causal {medians['causal'] * 1e3:.0f} ms;")
-    print(f"dense with its matrix written out takes {weights['written out']:.0f} MB, SDPA {weights['dense']:.0f} MB\n")
-    ratios = []
+    claims = []
     for name, (_, causal) in patterns.items():
-        faster = medians["causal" if causal else "dense"] / medians[name]
-        lighter = weights["written out"] / weights[name]
-        ratios += [faster, lighter]
-        print(
-            f"{name:24} {medians[name] * 1e3:6.0f} ms {faster:6.2f}x {'causal ' if causal else ''}SDPA"
-            f"   {weights[name]:6.0f} MB {lighter:6.1f}x lighter   {'ok' if min(faster, lighter) > 1 else 'MISSED'}"
+        where, dense = f"{name}, 1×{HEADS}×{LENGTH}×{SIZE}", "causal" if causal else "dense"
+        claims.append(tell(Claim(where, f"{dense} SDPA", medians[name] * 1e3, medians[dense] * 1e3, 1.0)))
+        claims.append(
+            tell(Claim(f"{where}, memory", "a written matrix", weights[name], weights["written out"], 1.0, "MB"))
         )
-    print(f"\nsmallest ratio {min(ratios):.2f}x   target 1x   {'ok' if min(ratios) > 1 else 'MISSED'}")
-    return 0 if min(ratios) > 1 else 1
+    end(claims)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,8 +1,11 @@
 """`make bench`: every claim on one core beside its peer, each file in a process of its own, in one table.
 
+    python benchmarks/cpu/table_cpu.py [FILE ...]
+
 A peer that is not installed is named as not measured. Exit 1 if a goal is missed.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -10,24 +13,26 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import torch
 
 FOLDER = Path(__file__).parent
-FILES = ("start", "recurrent", "additive", "translation", "sparse_weights", "windows")
-IN_THEIR_OWN_WORDS = (FOLDER / "cheaper_attention_cpu.py", FOLDER.parent / "transformer_cpu.py")
-PEERS_WITHOUT_A_CLAIM = {  # what stands in the targets and has no benchmark here yet
-    "time to 95 % exact, steps/s": "JoeyNMT, OpenNMT-py, Keras, transformers",
-    "greedy and beam decoding": "JoeyNMT, CTranslate2",
-    "forecasting windows/s": "NeuralForecast, Darts, Keras, skorch",
-}
+FILES = (
+    *("start", "recurrent", "additive", "translation", "learning", "decoding", "forecasting"),
+    *("sparse_weights", "windows", "cheaper_attention", "transformer"),
+)
 
 
 def main() -> None:
-    rows, failed = [], []
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", help=f"some of {', '.join(FILES)}; all when none is named")
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    failed: list[str] = []
     paths = [str(FOLDER.parents[1] / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
-    for name in FILES:
+    for name in options.files or FILES:
         command = [sys.executable, str(FOLDER / f"{name}_cpu.py")]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         found = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
@@ -36,24 +41,23 @@ def main() -> None:
         if not found:
             failed.append(name)
             print(done.stderr[-2000:], flush=True)
-    print(f"\n{processor()}, torch {torch.__version__}, {datetime.now(UTC):%Y-%m-%d}, one thread, float32, ms\n")
+    print(f"\n{processor()}, torch {torch.__version__}, {datetime.now(UTC):%Y-%m-%d}, one thread, float32\n")
     print("| claim | peer | ours | peer's | ratio | goal | pass |\n|---|---|---|---|---|---|---|")
     for row in rows:
-        if "why" in row:
-            print(f"| {row['claim']} | {row['peer']} | – | – | – | – | not measured: {row['why']} |")
-            continue
-        times = f"{row['ours_ms']:.3g} | {row['peer_ms']:.3g} | {row['ratio']:.2f}"
-        verdict = {None: "–", True: "yes", False: "no"}[row["pass"]]
-        print(f"| {row['claim']} | {row['peer']} | {times} | {row['goal'] or '–'} | {verdict} |")
-    for claim, peers in PEERS_WITHOUT_A_CLAIM.items():
-        print(f"| {claim} | {peers} | – | – | – | – | not measured: no benchmark yet |")
-    for file in IN_THEIR_OWN_WORDS:
-        if file.exists():
-            print(f"\n== {file.name}", flush=True)
-            failed += [file.name] * (
-                subprocess.run([sys.executable, str(file)], env=environment, check=False).returncode != 0
-            )
+        print(line_of(row))
     sys.exit(1 if failed or any(row.get("pass") is False for row in rows) else 0)
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """A claim as a line of the table; ≥: the peer was stopped before it was there."""
+    start = f"| {row['claim']} | {row['peer']} |"
+    if "why" in row:
+        return f"{start} – | – | – | – | not measured: {row['why']} |"
+    at_least = "≥ " if row["is_bound"] else ""
+    unit, ratio = row["unit"], f"{at_least}{row['ratio']:.2f}"
+    times = f"{row['ours']:.3g} {unit} | {at_least}{row['peers']:.3g} {unit} | {ratio}"
+    verdict = {None: "–", True: "yes", False: "no"}[row["pass"]]
+    return f"{start} {times} | {row['goal'] or '–'} | {verdict} |"
 
 
 def processor() -> str:

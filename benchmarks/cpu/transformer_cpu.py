@@ -1,39 +1,35 @@
-"""C2, C3: a Transformer 3 × 256 on one core beside plain torch and transformers (peer package: transformers).
+"""C2: training steps of a Transformer 3 × 256 beside plain torch and transformers.
 
-    python benchmarks/transformer_cpu.py [--rounds 5]
+    python benchmarks/cpu/transformer_cpu.py [--rounds 20]
 
-Number words as characters, German to English, 64 pairs of like length in a batch, dropout 0.1, one thread. A training
-step is zero_grad, forward, loss on real tokens, backward and a step of fused Adam. Searches write 1,000 texts, all of
-a batch as long as its longest reference, as no model here has learned to end. Without transformers in the environment
-its rows are left out. Prints a line for each claim, the worst ratio last; exits 1 when a target is missed.
+Number words as characters, German to English, 64 pairs of like length in a batch, dropout 0.1, one thread. A step is
+zero_grad, forward, loss on real tokens, backward and a step of fused Adam.
 """
 
 import argparse
 import random
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import torch
+from measuring_cpu import Claim, end, tell
 from torch import Tensor, nn
 from torch.nn import functional
 
 from atento.data.builtin.numbers import english, german
-from atento.decoding.beam import beam
-from atento.decoding.greedy import SpecialTokens, greedy
 from atento.layers.losses import token_cross_entropy
 from atento.models.builders import Vocabularies, build_translator
 from atento.models.translator import TranslationBatch
 from atento.spec import ModelRecipe
 
-SIZE, LAYERS, HEADS, DROPOUT, BATCH, WIDTH = 256, 3, 8, 0.1, 64, 5
+SIZE, LAYERS, HEADS, DROPOUT, BATCH = 256, 3, 8, 0.1, 64
+NAMES = {"torch": "plain torch", "transformers": "transformers"}
 LETTERS = {letter: 4 + number for number, letter in enumerate("abcdefghijklmnopqrstuvwxyzäöüß -")}
 VOCABULARY = 4 + len(LETTERS)
 PAD, UNKNOWN, START, END = range(4)
-ENDLESS = SpecialTokens(start=START, end=END, forbidden=(PAD, UNKNOWN, START, END))
 
 Pair = tuple[list[int], list[int]]
 
@@ -118,22 +114,9 @@ def stepping(module: nn.Module, loss_of: Callable[[TranslationBatch], Tensor]) -
     return step
 
 
-def in_turn(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each run, taken in turn; of the processor, as this machine may be busy."""
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(rounds + 1):
-        for name, run in runs.items():
-            began = time.process_time()
-            run()
-            if turn:
-                times[name].append(time.process_time() - began)
-    return {name: statistics.median(found) for name, found in times.items()}
-
-
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--texts", type=int, default=1000)
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -142,7 +125,7 @@ def main() -> int:
     ours, theirs = build_translator(recipe, Vocabularies(VOCABULARY, VOCABULARY)), TorchTranslator()
     peer: Any = bart() if with_peer else nn.Identity()
     taught = list(batches(pairs(BATCH * options.rounds)))
-    claims: list[tuple[str, str, float, float, float]] = []
+    claims: list[Claim] = []
 
     def peer_loss(batch: TranslationBatch) -> Tensor:
         labels = batch.target.masked_fill(~batch.target_valid, -100)
@@ -169,46 +152,11 @@ def main() -> int:
     for name, goal in (("torch", 1.59), ("transformers", 1.3)):
         if name in medians:
             ratio = statistics.median(b / a for a, b in zip(ratios["atento"], ratios[name], strict=True))
-            claims.append(
-                (f"training step, {medians['atento']:.3f} s", f"{name} {medians[name]:.3f} s", ratio, goal, 0)
-            )
-            print(f"{claims[-1][0]:40}{claims[-1][1]:28}{ratio:6.2f}x  goal {goal}x", flush=True)
-    ours.eval(), peer.eval()
-    read = pairs(options.texts)
-    texts = list(zip(batches(read), (read[at : at + BATCH] for at in range(0, len(read), BATCH)), strict=True))
-
-    def search(width: int) -> None:
-        for batch, here in texts:
-            longest = max(len(target) for _, target in here)
-            with torch.no_grad():
-                encoded = ours.encode(batch.source, batch.source_valid)
-            if width == 1:
-                greedy(ours.decoder, encoded, special_tokens=ENDLESS, max_tokens=longest)
-            else:
-                beam(ours.decoder, encoded, special_tokens=ENDLESS, max_tokens=longest, width=width)
-
-    def generate(width: int) -> None:
-        for batch, here in texts:
-            longest = max(len(target) for _, target in here)
-            peer.generate(
-                batch.source, attention_mask=batch.source_valid.long(), num_beams=width, do_sample=False,
-                min_new_tokens=longest, max_new_tokens=longest,
-            )  # fmt: skip
-
-    for name, width in (("greedy", 1), ("beam 5", WIDTH)):
-        runs: dict[str, Callable[[], object]] = {"atento": lambda width=width: search(width)}  # type: ignore[misc]
-        if with_peer:
-            runs["transformers"] = lambda width=width: generate(width)  # type: ignore[misc]
-        found = in_turn(runs, max(1, options.rounds // 7))
-        speeds = {one: options.texts / took for one, took in found.items()}
-        print(f"{name}, texts a second:", *(f"{one} {speed:,.0f}" for one, speed in speeds.items()), flush=True)
-        if with_peer:
-            ratio = found["transformers"] / found["atento"]
-            claims.append((name, "transformers", ratio, 1.5, 0))
-    worst = min(claims, key=lambda claim: claim[2] / claim[3])
-    print(f"{worst[0]}: {worst[2]:.2f}x {worst[1]}, goal {worst[3]}x")
-    return 0 if worst[2] >= worst[3] else 1
+            claim = f"training step, Transformer 3 × {SIZE}, dropout, B{BATCH}"
+            peers = medians["atento"] * ratio  # of steps taken in turn, as batches differ
+            claims.append(tell(Claim(claim, NAMES[name], medians["atento"] * 1e3, peers * 1e3, goal)))
+    end(claims)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
