@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeGuard
 from atento.data.records import Place, in_words
 from atento.errors import InputError
 
+JsonObject = dict[str, Any]
 SPACE = re.compile(r"[ \t\r\n]*")
 MANY = 20  # items of a list in one line that is read as rows, not as one row
 
@@ -67,7 +68,7 @@ def rows_of_list(text: str, begin: int, value: list[Any], *, one_line: bool) -> 
     return None
 
 
-def rows_of_object(text: str, begin: int, value: dict[str, Any], file: str, *, one_line: bool) -> Document | None:
+def rows_of_object(text: str, begin: int, value: JsonObject, file: str, *, one_line: bool) -> Document | None:
     """An object with one list of objects; or one of columns, as pandas writes frames."""
     refuse_known(value, file)
     if is_coco(value):
@@ -104,13 +105,13 @@ def from_columns(names: list[Any], columns: Any, where: str) -> Document:
     )
 
 
-def numbered(rows: Iterable[dict[str, Any]]) -> list[Piece]:
+def numbered(rows: Iterable[JsonObject]) -> list[Piece]:
     """Rows that are no part of the text as they are."""
     written = (json.dumps(row, ensure_ascii=False) for row in rows)
     return [Piece(number, 1, text, numbered=True) for number, text in enumerate(written, start=1)]
 
 
-def is_objects(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+def is_objects(value: Any) -> TypeGuard[list[JsonObject]]:
     """Whether a value is a list of objects."""
     return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
 
@@ -121,7 +122,7 @@ def is_rows(value: Any) -> bool:
     return rows and len({len(one) for one in value}) == 1
 
 
-def nested(value: dict[str, Any]) -> bool:
+def nested(value: JsonObject) -> bool:
     """Whether an object holds lists or objects."""
     return any(isinstance(inner, dict | list) for inner in value.values())
 
@@ -131,14 +132,14 @@ def nested_list(value: list[Any]) -> bool:
     return any(isinstance(inner, dict | list) for inner in value)
 
 
-def is_coco(value: dict[str, Any]) -> bool:
+def is_coco(value: JsonObject) -> bool:
     """Whether a document holds images and captions of them (COCO)."""
     annotations = value.get("annotations")
     captioned = is_objects(annotations) and "caption" in annotations[0] and "image_id" in annotations[0]
     return captioned and is_objects(value.get("images"))
 
 
-def captions_of(value: dict[str, Any]) -> Document:
+def captions_of(value: JsonObject) -> Document:
     """A row for each caption, with the file name of its image."""
     names = {str(one.get("id")): one.get("file_name") for one in value["images"]}
     rows = [
@@ -147,7 +148,7 @@ def captions_of(value: dict[str, Any]) -> Document:
     return Document(numbered(rows), ("images and captions as in COCO: annotations are counted in place of lines",))
 
 
-def refuse_known(value: dict[str, Any], file: str) -> None:
+def refuse_known(value: JsonObject, file: str) -> None:
     """Raise an error for a document of a known form that no task reads."""
     data = value.get("data")
     if is_objects(data) and "paragraphs" in data[0]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from atento.data.records import counted, join_items
+from atento.data.tables.formats.json_documents import JsonObject
 
 STARTS = ("start", "start_offset", "begin", "offset")
 ENDS = ("end", "end_offset")
@@ -43,7 +44,7 @@ class SpanColumn:
         self.text, self.spans = text, spans
         self.overlapping = 0
 
-    def cells(self, row: dict[str, Any]) -> dict[str, str]:
+    def cells(self, row: JsonObject) -> dict[str, str]:
         """The words of a row and their tags."""
         text = row.get(self.text)
         found = spans_of(row.get(self.spans) or [])
@@ -72,7 +73,7 @@ class SpanColumn:
         return (made, inner) if self.overlapping else (made,)
 
 
-def find_spans(rows: Sequence[dict[str, Any]]) -> SpanColumn | None:
+def find_spans(rows: Sequence[JsonObject]) -> SpanColumn | None:
     """The keys of a text and of its spans in these rows; None where no key holds spans."""
     keys = dict.fromkeys(key for row in rows for key, value in row.items() if isinstance(value, list) and value)
     for key in keys:
@@ -106,12 +107,12 @@ def span_of(item: object) -> LabelledSpan | None:
     return LabelledSpan(int(str(start)), int(str(end)), label) if whole and isinstance(label, str) and label else None
 
 
-def first_of(item: dict[str, Any], names: Iterable[str]) -> Any:
+def first_of(item: JsonObject, names: Iterable[str]) -> Any:
     """The value of the first of these keys that an object has."""
     return next((item[name] for name in names if name in item), None)
 
 
-def text_key(rows: Sequence[dict[str, Any]], spans: str) -> str:
+def text_key(rows: Sequence[JsonObject], spans: str) -> str:
     """The key of the text: a usual one, else that of the longest texts; empty where there is none."""
     texts = [key for key in rows[0] if key != spans and all(isinstance(row.get(key), str) for row in rows)]
     usual = [key for key in TEXTS if key in texts]
@@ -141,7 +142,7 @@ def flat_task(value: Any) -> Any:
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
         return value
     done = [one for one in annotations if not one.get("was_cancelled") and isinstance(one.get("result"), list)]
-    flat: dict[str, Any] = dict(value["data"])
+    flat: JsonObject = dict(value["data"])
     for result in done[0]["result"] if done else []:
         name, inner = str(result.get("from_name", "label")), result.get("value")
         if not isinstance(inner, dict):
