@@ -131,7 +131,8 @@ def decoder_graphs(module: nn.Module, names: tuple[str, ...], sample: Sample, fi
         for _ in range(length % 4 + 1):
             token = torch.randint(END, logits.size(-1), (rows,))
             _, state = module.decoder.step(token, state)  # type: ignore[union-attr, operator]
-        return (torch.randint(END, logits.size(-1), (rows,)), *tensors_of(state))
+        parts = [part.clone() for part in tensors_of(state)]  # torch.export takes one given twice for one input
+        return (torch.randint(END, logits.size(-1), (rows,)), *parts)
 
     return [
         Graph("first", Called(module, begin), names, ("logits", *states), sample),
