@@ -10,8 +10,8 @@ from standing import Figure, Target, settle
 
 import atento
 from atento.spec import parse_settings
+from atento.tasks.encoding import learn_codec
 from atento.tasks.forecast.forecast import FORECAST
-from atento.tasks.task import learn_codec
 
 
 def judge(

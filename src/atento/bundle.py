@@ -23,7 +23,8 @@ from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
 from atento.tasks.baselines import BaselineModule, with_baseline
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import Dataset, Task, build_module
+from atento.tasks.encoding import build_module
+from atento.tasks.task import Dataset, Task
 from atento.version import __version__
 from atento.writing import write_atomically
 

@@ -13,7 +13,8 @@ from atento.models.ensemble import Ensemble, count_members
 from atento.predictor import Predictor
 from atento.spec import DecodeRecipe
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import EvaluationExample, build_module, judged
+from atento.tasks.encoding import build_module
+from atento.tasks.task import EvaluationExample, judged
 from exported import bundle_of, sources_of
 
 MEMBERS = 3

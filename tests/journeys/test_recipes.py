@@ -8,8 +8,8 @@ import pytest
 from atento.data.builtin import BUILTIN
 from atento.spec import DataRecipe
 from atento.tasks.catalogue import TASKS
+from atento.tasks.encoding import learn_codec
 from atento.tasks.filling import fill_defaults
-from atento.tasks.task import learn_codec
 
 ROOT = Path(__file__).parents[2]
 TESTED = 100

@@ -15,10 +15,11 @@ from atento.errors import RunError
 from atento.spec import DataRecipe, TokensRecipe
 from atento.tasks.autoencode.codec import WindowCodec
 from atento.tasks.catalogue import TASKS
+from atento.tasks.encoding import learn_codec
 from atento.tasks.filling import fill_defaults
 from atento.tasks.forecast.windows import WindowSpec
 from atento.tasks.leaks import foreign_tokens, require_training_scale, units
-from atento.tasks.task import Dataset, EvaluationExample, Task, learn_codec
+from atento.tasks.task import Dataset, EvaluationExample, Task
 
 TEXT_TASKS = ("translate", "tag", "classify", "label", "match", "generate", "embed")
 NUMBER_TASKS = {"estimate": "1.5", "classify-series": "b", "transcribe": "ab ba"}  # and a target of each

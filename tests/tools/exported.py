@@ -12,8 +12,8 @@ from atento.data.series import Frequency, Past, Series
 from atento.models.conformal import ConformalQuantiles
 from atento.spec import Recipe, TokensRecipe
 from atento.tasks.catalogue import TASKS
+from atento.tasks.encoding import build_module, suited
 from atento.tasks.forecast.windows import WindowSpec
-from atento.tasks.task import build_module, suited
 
 TEXTS = ["one", "two one", "three two. one", "four five six seven", "six five, four three two", "never met words"]
 TWO = ["one\ttwo", "two one\tone", "a b c\td e", "four\tfive six seven", "six walks\twalking three two one", "x\ty"]

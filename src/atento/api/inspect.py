@@ -24,8 +24,9 @@ from atento.reprs import short_repr
 from atento.spec import DataRecipe, Recipe, parse_settings
 from atento.spec.recipe import Settings, Values
 from atento.tasks.catalogue import TASKS
+from atento.tasks.encoding import learn_codec
 from atento.tasks.finding import LIKELY, recognise
-from atento.tasks.task import Recognition, Task, learn_codec
+from atento.tasks.task import Recognition, Task
 
 VERBS = ("compare", "train")
 COLUMN_KEYS = ("source", "target", "label", "time", "series", "future_covariates")

@@ -28,10 +28,11 @@ from atento.spec import DEFAULT, Chosen, DataRecipe, Recipe, parse_duration, par
 from atento.spec.recipe import Settings, Values
 from atento.tasks.baselines import baseline_makers, is_baseline, require_model, with_baseline
 from atento.tasks.embed.vectors import start_words
+from atento.tasks.encoding import learn_codec
 from atento.tasks.filling import BY_USER, fill_defaults, fill_sizes
 from atento.tasks.finding import find_task
 from atento.tasks.sealed import seal
-from atento.tasks.task import Dataset, Task, learn_codec
+from atento.tasks.task import Dataset, Task
 from atento.training.callbacks import Callback
 from atento.training.events import EventCallback, no_callback
 from atento.training.loop import validate_training

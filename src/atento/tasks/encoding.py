@@ -1,17 +1,45 @@
-"""Training examples of a run, encoded: all at once, or one at a time where the pairs are on disk."""
+"""What a run makes of its recipe and its training part: a codec, a model, and the examples encoded, all at once or one
+at a time where the pairs are on disk.
+"""
 
 from collections.abc import Sequence
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atento.data.examples.batches import Order, Sampler
+from atento.data.examples.batches import Order, Sampler, sample_of
 from atento.data.examples.stored import PooledSampler, StoredPairs
+from atento.errors import InputError
+from atento.spec import ModelRecipe, Recipe
 from atento.tasks.task import B, C, M, P, Task, X
 
 SAMPLE = 1000  # examples whose lengths tell how many tokens a byte is
+
+
+def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) -> C:
+    """The codec of the training part, with what the recipe decides."""
+    return suited(task, task.learning.learn(recipe.tokens, sample_of(pairs)), recipe)
+
+
+def suited(task: Task[C, X, B, M], codec: C, recipe: Recipe) -> C:
+    """The codec with what the recipe decides, where the task needs that."""
+    return codec if task.learning.bind is None else task.learning.bind(codec, recipe)
+
+
+def build_module(task: Task[C, X, B, M], recipe: ModelRecipe, codec: C) -> M:
+    """The model of a recipe: one network, or the mean of `model.members` of them."""
+    if recipe.members == 1:
+        return task.learning.build(recipe, codec)
+    if task.learning.ensemble is None:
+        raise InputError(
+            "there is no mean of such models.",
+            found=f"task {task.name}, model {recipe.name}, model.members={recipe.members}",
+            fix="--set model.members=1",
+        )
+    one = recipe.model_copy(update={"members": 1})
+    return task.learning.ensemble([task.learning.build(one, codec) for _ in range(recipe.members)])
 
 
 class EncodedOnDemand(Sequence[X]):

@@ -13,12 +13,11 @@ from torch import Tensor, nn
 from typing_extensions import TypeVar
 
 from atento.data.evidence.evidence import Evidence
-from atento.data.examples.batches import Order, sample_of
+from atento.data.examples.batches import Order
 from atento.data.examples.pairs import UnlabelledFile
 from atento.data.records import Refusal
 from atento.data.series.series import Numbers
 from atento.data.text.vocabulary import Vocabulary
-from atento.errors import InputError
 from atento.layers.losses import Loss
 from atento.metrics.bootstrap import Band, Interval, Runs
 from atento.metrics.metric import Metric
@@ -300,30 +299,6 @@ def baselines_of(task: Task[C, X, B, M], codec: C) -> tuple[Callable[[], Baselin
     """The simple models of a comparison."""
     extra = tuple(one.make for one in task.judging.extra_baselines if one.suits(codec))
     return (*task.judging.baselines, *extra)
-
-
-def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) -> C:
-    """The codec of the training part, with what the recipe decides."""
-    return suited(task, task.learning.learn(recipe.tokens, sample_of(pairs)), recipe)
-
-
-def suited(task: Task[C, X, B, M], codec: C, recipe: Recipe) -> C:
-    """The codec with what the recipe decides, where the task needs that."""
-    return codec if task.learning.bind is None else task.learning.bind(codec, recipe)
-
-
-def build_module(task: Task[C, X, B, M], recipe: ModelRecipe, codec: C) -> M:
-    """The model of a recipe: one network, or the mean of `model.members` of them."""
-    if recipe.members == 1:
-        return task.learning.build(recipe, codec)
-    if task.learning.ensemble is None:
-        raise InputError(
-            "there is no mean of such models.",
-            found=f"task {task.name}, model {recipe.name}, model.members={recipe.members}",
-            fix="--set model.members=1",
-        )
-    one = recipe.model_copy(update={"members": 1})
-    return task.learning.ensemble([task.learning.build(one, codec) for _ in range(recipe.members)])
 
 
 def judged(

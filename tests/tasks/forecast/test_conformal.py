@@ -6,10 +6,10 @@ import torch
 
 from atento.models.builders import build_forecaster
 from atento.spec import Recipe
+from atento.tasks.encoding import learn_codec
 from atento.tasks.forecast.conformal import conformalize
 from atento.tasks.forecast.forecast import FORECAST
 from atento.tasks.forecast.rollout import forecasts
-from atento.tasks.task import learn_codec
 
 HORIZON = 5
 

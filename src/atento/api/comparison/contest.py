@@ -26,8 +26,8 @@ from atento.predictor import bands_of
 from atento.spec import Chosen, Recipe, parse_duration
 from atento.spec.recipe import Values, shown
 from atento.tasks.baselines import baseline_makers
+from atento.tasks.encoding import suited
 from atento.tasks.filling import compared, fill_sizes
-from atento.tasks.task import suited
 
 DEFAULT_BUDGET = "5m"
 MOST_SEEDS = 1000

@@ -14,7 +14,8 @@ from atento.spec.recipe import Values
 from atento.tasks.baselines import is_baseline
 from atento.tasks.catalogue import TASKS
 from atento.tasks.embed.vectors import vocabulary_of
-from atento.tasks.task import Task, learn_codec, suited
+from atento.tasks.encoding import learn_codec, suited
+from atento.tasks.task import Task
 
 OWN = (  # what each task decides for itself
     *("dropout", "directions", "pooling", "context", "attend", "characters"),

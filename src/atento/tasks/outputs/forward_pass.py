@@ -32,9 +32,10 @@ from atento.tasks.inputs.map_places import encoder_places, of_members, places_of
 from atento.tasks.inputs.numbers import Numbers
 from atento.tasks.inputs.two_texts import TwoTexts
 from atento.tasks.inputs.words import WordList
+from atento.tasks.outputs.many_to_one import ManyToOneOutput
 from atento.tasks.outputs.number import Number
 from atento.tasks.outputs.one_label import OneLabel
-from atento.tasks.outputs.output import ManyToOneOutput, Output
+from atento.tasks.outputs.output import Output
 from atento.tasks.outputs.sequence_loss import SPECIAL_TOKENS
 from atento.tasks.outputs.several_labels import SeveralLabels
 from atento.tasks.outputs.tags import Tags

@@ -17,7 +17,8 @@ from atento.models.names import ModelName
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.inputs.numbers import Standardization
-from atento.tasks.outputs.output import BaselineMaker, ManyToOneOutput
+from atento.tasks.outputs.many_to_one import ManyToOneOutput
+from atento.tasks.outputs.output import BaselineMaker
 from atento.tasks.task import Answer, Pair, Saved
 from atento.tasks.traces import TraceMatrix, trace_matrix
 

@@ -32,7 +32,8 @@ from atento.models.heads import LabelHead
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.outputs.fitted import HasCalibration, HasClosedForm
-from atento.tasks.outputs.output import UNSEEN, BaselineMaker, HasClasses, ManyToOneOutput
+from atento.tasks.outputs.many_to_one import ManyToOneOutput
+from atento.tasks.outputs.output import UNSEEN, BaselineMaker, HasClasses
 from atento.tasks.outputs.wide_part import explain_terms, solve_wide, weigh_both
 from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import TraceMatrix, trace_matrix

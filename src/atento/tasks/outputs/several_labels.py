@@ -38,8 +38,9 @@ from atento.models.names import ModelName
 from atento.spec import ModelRecipe, TokensRecipe
 from atento.tasks.inputs.input import E, Labelled, ManyToOneInput, Network
 from atento.tasks.outputs.fitted import HasCalibration, HasClosedForm
+from atento.tasks.outputs.many_to_one import ManyToOneOutput
 from atento.tasks.outputs.one_label import count_labels, load_labels
-from atento.tasks.outputs.output import BaselineMaker, HasClasses, ManyToOneOutput
+from atento.tasks.outputs.output import BaselineMaker, HasClasses
 from atento.tasks.outputs.wide_part import explain_terms, solve_wide, weigh_both
 from atento.tasks.task import Answer, Baseline, Details, Pair, Saved, TargetLabels, TextExample
 from atento.tasks.traces import TraceMatrix, trace_matrix
