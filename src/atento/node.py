@@ -18,7 +18,6 @@ from atento.system import own_session
 from atento.version import __version__
 
 SECONDS_BETWEEN_LOOKS = 0.1
-SECONDS_TO_SAVE = 15.0
 NOT_RUN = MachineError.exit_code
 
 
@@ -44,8 +43,8 @@ def run_worker(words: list[str], log: str, version: str) -> tuple[int, str]:
             while process.poll() is None and not cancelled.is_set():
                 time.sleep(SECONDS_BETWEEN_LOOKS)
             if cancelled.is_set():
-                process.terminate()  # it saves first
-                wait_for_end(process)
+                process.terminate()  # it saves first, and whoever cancelled it insists when that takes too long
+                process.wait()
         finally:
             process.kill()
             process.communicate()
@@ -68,10 +67,3 @@ def noted_interrupts() -> Iterator[threading.Event]:
         yield cancelled
     finally:
         signal.signal(signal.SIGINT, before or signal.default_int_handler)
-
-
-def wait_for_end(process: subprocess.Popen[bytes]) -> None:
-    """Give a process the time to save."""
-    until = time.monotonic() + SECONDS_TO_SAVE
-    while process.poll() is None and time.monotonic() < until:
-        time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from atento.api.comparison.workers import Job, LocalWorkers, Workers
+from atento.api.folders import in_use
 from atento.errors import AtentoError, InputError, MachineError, RunError, failure_of
 from atento.extras import require_extra
 from atento.node import run_worker
@@ -27,6 +29,7 @@ AUTO = "auto"
 ADDRESS = re.compile(r"[^\s:/]+:\d+")
 SECONDS_TO_ANSWER = 5.0
 RESTARTS = 3  # of one job, whose nodes died
+SECONDS_TO_END = 120.0  # within which the process of a dead node lets go of its folder
 QUIET = {  # what Ray reads when it is imported
     "RAY_USAGE_STATS_ENABLED": "0",  # it would send them to its makers
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # what its own processes say would stand in the middle of a result
@@ -118,7 +121,8 @@ class RayWorker:
     """A job on a node of the cluster."""
 
     def __init__(self, workers: RayWorkers, job: Job) -> None:
-        self.workers, self.job, self.restarts = workers, job, 0
+        self.workers, self.job, self.restarts, self.until = workers, job, 0, 0.0
+        self.task: Any = None  # while its folder is waited for
         self.submit()
 
     def submit(self) -> None:
@@ -130,6 +134,9 @@ class RayWorker:
     def exit_code(self) -> int | None:
         """How it ended; None while it runs. Where its node died it is handed to the cluster again."""
         ray = self.workers.ray
+        if self.task is None:
+            self.submit_when_free()
+            return None
         done, _ = ray.wait([self.task], timeout=0)
         if not done:
             return None
@@ -145,8 +152,16 @@ class RayWorker:
                 return self.explain(RunError(f"its node died {RESTARTS + 1} times.", found=type(error).__name__))
             self.restarts += 1
             self.workers.tell(f"{self.job.name}: its node died; it goes on from its last checkpoint on another one")
-            self.submit()
+            self.task, self.until = None, time.monotonic() + SECONDS_TO_END
+            self.submit_when_free()
             return None
+
+    def submit_when_free(self) -> None:
+        """Hand it over again as soon as its process on the other node is gone too: a node that is only cut off, or that
+        is busy, ends a moment later than the cluster gives it up.
+        """
+        if not in_use(self.job.folder) or time.monotonic() > self.until:
+            self.submit()
 
     def explain(self, failure: AtentoError) -> int:
         """Leave the reason where a process would have left it; its exit code."""
@@ -155,11 +170,14 @@ class RayWorker:
 
     def ask_to_save(self) -> None:
         """Cancel the task, which passes that on to its process as a signal."""
-        self.workers.ray.cancel(self.task, force=False)
+        if self.task is not None:
+            self.workers.ray.cancel(self.task, force=False)
 
     def wait(self, seconds: float) -> None:
         """Wait for its end, and insist on it after so long."""
         ray = self.workers.ray
+        if self.task is None:
+            return
         done, _ = ray.wait([self.task], timeout=seconds)
         if not done:
             with suppress(ray.exceptions.RayError):
