@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-PATIENCE = 5.0  # seconds; the system needs a moment, a busy machine more
+PATIENCE = 300.0  # seconds; the system needs a moment, a busy machine more
 CHILD = """
 import os, re
 from atento.system import end_with_parent
@@ -26,7 +26,8 @@ import time
 from atento import system
 system.sys.platform = "other"
 system.end_with_parent()
-time.sleep(60)
+print("tied", flush=True)
+time.sleep(600)
 """
 
 
@@ -45,12 +46,11 @@ def test_it_ends_with_its_parent_in_the_middle_of_a_long_computation():
     time.sleep(0.1)
     assert is_running(number)
     parent.kill()
-    killed = time.monotonic()
+    until = time.monotonic() + PATIENCE
     try:
-        while is_running(number) and time.monotonic() - killed < PATIENCE:
+        while is_running(number) and time.monotonic() < until:
             time.sleep(0.005)
-        took = time.monotonic() - killed
-        assert not is_running(number), took
+        assert not is_running(number)
     finally:
         if is_running(number):
             os.kill(number, signal.SIGKILL)
@@ -59,8 +59,9 @@ def test_it_ends_with_its_parent_in_the_middle_of_a_long_computation():
 
 def test_where_the_system_does_not_kill_it_the_end_of_its_input_does():
     """Also where the parent was dead before it could be tied to it."""
-    child = subprocess.Popen([sys.executable, "-c", WAITING], stdin=subprocess.PIPE)
-    time.sleep(0.3)
+    child = subprocess.Popen([sys.executable, "-c", WAITING], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"tied\n"
     assert child.poll() is None
     child.stdin.close()
     assert child.wait(timeout=PATIENCE) == 137
+    child.stdout.close()

@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import signal
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +23,6 @@ VALUES = (
     "train.patience=20",
     "train.checkpoint_every=3",
 )
-WITHOUT_PARENT = 5.0  # seconds; measured: under 0.1, but a machine may be busy
 SMALL = tuple(word for value in VALUES for word in ("--set", value))
 
 
@@ -185,10 +183,8 @@ def test_killed_itself_it_leaves_no_worker_behind(atento_command, processes, tmp
     if moment == "training":
         processes.until(lambda: list(tmp_path.glob("b/*/checkpoint.*")), what="a checkpoint", child=parent)
     parent.send(signal.SIGKILL)
-    killed = time.monotonic()
-    try:
+    try:  # by itself it would train on for hours
         processes.until(lambda: not processes.processes_about(tmp_path), what="the worker's end")
-        assert time.monotonic() - killed < WITHOUT_PARENT
     finally:
         for number in processes.processes_about(tmp_path):
             os.kill(number, signal.SIGKILL)

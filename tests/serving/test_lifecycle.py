@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -20,7 +19,7 @@ ROW = {"text": "good film"}
 def started(*words):
     """What `atento serve` says where it cannot begin, and its exit code."""
     done = subprocess.run(
-        [sys.executable, "-m", "atento", "serve", *map(str, words)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "atento", "serve", *map(str, words)], capture_output=True, text=True, timeout=300
     )
     return done.returncode, done.stderr
 
@@ -37,7 +36,7 @@ def test_a_model_that_dies_is_replaced_and_readiness_tells_the_truth(classifier)
     with run_server(classifier) as server:
         before = server.predict(ROW)
         os.kill(server.worker(), signal.SIGKILL)
-        server.until(lambda: not server.ready(), seconds=5)
+        server.until(lambda: not server.ready())
         assert server.ask("GET", "/readyz").status == 503 and server.ask("GET", "/healthz").status == 200
         refused = server.ask("POST", "/predict", {"rows": [ROW]})
         assert refused.status == 503 and int(refused.headers["retry-after"]) > 0
@@ -66,9 +65,9 @@ def test_another_run_takes_over_and_every_answer_is_wholly_of_one_model(
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
             thread.start()
+        server.until(lambda: seen)
         replace_run(folder, other_classifier)
-        server.until(lambda: server.ask("GET", "/readyz").json["model"] != first["model"])
-        time.sleep(0.2)
+        server.until(lambda: seen[-1][1].get("model", first["model"]) != first["model"])
         stop.set()
         for thread in threads:
             thread.join()
@@ -88,7 +87,11 @@ def test_another_run_takes_over_and_every_answer_is_wholly_of_one_model(
 
 def test_a_full_queue_says_when_to_come_again(classifier):
     with run_server(classifier, "--limit", "queue=4", "--limit", "rows=4") as server, ThreadPoolExecutor(40) as pool:
+        worker = server.worker()
+        os.kill(worker, signal.SIGSTOP)  # slower than those who ask, on any machine
         asked = [pool.submit(server.ask, "POST", "/predict", {"rows": [ROW] * 3}) for _ in range(200)]
+        server.until(lambda: any(one.done() for one in asked))
+        os.kill(worker, signal.SIGCONT)
         replies = [one.result() for one in asked]
         assert {reply.status for reply in replies} == {200, 503}
         assert all(int(reply.headers["retry-after"]) > 0 for reply in replies if reply.status == 503)
@@ -113,10 +116,7 @@ def test_the_model_ends_with_a_server_that_is_killed(classifier):
         worker = server.worker()
         server.process.kill()
         server.process.wait()
-        end = time.monotonic() + 10
-        while os.path.exists(f"/proc/{worker}") and time.monotonic() < end:
-            time.sleep(0.05)
-        assert not os.path.exists(f"/proc/{worker}")
+        server.until(lambda: not os.path.exists(f"/proc/{worker}"))
 
 
 def test_a_token_is_asked_for_where_there_is_one(classifier):

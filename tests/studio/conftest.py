@@ -56,7 +56,7 @@ class Studio:
         """What a browser opens first."""
         return f"{self.url}/?token={self.token}"
 
-    def ask(self, method, path, body=None, *, headers=None, own=True, timeout=120):
+    def ask(self, method, path, body=None, *, headers=None, own=True, timeout=300):
         """A request; with `own` it carries what the page sends by itself, and `headers` replace or (None) remove."""
         sent = {"Host": f"{self.host}:{self.port}"}
         if own:
@@ -101,7 +101,7 @@ class Studio:
         """End it as Ctrl-C would; its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=300)
 
 
 @contextmanager

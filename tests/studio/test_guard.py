@@ -459,6 +459,6 @@ def test_the_token_is_kept_for_its_owner_alone(studio):
 def test_a_server_for_others_without_a_token_is_refused(tmp_path, host):
     """With exit code 2, before a socket is opened or a file is written: the address need not even exist."""
     command = [sys.executable, "-m", "atento", "studio", str(tmp_path), "--host", host, "--port", "0", "--no-browser"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2 and "--token" in done.stderr and "http://" not in done.stdout
     assert list(tmp_path.iterdir()) == []

@@ -40,7 +40,7 @@ class Server:
     def url(self):
         return f"http://127.0.0.1:{self.port}"
 
-    def ask(self, method, path, body=None, *, headers=None, timeout=60):
+    def ask(self, method, path, body=None, *, headers=None, timeout=300):
         """A request as curl sends it; `headers` replace or (None) remove."""
         sent = {"Host": f"127.0.0.1:{self.port}"}
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -68,7 +68,7 @@ class Server:
     def ready(self):
         return self.ask("GET", "/readyz").json["ready"]
 
-    def until(self, holds, *, seconds=60):
+    def until(self, holds, *, seconds=300):
         """Wait until something holds."""
         end = time.monotonic() + seconds
         while not holds():
@@ -91,7 +91,7 @@ class Server:
     def stop(self, number=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(number)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=300)
 
 
 @contextmanager
@@ -115,5 +115,5 @@ def run_server(folder, *options, **variables):
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=30)
+            process.wait(timeout=300)
         process.stdout.close()

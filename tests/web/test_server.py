@@ -87,5 +87,5 @@ def test_without_the_extra_the_line_that_installs_it_is_told(monkeypatch, tmp_pa
 
 def test_the_command_refuses_a_folder_that_there_is_not(tmp_path):
     command = [sys.executable, "-m", "atento", "studio", str(tmp_path / "nothing"), "--no-browser"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2 and "no such folder" in done.stderr and not list(tmp_path.iterdir())

@@ -32,7 +32,7 @@ def whole(tmp_path_factory):
     return run
 
 
-def wait_for(path, *, seconds=120):
+def wait_for(path, *, seconds=300):
     """Until a file is there."""
     until = time.monotonic() + seconds
     while not path.exists():
@@ -74,7 +74,7 @@ def test_a_killed_rank_is_named_and_torchrun_resumes_bit_for_bit(whole, processe
     started = processes(*words, "--strategy", "fsdp", "--out", "cut", cwd=tmp_path)
     wait_for(tmp_path / "cut" / "checkpoint.safetensors")
     os.kill(process_of_rank(started.pid, 1), signal.SIGKILL)
-    out, errors = started.communicate(timeout=120)
+    out, errors = started.communicate(timeout=300)
     assert "rank 1 of 2 has ended; this is rank 0" in errors
     again = (
         "torchrun --standalone --nproc-per-node 2 -m atento train cut/recipe.toml --out cut --resume --strategy fsdp"
@@ -90,7 +90,7 @@ def test_ctrl_c_saves_shards_that_one_process_resumes_from(whole, processes, tmp
     started = processes("atento", *words, cwd=tmp_path)
     wait_for(tmp_path / "stopped" / "checkpoint.safetensors")
     started.send_signal(signal.SIGINT)
-    _, errors = started.communicate(timeout=60)
+    _, errors = started.communicate(timeout=300)
     assert started.returncode == 130
     again = "atento train stopped/recipe.toml --out stopped --resume --devices 2 --strategy fsdp"
     assert "everything is saved" in errors and again in errors

@@ -10,6 +10,7 @@ from atento.views import AlignmentView, render_alignment, render_report
 from atento.views.attention.page import render_views
 from atento.views.html import VIEWER, module
 from attention_views import HEADS, LAYERS, OUTPUT, SOURCE, make_view
+from pages import wait_until
 
 FULL, EMPTY = [13, 42, 102], [241, 244, 246]  # the ends of the light colour scale
 PIXEL = """(canvas, [row, column]) => {
@@ -181,11 +182,7 @@ def test_a_map_zooms_around_the_pointer_and_pans(open_page):
     canvas.click(position=inside)
     for _ in range(12):
         page.mouse.wheel(0, -120)
-    for _ in range(100):  # wheel events come when the browser sees fit
-        page.wait_for_timeout(50)
-        if canvas.evaluate("canvas => canvas.attention.zoom") > 4:
-            break
-    assert canvas.evaluate("canvas => canvas.attention.zoom") > 4
+    wait_until(page, lambda: canvas.evaluate("canvas => canvas.attention.zoom") > 4)
     found = canvas.evaluate(PLACE, [50, 101])
     assert (found["x"], found["y"]) == pytest.approx(
         (inside["x"], inside["y"]), abs=canvas.evaluate("c => c.attention.cell")
@@ -233,12 +230,8 @@ def test_the_canvas_follows_the_width_of_the_window(boards, open_page):
     wide = canvas.evaluate("canvas => canvas.attention.cell")
 
     page.set_viewport_size({"width": 360, "height": 700})
-    for _ in range(100):  # the page forbids eval, which playwright's own waiting uses
-        if canvas.evaluate("canvas => canvas.attention.width") < 360:
-            break
-        page.wait_for_timeout(50)
+    wait_until(page, lambda: canvas.evaluate("canvas => canvas.attention.width") < 360)
 
-    assert canvas.evaluate("canvas => canvas.attention.width") < 360
     assert canvas.evaluate("canvas => canvas.attention.cell") < wide / 2
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 

@@ -297,7 +297,7 @@ def test_files_and_the_clipboard_hold_the_weights_that_are_shown(open_page):
         page.get_by_role("button", name=button).click()
         page.get_by_role("button", name="copied").last.wait_for()
         copied.append(page.evaluate("navigator.clipboard.readText()"))
-        page.wait_for_timeout(1600)
+        page.get_by_role("button", name=button).wait_for()  # its own name comes back
     assert shlex.split(copied[0]) == ["atento", "look", view["run"], view["source"], "--out", "attention.html"]
     assert copied[1] == f'atento.load("{view["run"]}").explain({json.dumps(view["source"])}).save("attention.html")'
 

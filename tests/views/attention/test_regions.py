@@ -3,6 +3,7 @@
 import base64
 import io
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,9 +12,22 @@ from PIL import Image
 from atento.errors import InputError
 from atento.views import AlignmentView, regions_figure, render_alignment
 from atento.views.attention.regions import VEIL, maps_of, pixels_of, shade_regions, veiled
+from pages import wait_until
 
 ROWS, COLUMNS, SIDE = 2, 3, 12
 WORDS = ["a", "red", "circle", "<end>"]
+PIXEL = """(canvas, [x, y]) => {
+    const at = (place) => Math.round((place + 0.5) * canvas.width / 12);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height);
+    const context = copy.getContext('2d', { willReadFrequently: true });
+    context.drawImage(canvas, 0, 0);
+    return [...context.getImageData(at(x), at(y), 1, 1).data].slice(0, 3);
+}"""
+
+
+def shows(canvas, place, colour):
+    """Whether a canvas has a colour at a place of the picture."""
+    return np.allclose(canvas.evaluate(PIXEL, place), colour, rtol=0, atol=3)
 
 
 def as_uri(pixels):
@@ -104,22 +118,12 @@ def test_a_page_shows_the_image_in_grey_under_the_colours_of_the_weights(alignme
     assert page.inner_text(".attention-outcome") == "wrong predicted a red circle, should be a red star"
     for word in (1, 2):
         page.locator("button.region-panel").nth(word).click()
-        page.wait_for_timeout(50)
         for region, colour, cover in ((int(maps[word].argmax()), (251, 244, 160), 0.85), (3, (42, 22, 80), 0.15)):
             row, column = divmod(region, COLUMNS)
             y, x = (2 * row + 1) * SIDE // (2 * ROWS), (2 * column + 1) * SIDE // (2 * COLUMNS)
-            shown = page.locator(".region-large").evaluate(
-                """(canvas, [x, y]) => {
-                    const at = (place) => Math.round((place + 0.5) * canvas.width / 12);
-                    const copy = new OffscreenCanvas(canvas.width, canvas.height);
-                    const context = copy.getContext('2d', { willReadFrequently: true });
-                    context.drawImage(canvas, 0, 0);
-                    return [...context.getImageData(at(x), at(y), 1, 1).data].slice(0, 3);
-                }""",
-                [x, y],
-            )
             grey = pixels[y, x] @ [0.299, 0.587, 0.114]
-            np.testing.assert_allclose(shown, grey * (1 - cover) + np.array(colour) * cover, atol=3)
+            expected = grey * (1 - cover) + np.array(colour) * cover
+            wait_until(page, partial(shows, page.locator(".region-large"), [x, y], expected))
 
 
 def test_regions_are_read_out_word_by_word_and_by_head(alignment, open_page):
@@ -131,16 +135,15 @@ def test_regions_are_read_out_word_by_word_and_by_head(alignment, open_page):
     page.get_by_role("button", name="next word").click()
     large = page.locator(".region-large")
     large.hover(position={"x": 300, "y": 300})
-    page.wait_for_timeout(50)
     expected = alignment.weights[0][2][2]
     readout = page.locator(".attention-readout")
+    wait_until(page, lambda: readout.get_attribute("data-weight") is not None)
     assert readout.inner_text().endswith(" for “circle” (token 3) on row 2, column 3")
     assert float(readout.get_attribute("data-weight")) == pytest.approx(expected[5], abs=1e-6)
     large.focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(50)
-    assert float(readout.get_attribute("data-weight")) == pytest.approx(expected[1], abs=1e-6)
+    wait_until(page, lambda: float(readout.get_attribute("data-weight")) == pytest.approx(expected[1], abs=1e-6))
 
 
 def test_what_does_not_fit(alignment):

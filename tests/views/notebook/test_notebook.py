@@ -10,6 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 import atento
+from pages import wait_until
 
 NOTEBOOK = Path(__file__).parents[3] / "examples" / "views.ipynb"
 SECONDS = 300  # of a cell, on a busy machine
@@ -137,8 +138,7 @@ def test_the_widget_follows_the_theme_and_leaves_nothing(state, open_page):
     viewer = page.locator(".attention-viewer")
     assert viewer.get_attribute("data-theme") == "dark"
     page.evaluate("document.body.className = 'vscode-light'")
-    page.wait_for_timeout(50)
-    assert viewer.get_attribute("data-theme") == "light"
+    wait_until(page, lambda: viewer.get_attribute("data-theme") == "light")
     page.evaluate("model.set('theme', 'dark')")
     assert viewer.get_attribute("data-theme") == "dark"
     page.evaluate("model.set('gallery', model.get('gallery').slice(0, 1))")
