@@ -26,6 +26,10 @@ MEANT = {
     "train numbers --xyzzy": "atento train --help lists the options",
     "schema --lr 1": "atento schema --help lists the options",
     "predict r f.csv --target y --proba": "atento predict r f.csv --proba",
+    "train numbers --devices 0 --quiet": "atento train numbers --devices 1 --quiet",
+    "train numbers --devices=two": "atento train numbers --devices=1",
+    "train numbers --seed -3": "atento train numbers --seed 0",
+    "serve runs/a --port 99999": "atento serve runs/a --port 65535",
     "train": "atento train --help",
 }
 

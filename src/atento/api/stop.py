@@ -65,8 +65,8 @@ def require_running(folder: Path) -> None:
     if folder.is_dir() and in_use(folder):
         return
     if not folder.is_dir() or not kind_of(folder):
-        problem, found = f"{folder}: there is no run.", "no such folder" if not folder.is_dir() else "no run in it"
-        raise InputError(problem, found=found, fix="`atento runs` lists the runs")
+        found = "a file" if folder.is_file() else "no run in it" if folder.is_dir() else "no such folder"
+        raise InputError(f"{folder}: there is no run.", found=found, fix="`atento runs` lists the runs")
     state = str(describe(folder)["state"])
     over = state == "finished"
     fix = shlex.join(["atento", "report", str(folder)]) if over else f"go on with: {shlex.join(resume_words(folder))}"

@@ -3,6 +3,7 @@
 import codecs
 import errno
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -78,9 +79,38 @@ def usage_error(error: Exception, words: list[str]) -> InputError:
         wanted = message.split("'")[1]
         fix = shlex.join(["atento", nearest(wanted, known), *words[words.index(wanted) + 1 :]])
         return InputError(f"there is no command {wanted!r}.", found=typed, fix=fix)
+    bounds = bounds_of(error, message)
+    if bounds is not None:
+        name, low, high = bounds
+        most = "" if high is None else f" and at most {high}"
+        fix = with_number(name, words, low, high) or help_line
+        return InputError(f"{name} takes a whole number, at least {low}{most}.", found=typed, fix=fix)
     if "unexpected extra argument" in message:
         return InputError(message, found=typed, fix=f"put a name that has blanks in quotes; {help_line}")
     return InputError(message, found=typed, fix=help_line)
+
+
+def bounds_of(error: Exception, message: str) -> tuple[str, int, int | None] | None:
+    """The option whose value is no whole number within its bounds, and the bounds."""
+    option = getattr(error, "param", None)
+    low, high = (getattr(option, end, getattr(getattr(option, "type", None), end, None)) for end in ("min", "max"))
+    if not message.startswith("Invalid value") or not isinstance(low, int):
+        return None
+    return max(getattr(option, "opts", [""]), key=len), low, high
+
+
+def with_number(name: str, words: list[str], low: int, high: int | None) -> str:
+    """The whole command with the number that is nearest to what was typed; empty where an option stands otherwise."""
+    for place, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if option != name or not (equals or words[place + 1 :]):
+            continue
+        typed = value if equals else words[place + 1]
+        number = max(low, int(typed) if re.fullmatch(r"[+-]?\d{1,18}", typed) else low)
+        near = str(number if high is None else min(number, high))
+        own = [f"{name}={near}"] if equals else [name, near]
+        return shlex.join(["atento", *words[:place], *own, *words[place + (1 if equals else 2) :]])
+    return ""
 
 
 def option_instead(name: str, words: list[str], known: list[str]) -> str:
