@@ -2,6 +2,9 @@
 
 import json
 
+import numpy as np
+import onnx
+import onnxruntime
 import pytest
 
 from atento.bundle import write_json
@@ -33,6 +36,31 @@ def test_the_loss_stands_in_the_manifest(tmp_path):
     assert found["loss"] == pytest.approx(found["before"] - found["after"])
     assert (found["metric"], found["part"], found["examples"]) == ("accuracy", "test", len(TEXTS))
     assert "int8" in (tmp_path / "small" / "README.md").read_text()
+
+
+def test_an_embedding_that_is_the_output_layer_too_stays_as_it_is(tmp_path):
+    """Logits are the products of a looked up row with all rows; a table that is turned around looks up a column."""
+    table = np.arange(25, dtype=np.float32).reshape(5, 5) / 10  # square: nothing else would tell
+    nodes = [
+        onnx.helper.make_node("Gather", ["table", "tokens"], ["row"]),
+        onnx.helper.make_node("Gemm", ["row", "table"], ["logits"], transB=1),
+    ]
+    tokens = onnx.helper.make_tensor_value_info("tokens", onnx.TensorProto.INT64, ["B"])
+    logits = onnx.helper.make_tensor_value_info("logits", onnx.TensorProto.FLOAT, ["B", 5])
+    graph = onnx.helper.make_graph(nodes, "tied", [tokens], [logits], [onnx.numpy_helper.from_array(table, "table")])
+    path = tmp_path / "tied.onnx"
+    opset = onnx.helper.make_opsetid("", 18)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=9), path)
+    int8.quantize(path)
+    (found,) = onnxruntime.InferenceSession(path).run(None, {"tokens": np.array([0, 3])})
+    np.testing.assert_allclose(found, table[[0, 3]] @ table.T, atol=0.1)
+
+
+def test_a_transformer_with_one_table_for_reading_and_writing_is_made_smaller(tmp_path):
+    bundle = with_predictions(bundle_of(tmp_path / "run", "translate", "transformer"))
+    assert any(weight is bundle.module.decoder.embedding.tokens.table.weight for weight in bundle.module.parameters())
+    report = export_bundle(bundle, out=tmp_path / "small", int8=True)
+    assert report.quality["examples"] == len(TEXTS)
 
 
 def test_a_smaller_error_is_a_gain_where_smaller_is_better():

@@ -26,7 +26,8 @@ def export(
         return
     if found.largest_error is not None:
         sizes = ", ".join(f"{rows} × {length}" for rows, length in found.checked)
-        say(f"largest difference from torch: {found.largest_error:.1e} (rows × length: {sizes})")
+        when = ", before int8" if int8 else ""
+        say(f"largest difference from torch{when}: {found.largest_error:.1e} (rows × length: {sizes})")
     if found.compared is not None:
         same, of = found.compared["same"], found.compared["sources"]
         say(f"the same tokens as torch for {same} of {of} sources, greedy and beam")

@@ -3,6 +3,7 @@
 onnxruntime quantizes the matrices of a graph; those inside a loop over time stay as they are.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,10 +106,24 @@ def quantize(path: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     model, small = onnx.load(path), path.with_suffix(".int8")
+    give_own_matrices(model.graph)
     forget_shapes(model.graph, onnx)  # which the library would compare with those of matrices that it turns around
     with quiet():
         quantize_dynamic(model, small, weight_type=QuantType.QInt8)
     small.replace(path)
+
+
+def give_own_matrices(graph: Any) -> None:
+    """A copy of its matrix for each product that shares one, as an output layer does with an embedding: the library
+    turns the matrices of products around in their place.
+    """
+    matrices = {matrix.name: matrix for matrix in graph.initializer}
+    readers = Counter(name for node in graph.node for name in node.input)
+    for node in graph.node:
+        if node.op_type == "Gemm" and node.input[1] in matrices and readers[node.input[1]] > 1:
+            own = graph.initializer.add()
+            own.CopyFrom(matrices[node.input[1]])
+            node.input[1] = own.name = f"{own.name}_of_{node.output[0]}"
 
 
 def forget_shapes(graph: Any, onnx: Any) -> None:
