@@ -18,7 +18,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from atento.baselines.state import BaselineState, restore, state_of
-from atento.errors import InputError, alike, is_machine_fault
+from atento.errors import InputError, is_machine_fault, no_such_run
 from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
 from atento.tasks.baselines import BaselineModule, with_baseline
@@ -38,6 +38,8 @@ SHARDS = "shards-"  # and a step: the folder of what processes hold in shards, w
 OUTPUTS = "outputs.safetensors"  # answers that are arrays
 METADATA = "__metadata__"  # the text in the header of a safetensors file
 BASELINE = "baseline.json"  # what a baseline has learned, but for its arrays
+
+EXPORTED = "export.json"  # of a folder that `atento export` wrote
 
 Json = dict[str, Any]  # an object of a JSON document
 
@@ -152,23 +154,18 @@ def restore_baseline(folder: Path, module: BaselineModule, weights: Mapping[str,
         restore(module.baseline, BaselineState(read_json(folder, BASELINE), arrays))
 
 
-def no_such_run(folder: Path) -> InputError:
-    """The error for a folder that is not there, with the most similar name beside it."""
-    beside = {one.name: one for one in folder.parent.iterdir() if one.is_dir()} if folder.parent.is_dir() else {}
-    close = alike(folder.name, beside)
-    return InputError(
-        f"{folder}: there is no such run.",
-        found=str(folder),
-        fix=f"did you mean {beside[close]}? `atento runs` lists all" if close else "`atento runs` lists them",
-    )
-
-
 def check_manifest(folder: Path, *, hashed_up_to: float = math.inf) -> None:
     """Every file the manifest names must be there, unchanged; of files with more bytes than `hashed_up_to` only the
     size and the header of tensors are compared.
     """
     if not folder.is_dir():
         raise no_such_run(folder)
+    if (folder / EXPORTED).is_file():
+        raise InputError(
+            f"{folder}: this is an exported model, which answers and does no more.",
+            found=EXPORTED,
+            fix="give the run that it was made of; `atento predict` and `atento serve` take both",
+        )
     if not is_finished(folder):
         unfinished = (folder / RECIPE).exists()
         raise InputError(

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 
 __all__ = ["AtentoError", "InputError", "Interrupted", "MachineError", "RunError"]
 
@@ -210,4 +211,15 @@ def unknown_name(kind: str, wanted: str, known: Iterable[str], *, where: str = "
         f"{where + ': ' if where else ''}there is no {kind} {wanted!r}.",
         found=repr(wanted),
         fix=f"did you mean {near!r}? There are {', '.join(names)}" if near else f"choose one of {', '.join(names)}",
+    )
+
+
+def no_such_run(folder: Path) -> InputError:
+    """The error for a folder that is not there, with the most similar name beside it."""
+    beside = {one.name: one for one in folder.parent.iterdir() if one.is_dir()} if folder.parent.is_dir() else {}
+    close = alike(folder.name, beside)
+    return InputError(
+        f"{folder}: there is no such run.",
+        found=str(folder),
+        fix=f"did you mean {beside[close]}? `atento runs` lists all" if close else "`atento runs` lists them",
     )

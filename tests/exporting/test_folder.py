@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import atento
 from atento.errors import InputError, RunError
 from atento.exporting import export as exporting
 from atento.exporting import tracing
@@ -32,6 +33,12 @@ def copied(folder, to):
     for path in folder.iterdir():
         (to / path.name).write_bytes(path.read_bytes())
     return to
+
+
+def test_who_wants_a_run_is_told_that_an_exported_model_is_none(folder):
+    with pytest.raises(InputError, match="this is an exported model") as told:
+        atento.load(folder)
+    assert "give the run that it was made of" in told.value.fix
 
 
 def test_a_folder_says_what_it_holds(folder):

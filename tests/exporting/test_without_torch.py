@@ -68,6 +68,16 @@ def test_files_and_lines_are_answered(translation, tmp_path):
     assert [row["other"] for row in found["rows"]] == ["1"] * len(TEXTS)
 
 
+@pytest.mark.parametrize("words", [("predict", "outs", "-"), ("serve", "outs")])
+def test_a_folder_that_is_not_there_is_told_before_torch_is_asked_for(translation, words):
+    _, folder = translation
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *words], cwd=folder.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and "outs: there is no such run." in done.stderr
+    assert "did you mean out?" in done.stderr
+
+
 def test_rows_of_a_server_are_answered_and_streamed(translation):
     bundle, folder = translation
     card, answers, told, whole = json.loads(run(SERVED, folder))

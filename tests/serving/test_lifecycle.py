@@ -139,6 +139,8 @@ def test_what_cannot_be_served_is_told_with_its_exit_code(classifier, tmp_path):
     assert code == 2 and "--token" in said
     code, said = started(tmp_path / "nothing")
     assert code == 2 and "no such run" in said
+    code, said = started(classifier.with_name(f"{classifier.name}s"))
+    assert code == 2 and f"did you mean {classifier}?" in said
     code, said = started(tmp_path, "--port", "0")
     assert code == 2 and "Traceback" not in said
     code, said = started(classifier, "--limit", "queu=3")

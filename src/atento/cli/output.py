@@ -15,6 +15,7 @@ from rich.progress import Progress, TaskID, TextColumn
 from rich.text import Text
 
 from atento.cli.tables import fit_table
+from atento.errors import no_such_run
 from atento.views.wording import CONTROLS, printable, score
 
 if TYPE_CHECKING:  # torch loads only when it is needed
@@ -240,6 +241,8 @@ def describe(facts: "Event", over: float) -> dict[str, str]:
 
 def load_run(run: "Path", device: str = "auto", *, network: bool = False) -> "Run":
     """The model of a folder; of a comparison its best model or its best network, which is said."""
+    if not run.is_dir():  # told without torch too, which an exported model does not need
+        raise no_such_run(run)
     from atento import api
     from atento.api.folders import find_model
 

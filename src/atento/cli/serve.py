@@ -8,7 +8,7 @@ from typer import Option
 
 from atento.cli.options import DeviceOption, RunArgument
 from atento.cli.output import command, remark, say
-from atento.errors import InputError, Interrupted
+from atento.errors import Interrupted, no_such_run
 from atento.extras import require_extra
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def serve(
         require_token(token)
     limits = parse_limits(limit or [])
     if not run.is_dir():
-        raise InputError(f"{run}: there is no such run.", found=str(run), fix="atento runs")
+        raise no_such_run(run)
     opened = listen(host, port, command=command("serve", run))
 
     from atento.serving.app import OPEN_PATHS, Front, serving
