@@ -39,7 +39,7 @@ def test_a_bad_row_has_its_error_and_the_others_their_answers(server):
     answers = [one["answer"] for one in found["results"]]
     assert answers[0] == answers[-1] and answers[0] is not None and answers[1:-1] == [None] * 5
     problems = [one["error"]["problem"] for one in found["results"][1:-1]]
-    assert all(problems) and "50001" not in problems[3] and "at most 50000" in problems[3]
+    assert all(problems) and problems[3] == "`text` is too long."
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,11 @@ def test_a_bad_row_has_its_error_and_the_others_their_answers(server):
         ({}, "`text` is missing.", "nothing"),
         ({"words": 3}, "`text` is missing.", "'words'"),
         ({"text": ""}, "`text` is empty.", "nothing"),
+        ({"text": 3}, "`text` must be a text.", "3"),
+        ({"text": None}, "`text` must be a text.", "null"),
+        ({"text": ["a"]}, "`text` must be a text.", "a list"),
+        ("a text", "a row must be an object.", "'a text'"),
+        ({"text": "x" * 50_001}, "`text` is too long.", "50,001 characters"),
         ({"text": "a", "file": "b"}, "`file` is no field of a row.", "'file'"),
         ({"text": "a", "x" * 70_000: 1}, f"`{'x' * 80}` is no field of a row.", "'" + 79 * "x"),
     ],
@@ -55,7 +60,8 @@ def test_a_bad_row_has_its_error_and_the_others_their_answers(server):
 def test_what_is_wrong_with_a_row_is_said_in_words(server, row, problem, found):
     reply = server.ask("POST", "/predict", {"rows": [row]})
     assert reply.status == 422
-    assert reply.json["error"] == {"problem": problem, "found": found, "fix": "a row has `text`"}
+    fix = "send at most 50,000 characters" if "too long" in problem else "a row has `text`"
+    assert reply.json["error"] == {"problem": problem, "found": found, "fix": fix}
 
 
 def test_a_first_mistake_is_answered_with_what_to_send(server):
@@ -65,6 +71,11 @@ def test_a_first_mistake_is_answered_with_what_to_send(server):
         "POST", "/predict", {"rows": [ROW]}, headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
     assert form.json["error"]["fix"] == "send the header Content-Type: application/json"  # as curl -d does
+    assert form.json["error"]["found"] == "Content-Type: application/x-www-form-urlencoded"
+    none = server.ask("POST", "/predict", {"rows": []}).json["error"]
+    assert none["found"] == "0 rows" and none["fix"] == 'send {"rows": [{"text": "…"}]}'
+    many = server.ask("POST", "/predict", {"rows": [ROW] * 257}).json["error"]
+    assert many["found"] == "257 rows" and many["fix"] == "send at most 256 rows at once"
     read = server.ask("GET", "/predict")
     assert read.status == 405 and read.headers["allow"] == "POST" and read.json["error"]["fix"] == "send POST"
 

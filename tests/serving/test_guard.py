@@ -40,7 +40,8 @@ def test_a_program_needs_no_origin_on_this_machine(server):
 )
 def test_what_a_page_of_another_site_can_send_is_refused(server, headers, status):
     rows = server.count("atento_rows_total")
-    assert server.ask("POST", "/predict", BODY, headers=headers).status == status
+    reply = server.ask("POST", "/predict", BODY, headers=headers)
+    assert reply.status == status and reply.json["error"]["found"] and reply.json["error"]["fix"]
     assert server.count("atento_rows_total") == rows
 
 
@@ -64,7 +65,8 @@ def test_a_strange_path_leads_nowhere(server, path):
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE"])
 def test_other_methods_are_refused(server, method):
-    assert server.ask(method, "/predict").status == 405
+    reply = server.ask(method, "/predict")
+    assert reply.status == 405 and reply.json["error"]["fix"] == "send GET, HEAD, POST"
 
 
 def test_a_million_tokens_are_refused_at_once(server):

@@ -132,7 +132,9 @@ async def predict(body: bytes, dispatcher: Dispatcher, forms: Forms, metrics: Me
     example = f'{{"rows": [{forms.example}]}}'
     asked = read_body(body, {"rows": list, "attention": bool}, needed="rows", fix=f"send {example}")
     if not 1 <= len(asked["rows"]) <= forms.rows_limit:
-        raise Unusable(422, f"`rows` takes 1 to {forms.rows_limit} rows.", found=f"{len(asked['rows']):,}")
+        found = f"{len(asked['rows']):,} rows"
+        fix = f"send at most {forms.rows_limit} rows at once" if asked["rows"] else f"send {example}"
+        raise Unusable(422, f"`rows` takes 1 to {forms.rows_limit} rows.", found=found, fix=fix)
     rows = forms.read_rows(asked["rows"])
     good = [row for row in rows if not isinstance(row, RowFailure)]
     reply = await dispatcher.ask(good, attention=asked.get("attention", False)) if good else None

@@ -3,6 +3,7 @@
 No field of a row names a file, an address, a pattern or code.
 """
 
+import json
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -172,20 +173,54 @@ def answer_fields(card: ModelCard) -> dict[str, Any]:
 
 def failure_of(error: ValidationError, form: type[BaseModel]) -> RowFailure:
     """The first thing that is wrong with a row, in words."""
-    first = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])[:SHOWN] or "row"
-    found = first.get("input")
-    shown = f"{found!r}"[:SHOWN] if isinstance(found, str | int | float | bool | None) else type(found).__name__
-    if first["type"].startswith(("string_too_long", "too_long", "too_short", "string_too_short")):
-        shown = f"{len(found) if found is not None else 0:,} of them"
-    problem = f"{place}: {first['msg']}."
+    first = error.errors(include_url=False)[0]
+    place, given = ".".join(map(str, first["loc"]))[:SHOWN], first["input"]
+    fields = ", ".join(f"`{name}`" for name in form.model_fields)
+    fix = f"a row has {fields}"
+    name = f"`{place}`" if place else "a row"
     match first["type"]:
         case "missing":
-            problem = f"`{place}` is missing."
-            shown = ", ".join(map(repr, found))[:SHOWN] if isinstance(found, dict) and found else "nothing"
+            found = ", ".join(map(repr, given))[:SHOWN] if isinstance(given, dict) and given else "nothing"
+            return RowFailure(f"{name} is missing.", found=found, fix=fix)
         case "extra_forbidden":
-            problem, shown = f"`{place}` is no field of a row.", f"{place!r}"[:SHOWN]
-        case "string_too_short" | "too_short" if not found:
-            problem, shown = f"`{place}` is empty.", "nothing"
-    fields = ", ".join(f"`{name}`" for name in form.model_fields)
-    return RowFailure(problem, found=shown, fix=f"a row has {fields}")
+            return RowFailure(f"{name} is no field of a row.", found=f"{place!r}"[:SHOWN], fix=fix)
+        case "string_too_short" | "too_short" if not given:
+            return RowFailure(f"{name} is empty.", found="nothing", fix=fix)
+    bounds, unit = first.get("ctx", {}), "character" if isinstance(given, str) else "item"
+    length = len(given) if isinstance(given, str | list) else 0
+    match first["type"]:
+        case "string_too_long" | "too_long":
+            fix = f"send at most {counted(bounds['max_length'], unit)}"
+            return RowFailure(f"{name} is too long.", found=counted(length, unit), fix=fix)
+        case "string_too_short" | "too_short":
+            fix = f"send at least {counted(bounds['min_length'], unit)}"
+            return RowFailure(f"{name} is too short.", found=counted(length, unit), fix=fix)
+        case "greater_than_equal" | "less_than_equal" | "finite_number":
+            fix = f"send a number from {-LARGEST_NUMBER:.0e} to {LARGEST_NUMBER:.0e}"
+            return RowFailure(f"{name} is too large a number.", found=f"{given!r}"[:SHOWN], fix=fix)
+    wanted = WANTED.get(first["type"], "a value of another kind")
+    return RowFailure(f"{name} must be {wanted}.", found=kind_of(given), fix=fix)
+
+
+WANTED = {  # what a field takes, by pydantic's name of the mistake
+    "string_type": "a text",
+    "string_unicode": "a text of whole characters",
+    "float_type": "a number",
+    "list_type": "a list",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+def counted(number: int, unit: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
+def kind_of(value: Any) -> str:
+    """A short value as it is; of all others the kind, as JSON names it."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, str | int | float):
+        return f"{value!r}"[:SHOWN]
+    return "a list" if isinstance(value, list) else "an object"

@@ -21,6 +21,7 @@ WRITES = ("POST",)
 LARGEST_JSON = 2**20  # bytes of the body of a request
 LARGEST_UPLOAD = 2**30
 LONGEST_PATH = 4096
+SHOWN = 80  # characters of a header that a refusal repeats
 ONCE = frozenset((b"host", b"origin", b"content-type", b"content-length", b"authorization", b"sec-fetch-site"))
 STRANGE = re.compile(r"[\x00-\x1f\x7f\\]|%(?:2e|2f|5c|00|25)|//", re.IGNORECASE)  # in a path that is decoded already
 APP_POLICY = (
@@ -85,6 +86,7 @@ class RefusedRequest:
     status: int
     problem: str
     headers: tuple[tuple[str, str], ...] = ()
+    found: str = ""
     fix: str = ""
 
 
@@ -182,14 +184,17 @@ def foreign_host(request: RequestHead, access: Access) -> RefusedRequest | None:
     """A Host header that does not name this server: the sign of DNS rebinding."""
     host = request.header(b"host")
     fix = "ask by the address that the terminal printed"
-    return None if access.knows_host(host) else RefusedRequest(403, "this server has another name.", fix=fix)
+    if access.knows_host(host):
+        return None
+    return RefusedRequest(403, "this server has another name.", found=shown("Host", host), fix=fix)
 
 
 def unknown_method(request: RequestHead, access: Access) -> RefusedRequest | None:
     """Anything but reading and POST; there is no preflight, since nobody else may ask."""
     if request.method in READS or (request.method in WRITES and request.path not in access.open_paths):
         return None
-    return RefusedRequest(405, f"{request.method} is not answered here.", (("allow", "GET, HEAD, POST"),))
+    allowed = "GET, HEAD, POST"
+    return RefusedRequest(405, f"{request.method} is not answered here.", (("allow", allowed),), fix=f"send {allowed}")
 
 
 def signed_in(request: RequestHead, access: Access) -> RefusedRequest | None:
@@ -214,7 +219,7 @@ def without_token(request: RequestHead, access: Access) -> RefusedRequest | None
         if access.knows_token(cookie_of(line, access.cookie)):
             return None
     fix = "a program sends the header Authorization: Bearer TOKEN"
-    return RefusedRequest(401, NO_TOKEN, (("www-authenticate", "Bearer"),), fix)
+    return RefusedRequest(401, NO_TOKEN, (("www-authenticate", "Bearer"),), fix=fix)
 
 
 def cookie_of(line: str, name: str) -> str:
@@ -229,16 +234,21 @@ def cookie_of(line: str, name: str) -> str:
 def from_elsewhere(request: RequestHead, access: Access) -> RefusedRequest | None:
     """Requests that another page has made; a write must prove that it is our own."""
     if request.header(b"sec-fetch-site") in ("cross-site", "same-site") and request.path != "/":
-        return RefusedRequest(403, "another page may not ask this server.")
+        found = shown("Sec-Fetch-Site", request.header(b"sec-fetch-site"))
+        fix = "open the address of the server itself"
+        return RefusedRequest(403, "another page may not ask this server.", found=found, fix=fix)
     if request.method in READS:
         return None
     own = request.header(b"origin") == f"http://{request.header(b'host')}"
     if not own and not (access.programs and request.is_of_program):
-        return RefusedRequest(403, "only a page of this server may change something.")
+        found = shown("Origin", request.header(b"origin"))
+        fix = "a program sends no Origin, no Cookie and no Sec-Fetch header" if access.programs else ""
+        return RefusedRequest(403, "only a page of this server may send this.", found=found, fix=fix)
     upload = access.is_upload(request.path)
     wanted = "application/octet-stream" if upload else "application/json"
     if request.header(b"content-type").partition(";")[0].strip().lower() != wanted:
-        return RefusedRequest(415, f"the content type must be {wanted}.", fix=f"send the header Content-Type: {wanted}")
+        found, fix = shown("Content-Type", request.header(b"content-type")), f"send the header Content-Type: {wanted}"
+        return RefusedRequest(415, f"the content type must be {wanted}.", found=found, fix=fix)
     length = request.header(b"content-length")
     if length and (not length.isascii() or not length.isdigit()):
         return RefusedRequest(400, "the length of the body is no number.")
@@ -248,9 +258,14 @@ def from_elsewhere(request: RequestHead, access: Access) -> RefusedRequest | Non
     return None
 
 
+def shown(name: str, value: str) -> str:
+    """The beginning of a header, as a refusal repeats it."""
+    return f"{name}: {value[:SHOWN]}" if value else f"no {name}"
+
+
 def too_large(limit: int) -> RefusedRequest:
     """The one refusal of a body that is too large."""
-    return RefusedRequest(413, f"at most {limit:,} bytes are taken.")
+    return RefusedRequest(413, "the body is too large.", found=f"more than {limit:,} bytes", fix="send less at once")
 
 
 def with_headers(send: Send) -> Send:
@@ -273,7 +288,7 @@ async def answer(send: Send, refusal: RefusedRequest, request: RequestHead) -> N
     else:
         kind, body = (
             "application/json",
-            json.dumps({"error": {"problem": refusal.problem, "found": "", "fix": refusal.fix}}),
+            json.dumps({"error": {"problem": refusal.problem, "found": refusal.found, "fix": refusal.fix}}),
         )
     content = body.encode()
     headers = [
