@@ -20,6 +20,8 @@ def test_a_model_is_tried_in_the_browser(server, browser, width):
     assert page.inner_text("#result .answer-text") == expected["label"]
     assert page.locator("#result .chances li").count() == 2
     assert f"{100 * expected['probability']:.1f} %" in page.inner_text("#result .said .value")
+    style = "getComputedStyle(document.querySelector('.attention-explanation')).whiteSpace"
+    assert page.evaluate(style) == "pre-wrap"  # evidence is a line for each feature
     assert "/predict" in page.text_content("#command") and page.evaluate("innerWidth >= document.body.scrollWidth")
     assert not faults
     page.close()
