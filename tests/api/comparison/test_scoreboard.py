@@ -56,9 +56,12 @@ def test_ties_are_called_ties():
 
 @pytest.mark.spec("X04")
 def test_a_baseline_that_wins_is_named():
-    _, found = verdict(row("nearest", 390, baseline=True, parameters=0), row("lstm", 200))
+    simple = row("nearest", 390, baseline=True, parameters=0)
+    simple[0].summary = "the nearest source"
+    _, found = verdict(simple, row("lstm", 200), row("gru", 100))
     assert found["winner"] == "nearest"
-    assert found["verdict"][1:] == ["The simple baseline nearest is better than every trained model."]
+    by_what = "The simple baseline nearest (the nearest source) is better than every trained model"
+    assert found["verdict"][1:] == [f"{by_what}: 0.975 against 0.500 of lstm."]
 
 
 def test_models_whose_time_ended_too_early_are_named():

@@ -110,7 +110,13 @@ def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]
             return [f"The simple baseline {first.model} makes no mistake on the test part.{kept}"]
         if len(equals) < len([row for row in ran if row.tied]):
             return [f"The simple baseline {first.model} is as good as the trained models.{kept}"]
-        return [f"The simple baseline {first.model} is better than every trained model.{kept}"]
+        trained = [row for row in ran if not row.baseline]
+        if not trained:
+            return [f"The simple baseline {first.model} is the best of the simple ones.{kept}"]
+        second = max(trained, key=lambda row: metric.to_maximize(row.interval.value))
+        figures = f"{number(first.interval.value)} against {number(second.interval.value)} of {second.model}"
+        what = f"{first.model} ({first.summary})" if first.summary else first.model
+        return [f"The simple baseline {what} is better than every trained model: {figures}.{kept}"]
     rest = ", ".join(f"{row.model} {number(row.interval.value)}" for row in simple[1:])
     return (
         [f"The simple baseline {simple[0].model} reaches {score(simple[0])}{rest and f'; {rest}'}."] if simple else []
