@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test lint docs learn spec mutants recipes quality bench bench-gpu reliability dist pins clean
+# what does not wait for each other goes side by side: the browser beside the packages, lint beside the tests
+MAKEFLAGS += --jobs=2
+
+.PHONY: install demo test browser pytest lint docs learn spec mutants recipes quality bench bench-gpu reliability dist pins clean
 
 # every package in the version of constraints.txt, those that build atento too (older and newer pip)
 PINNED := PIP_CONSTRAINT=$(CURDIR)/constraints.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/constraints.txt
@@ -28,11 +31,15 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+test: lint pytest
+
 # root gets a browser where there is none; without one the tests say which of them are left out
-test: $(STAMP) lint
+browser:
 	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 		(apt-get -o DPkg::Lock::Timeout=600 update -qq && apt-get -o DPkg::Lock::Timeout=600 install -y -qq chromium) || \
 		echo "chromium could not be installed; the tests go on without it"
+
+pytest: $(STAMP) browser
 	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 	@$(BIN)/python tests/spec_table.py --brief
 
