@@ -8,7 +8,7 @@ import torch
 from atento.errors import InputError
 from atento.models import Classifier, LabelHead, LabelledBatch
 from atento.models.builders import build_classifier
-from atento.models.wide import FeatureTable, WideNGrams, best_weights
+from atento.models.wide import START, FeatureTable, WideNGrams, best_weights
 from atento.spec import ModelRecipe
 
 BATCH, STEPS, LABELS, WORDS = 3, 11, 5, 13
@@ -17,7 +17,8 @@ BATCH, STEPS, LABELS, WORDS = 3, 11, 5, 13
 def filled(longest=2, capacity=101):
     torch.manual_seed(0)
     wide = WideNGrams(WORDS, longest, LABELS, capacity=capacity).double()
-    ngrams = [(word,) for word in range(1, WORDS)] + [(3, 4), (4, 3), (7, 7), (5, 2)]
+    ngrams = [(word,) for word in range(START + 1, WORDS)] + [(3, 4), (4, 3), (7, 7), (5, 12)]
+    ngrams += [(START, 7), (START, 4), (START, 7, 7)]
     weights, scales = torch.randn(len(ngrams), LABELS).double(), torch.rand(len(ngrams)).double() + 0.5
     bias = torch.randn(LABELS).double()
     wide.fill(torch.tensor([wide.key(ngram) for ngram in ngrams]), weights, scales, bias)
@@ -26,7 +27,8 @@ def filled(longest=2, capacity=101):
 
 def by_loop(row, known, bias):
     """W x + b with x = s / |s| over the distinct n-grams that are known."""
-    had = {tuple(row[at : at + size]) for size in (1, 2) for at in range(len(row) - size + 1)} & known.keys()
+    had = {tuple(row[at : at + size]) for size in (1, 2) for at in range(len(row) - size + 1)}
+    had = (had | {(START, *row[:size]) for size in (1, 2) if size <= len(row)}) & known.keys()
     length = math.sqrt(sum(float(known[one][1]) ** 2 for one in had)) if had else 1.0
     return bias + sum((known[one][0] * known[one][1] / length for one in had), torch.zeros_like(bias))
 
@@ -51,7 +53,7 @@ def test_a_table_refuses_more_than_it_holds_and_a_key_twice():
 
 def test_the_linear_formula_over_distinct_ngrams_whatever_the_padding():
     wide, known, bias = filled()
-    tokens, valid = torch.randint(1, WORDS, (BATCH, STEPS)), torch.rand(BATCH, STEPS) < 0.7
+    tokens, valid = torch.randint(START + 1, WORDS, (BATCH, STEPS)), torch.rand(BATCH, STEPS) < 0.7
     tokens[0], valid[2] = 7, False  # one word again and again; no word at all
     expected = [by_loop(row[real].tolist(), known, bias) for row, real in zip(tokens, valid, strict=True)]
     torch.testing.assert_close(wide(tokens, valid), torch.stack(expected))
@@ -63,7 +65,7 @@ def test_a_row_of_the_table_is_an_ngram_again():
     wide, known, _ = filled()
     held = {tuple(wide.tokens_of(row)) for row in range(len(known))}
     assert held == known.keys()
-    assert WideNGrams(30_000, 9, 2, capacity=3).longest == 4  # more digits than a key has
+    assert WideNGrams(30_000, 9, 2, capacity=3).longest == 3  # more digits than a key has
     assert WideNGrams(30, 6, 2, capacity=3).longest == 6
 
 

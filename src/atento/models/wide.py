@@ -20,6 +20,7 @@ from atento.layers.masking import left_aligned
 NO_KEY = 2**62  # the key of an unused row, larger than every other
 MOST_STEPS = 50  # of the search for the weights of both parts
 FARTHEST = 6.0  # their logarithms from 0
+START = 2  # the token before the first, in every vocabulary
 
 
 class FeatureTable(nn.Module):
@@ -84,7 +85,8 @@ class WidePart(nn.Module, ABC):
 
 
 class WideNGrams(WidePart):
-    """W x + b of the n-grams that a text has: x_t = s_t / √Σ s², over the distinct n-grams t of 1 to `longest` tokens.
+    """W x + b of the n-grams that a text has: x_t = s_t / √Σ s², over the distinct n-grams t of 1 to `longest` tokens,
+    and over its first 1 to `longest` tokens after `START`: that a text begins so is a feature of its own.
 
     tokens (B, N), valid (B, N) -> (B, C). An n-gram's key is its tokens as the digits of one number, so that no two
     share a row. A text without any n-gram of the table gives the bias.
@@ -94,7 +96,7 @@ class WideNGrams(WidePart):
         super().__init__(width)
         self.vocabulary_size = vocabulary_size
         most = int(math.log(NO_KEY - 1, max(2, vocabulary_size)))
-        self.longest = max(1, min(longest, most))
+        self.longest = max(1, min(longest, most - 1))  # one digit is for `START`
         self.table = FeatureTable(capacity, width + 1)  # W s of each label, and s²
 
     @torch.no_grad()
@@ -131,13 +133,16 @@ class WideNGrams(WidePart):
         return tokens[::-1]
 
     def keys(self, source: Tensor, valid: Tensor) -> Tensor:
-        """The key (B, G) of every n-gram; `NO_KEY` where there is none."""
+        """The key (B, G) of every n-gram, those from the start among them; `NO_KEY` where there is none."""
         tokens, valid = left_aligned(source, valid)
         count, found, numbers = tokens.size(1), [], torch.zeros_like(tokens)
-        tokens, valid = (nn.functional.pad(part, (0, self.longest - 1)) for part in (tokens, valid))
+        tokens, valid = (nn.functional.pad(part, (0, self.longest)) for part in (tokens, valid))
+        begin = torch.full_like(tokens[:, :1], START)
         for first in range(self.longest):  # as many lengths for a short text, as an exported graph has them all
             numbers = numbers * self.vocabulary_size + tokens[:, first : first + count]
-            found.append(numbers.masked_fill(~valid[:, first : first + count], NO_KEY))
+            begin = begin * self.vocabulary_size + tokens[:, first : first + 1]
+            for ngrams, last in ((numbers, count), (begin, 1)):
+                found.append(ngrams.masked_fill(~valid[:, first : first + last], NO_KEY))
         return torch.cat(found, dim=1)
 
 
