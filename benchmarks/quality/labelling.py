@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from standing import Figure
 
 import atento
+from atento.bundle import load_bundle
 from atento.spec import DataRecipe, parse_settings
 from atento.tasks.catalogue import TASKS
+from atento.tasks.task import judged
 
 
 def chosen(options: argparse.Namespace, models: Sequence[str]) -> list[str]:
@@ -22,7 +25,7 @@ def trained(
     options: argparse.Namespace, line: str, task: str, model: str, data: Mapping[str, Any], *, seed: int, metric: str
 ) -> float:
     """One run of the default recipe; what a GPU changes is in `data` and was said."""
-    folder = options.out / f"{line}-{model}-{seed}"
+    folder = folder_of(options, line, model, seed)
     settings = {**data, **parse_settings(options.set)}
     run = atento.fit(
         str(data["data.train"]),
@@ -37,6 +40,25 @@ def trained(
     value = float(run.metrics["scores"][metric][0])
     print(f"  {line} {model} seed {seed}: {metric} {value:.4f}, {run.metrics['seconds']:.0f} s", flush=True)
     return value
+
+
+def folder_of(options: argparse.Namespace, line: str, model: str, seed: int) -> Path:
+    """Where a run is kept."""
+    return Path(options.out / f"{line}-{model}-{seed}")
+
+
+@torch.no_grad()
+def mean_of_seeds(options: argparse.Namespace, line: str, model: str, *, metric: str) -> Figure:
+    """The mean of the models that were trained from all seeds, as one model (`atento compare FILE --seeds N`)."""
+    bundles = [load_bundle(folder_of(options, line, model, seed)) for seed in range(options.seeds)]
+    task, codec, reading = bundles[0].task, bundles[0].codec, bundles[0].read()
+    module = task.learning.ensemble([bundle.module for bundle in bundles]).eval()
+    if task.learning.calibrate is not None:
+        task.learning.calibrate(module, codec, reading.valid)
+    sources, references = zip(*((one.source, one.references) for one in reading.test), strict=True)
+    outputs, _ = judged(task, module, codec, sources, bundles[0].recipe.decode)
+    judge = next(one for one in task.judging.metrics(codec) if one.name == metric)
+    return Figure(f"{model}, mean of {len(bundles)} seeds", [judge.value(outputs, references)])
 
 
 def simple(task: str, data: Mapping[str, Any], *, metric: str) -> list[Figure]:
