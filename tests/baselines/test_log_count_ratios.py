@@ -47,6 +47,14 @@ def test_a_label_that_is_always_or_never_true_has_a_bias_alone():
     assert found.bias[1:].tolist() == pytest.approx([math.log(6), -math.log(6)])
 
 
+@pytest.mark.parametrize("scaling", ["idf", "ratio", "both"])
+def test_of_two_labels_that_exclude_each_other_each_is_solved_as_if_alone(scaling):
+    truth = np.stack([TRUE, ~TRUE], axis=1)
+    both = solve(csr_matrix(HAS), truth, scaling, 2.0).scores(csr_matrix(HAS))
+    alone = [solve(csr_matrix(HAS), one[:, None], scaling, 2.0).scores(csr_matrix(HAS)) for one in truth.T]
+    np.testing.assert_allclose(both, np.concatenate(alone, axis=1), atol=2e-2)
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_folds_choose_a_penalty_that_lets_a_rule_be_learned(several):
     rng = np.random.default_rng(0)

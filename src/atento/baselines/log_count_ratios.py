@@ -66,13 +66,19 @@ def unit_rows(presence: Presence, scales: Matrix) -> Any:
 
 
 def solve(presence: Presence, truth: NDArray[np.bool_], scaling: Scaling, inverse_penalty: float) -> LinearSolution:
-    """One logistic regression for each label of truth (N, C)."""
+    """One logistic regression for each label of truth (N, C); of two that exclude each other the second is the first
+    with its sign turned.
+    """
     examples, terms = presence.shape
     counts = np.asarray(presence.sum(axis=0)).ravel()
     scales = np.ones(terms) if scaling == "ratio" else np.log((1 + examples) / (1 + counts)) + 1
     rows = unit_rows(presence, scales)
     weights, bias = np.zeros((terms, truth.shape[1])), np.zeros(truth.shape[1])
+    opposed = truth.shape[1] == 2 and bool((truth[:, 0] != truth[:, 1]).all())
     for label, true in enumerate(truth.T):
+        if opposed and label == 1:
+            weights[:, 1], bias[1] = -weights[:, 0], -bias[0]
+            continue
         if true.all() or not true.any():
             bias[label] = np.log((true.sum() + SMOOTHING) / ((~true).sum() + SMOOTHING))
             continue
