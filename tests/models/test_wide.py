@@ -18,7 +18,7 @@ def filled(longest=2, capacity=101):
     torch.manual_seed(0)
     wide = WideNGrams(WORDS, longest, LABELS, capacity=capacity).double()
     ngrams = [(word,) for word in range(START + 1, WORDS)] + [(3, 4), (4, 3), (7, 7), (5, 12)]
-    ngrams += [(START, 7), (START, 4), (START, 7, 7)]
+    ngrams += [(START, 7), (START, 4), (START, 7, 7), (START, 9, 4)]
     weights, scales = torch.randn(len(ngrams), LABELS).double(), torch.rand(len(ngrams)).double() + 0.5
     bias = torch.randn(LABELS).double()
     wide.fill(torch.tensor([wide.key(ngram) for ngram in ngrams]), weights, scales, bias)
@@ -55,6 +55,7 @@ def test_the_linear_formula_over_distinct_ngrams_whatever_the_padding():
     wide, known, bias = filled()
     tokens, valid = torch.randint(START + 1, WORDS, (BATCH, STEPS)), torch.rand(BATCH, STEPS) < 0.7
     tokens[0], valid[2] = 7, False  # one word again and again; no word at all
+    tokens[1, :2], valid[1, :2] = torch.tensor([9, 4]), True
     expected = [by_loop(row[real].tolist(), known, bias) for row, real in zip(tokens, valid, strict=True)]
     torch.testing.assert_close(wide(tokens, valid), torch.stack(expected))
     noisy = tokens.masked_fill(~valid, 3)
