@@ -2,18 +2,17 @@
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from standing import Figure
 
 import atento
 from atento.bundle import load_bundle
 from atento.spec import DataRecipe, parse_settings
 from atento.tasks.catalogue import TASKS
-from atento.tasks.task import judged
 
 
 def chosen(options: argparse.Namespace, models: Sequence[str]) -> list[str]:
@@ -47,18 +46,20 @@ def folder_of(options: argparse.Namespace, line: str, model: str, seed: int) -> 
     return Path(options.out / f"{line}-{model}-{seed}")
 
 
-@torch.no_grad()
 def mean_of_seeds(options: argparse.Namespace, line: str, model: str, *, metric: str) -> Figure:
-    """The mean of the models that were trained from all seeds, as one model (`atento compare FILE --seeds N`)."""
+    """The mean probability of each label over the models of all seeds, each of which has its own validation part and
+    vocabulary; `atento compare FILE --seeds N`, where these are the same for all, makes one model of such a mean.
+    """
     bundles = [load_bundle(folder_of(options, line, model, seed)) for seed in range(options.seeds)]
-    task, codec, reading = bundles[0].task, bundles[0].codec, bundles[0].read()
-    module = task.learning.ensemble([bundle.module for bundle in bundles]).eval()
-    if task.learning.calibrate is not None:
-        task.learning.calibrate(module, codec, reading.valid)
-    sources, references = zip(*((one.source, one.references) for one in reading.test), strict=True)
-    outputs, _ = judged(task, module, codec, sources, bundles[0].recipe.decode)
-    judge = next(one for one in task.judging.metrics(codec) if one.name == metric)
-    return Figure(f"{model}, mean of {len(bundles)} seeds", [judge.value(outputs, references)])
+    test = bundles[0].read().test
+    sources, totals = [one.source for one in test], [Counter[str]() for _ in test]
+    for one in bundles:
+        answers = one.task.answering.answer(one.module.eval(), one.codec, sources, one.recipe.decode)
+        for total, answer in zip(totals, answers, strict=True):
+            total.update(answer.probabilities)
+    best = [total.most_common(1)[0][0] for total in totals]
+    judge = next(one for one in bundles[0].task.judging.metrics(bundles[0].codec) if one.name == metric)
+    return Figure(f"{model}, mean of {len(bundles)}", [judge.value(best, [one.references for one in test])])
 
 
 def simple(task: str, data: Mapping[str, Any], *, metric: str) -> list[Figure]:

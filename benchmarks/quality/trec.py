@@ -1,5 +1,5 @@
 """TREC questions, six classes: accuracy on the 500 test questions, the mean of five seeds, and that of the mean of
-their models as one model.
+their probabilities.
 
     python benchmarks/quality/trec.py FOLDER
 
