@@ -68,7 +68,7 @@ def models(json: JsonOption = False) -> None:
     say("  for example    lstm+additive+sparsemax, transformer+general, transformer/gru+dot")
     say("and, in one task alone, a suffix:")
     for name, meaning in SUFFIXES.items():
-        say(f"  +{name:14}{meaning}")
+        say(f"  +{name:{max(map(len, SUFFIXES))}}  {meaning}")
     for task, names in compared.items():
         say(f"\n`atento compare` trains for {task}: {', '.join(names)}")
         say(f"  and fits the simple baselines {', '.join(simple[task])}")
@@ -76,13 +76,19 @@ def models(json: JsonOption = False) -> None:
 
 def parts(
     what: Annotated[
-        str, Option("--what", metavar="VIEW", help="attention; positions: of tokens; schedules: learning rates")
+        str,
+        Option(
+            "--what",
+            metavar="VIEW",
+            help="attention; positions: position encodings; schedules: learning-rate schedules",
+        ),
     ] = "attention",
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the parts of attention with formula, paper and cost (--out image.png draws what each one does), or show
-    position encodings or learning-rate schedules.
+    """List the parts of attention with formula, paper and cost; or show position encodings or schedules.
+
+    --out image.png draws what each part does.
     """
     if what in ("positions", "schedules"):
         show_untrained(what, out, json=json)

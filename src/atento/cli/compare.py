@@ -41,10 +41,10 @@ def compare(
     task: TaskOption = "auto",
     set_: SetOption = None,
     seed: SeedOption = None,
-    seeds: Annotated[int, Option("--seeds", metavar="N", help="how many seeds each model is trained from")] = 1,
+    seeds: Annotated[int, Option("--seeds", metavar="N", help="train each model from N seeds")] = 1,
     budget: BudgetOption = None,
     finish: Annotated[
-        str | None, Option("--finish", metavar="TIME", help="let the best network go on for this long afterwards")
+        str | None, Option("--finish", metavar="TIME", help="afterwards train the best network for this much longer")
     ] = None,
     device: DeviceOption = "auto",
     cluster: ClusterOption = "",
@@ -56,7 +56,7 @@ def compare(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Train every family and the simple baselines on one file, and say which is worth it."""
+    """Train every model family and the simple baselines on one file, and compare them on its test part."""
     from atento import api  # torch loads only when it is needed
 
     with ShowProgress(quiet=json or quiet) as watch:
@@ -145,9 +145,11 @@ def cells(row: "Row", metrics: list[str], board: "Board") -> list[str]:
 def backtest(
     file: DataArgument,
     models: Annotated[
-        str, Option("--models", metavar="A,B,…", help="which models beside the baselines; the default one if none")
+        str, Option("--models", metavar="A,B,…", help="models beside the baselines; the default one when not given")
     ] = "",
-    origins: Annotated[int, Option("--origins", metavar="N", help="how many sections of the test part")] = 5,
+    origins: Annotated[
+        int, Option("--origins", metavar="N", help="number of origins: the test part is cut into as many sections")
+    ] = 5,
     refit: Annotated[bool, Option("--refit", help="train anew at every origin, on all rows before it")] = False,
     set_: SetOption = None,
     seed: SeedOption = None,
@@ -157,7 +159,7 @@ def backtest(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Forecast the last part of series from several origins, each from the rows before it alone."""
+    """Forecast the last part of each series from several origins; each forecast uses only the rows before it."""
     from atento import api  # torch loads only when it is needed
 
     with ShowProgress(quiet=json or quiet) as watch:

@@ -11,13 +11,14 @@ from atento.cli.output import command, emit, load_run, remark, say
 def export(
     run: RunArgument,
     to: Annotated[str, Option("--to", metavar="onnx|torch-export|ct2", help="the format")] = "onnx",
-    int8: Annotated[bool, Option("--int8", help="smaller, with int8 weights; what that costs is measured")] = False,
+    int8: Annotated[bool, Option("--int8", help="int8 weights: smaller; the loss of quality is measured")] = False,
     out: OutOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Export a trained model, checked at sizes that were not recorded. atento predict and serve use the folder without
-    torch; --out names a new folder.
+    """Export a trained model to ONNX, torch.export or CTranslate2, and compare its answers with those of torch.
+
+    `atento predict` and `atento serve` use an onnx or ct2 folder without torch. --out names a new folder.
     """
     trained = load_run(run, "cpu")
     found = trained.export(to, out=out, int8=int8, tell=ignore if quiet or json else remark)

@@ -24,12 +24,12 @@ VIEWS = {
     "positions": "how order is encoded",
     "schedule": "the learning rate over training",
     "histograms": "gradients and updates over training",
-    "gradients": "how far back they reach",
+    "gradients": "how far back in time gradients reach",
     "embeddings": "words near TEXT, a word or `king - man + woman`",
-    "context": "what `one sentence | another` does to a word",
+    "context": "a word in two sentences, `one sentence | another`, layer by layer",
     "tokens": "how TEXT is cut",
-    "forecast": "beside the actual values, of a series or time that TEXT names",
-    "phase": "where a forecaster goes on its own output, or the path of an autoencoder's latents",
+    "forecast": "a forecast beside the actual values; TEXT names a series or a time",
+    "phase": "phase portrait of a forecaster's free run, or the latent path of an autoencoder",
 }
 
 OF_BASELINES = ("attention", "tokens", "forecast")  # views that simple baselines have too
@@ -53,8 +53,9 @@ def look(
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """See what a model attended to, how far its gradients reach, or which words it takes to be alike (--out page.html
-    or image.png); follow one forward pass; see how a text is cut.
+    """Look inside a trained model: its attention, gradients, hidden states, word vectors and more (--what).
+
+    --out page.html or image.png writes the view to a file.
     """
     from atento.api.explain.answers import FILES
     from atento.api.folders import require_place

@@ -14,7 +14,7 @@ STATES = {True: "ok", None: "note", False: "NOT OK"}
 
 
 def check(run: RunArgument, json: JsonOption = False) -> None:
-    """Run the invariance checks of a model: padding, batch, future, cache, gradients. Ends with 4 if one fails."""
+    """Run the invariance checks of a model: padding, batch, future, cache, gradients. Exit code 4 if one fails."""
     from atento.api.check import check as check_all
     from atento.checks.finding import HEADINGS
 
@@ -29,7 +29,7 @@ def check(run: RunArgument, json: JsonOption = False) -> None:
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Check that this machine can do the work, and say what it would do it with."""
+    """Check the packages, the device and the threads of this machine, and say what to mend."""
     from atento.api.check import examine
 
     found = examine()
@@ -63,7 +63,8 @@ def report(
 
 
 def runs(
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="where runs lie")] = Path("runs"), json: JsonOption = False
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="the folder that holds the runs")] = Path("runs"),
+    json: JsonOption = False,
 ) -> None:
     """List runs and comparisons, newest first, and say which are damaged."""
     from atento.api.folders import list_runs

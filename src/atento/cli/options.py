@@ -10,7 +10,9 @@ DataArgument = Annotated[
 ]
 RunArgument = Annotated[Path, Argument(metavar="RUN", help="the folder of a trained model", show_default=False)]
 ModelOption = Annotated[str, Option("--model", metavar="NAME", help="`atento models` lists them")]
-TaskOption = Annotated[str, Option("--task", metavar="TASK", help="what to learn; guessed when not given")]
+TaskOption = Annotated[
+    str, Option("--task", metavar="TASK", help="e.g. classify; guessed from the file when not given")
+]
 SetOption = Annotated[
     list[str] | None,
     Option(
@@ -19,22 +21,22 @@ SetOption = Annotated[
 ]
 SeedOption = Annotated[int | None, Option("--seed", min=0, help="one seed for split, weights, order and dropout")]
 BudgetOption = Annotated[
-    str | None, Option("--budget", metavar="TIME", help="how long the command may learn, e.g. 90s or 5m")
+    str | None, Option("--budget", metavar="TIME", help="time limit of the training, e.g. 90s or 5m")
 ]
-OutOption = Annotated[Path | None, Option("--out", metavar="PATH", help="where to write")]
+OutOption = Annotated[Path | None, Option("--out", metavar="PATH", help="the file or folder to write")]
 DeviceOption = Annotated[str, Option("--device", metavar="auto|cpu|cuda", help="auto takes a GPU where there is one")]
 ClusterOption = Annotated[
     str, Option("--cluster", metavar="ADDRESS", help="spread over a Ray cluster: auto, or HOST:PORT")
 ]
-ResumeOption = Annotated[bool, Option("--resume", help="go on where --out stopped; from the start if it never began")]
+ResumeOption = Annotated[bool, Option("--resume", help="continue the run in --out; start it if there is none")]
 TrackOption = Annotated[
-    str, Option("--track", metavar="A,B,…", help="also show the run in tensorboard, mlflow or wandb; nowhere else")
+    str, Option("--track", metavar="A,B,…", help="also record the run in tensorboard, mlflow or wandb")
 ]
 JsonOption = Annotated[bool, Option("--json", help="print one JSON document and nothing else")]
 QuietOption = Annotated[bool, Option("--quiet", "-q", help="print the result, but no progress and no notes")]
-TextOption = Annotated[str, Option("--text", metavar="COLUMN", help="the column that is read, as data.source")]
+TextOption = Annotated[str, Option("--text", metavar="COLUMN", help="the column that is read; sets data.source")]
 TargetOption = Annotated[
-    str, Option("--target", metavar="COLUMN", help="the column to learn, as data.label or data.target of the task")
+    str, Option("--target", metavar="COLUMN", help="the column to predict; sets data.label or data.target")
 ]
 
 

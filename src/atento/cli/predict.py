@@ -24,7 +24,9 @@ if TYPE_CHECKING:  # torch loads only when it is needed
 
 def evaluate(
     run: RunArgument,
-    file: Annotated[str, Argument(metavar="FILE", help="pairs to test on, or a built-in name (its test part)")],
+    file: Annotated[
+        str, Argument(metavar="FILE", help="a file with the true answers, or a built-in name (its test part)")
+    ],
     set_: SetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
@@ -32,8 +34,9 @@ def evaluate(
     target: TargetOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Measure a trained model on a file it has not seen; it reads the columns that it was trained on, unless --text and
-    --target name others.
+    """Measure a trained model on a file that it has not seen.
+
+    The columns are those of the training, unless --text and --target name others.
     """
     from atento.api.folders import require_place
     from atento.api.predict import evaluate as evaluate_file
@@ -66,16 +69,17 @@ def evaluate(
 
 def predict(
     run: RunArgument,
-    file: Annotated[str, Argument(metavar="FILE|-", help="a file whose sources to answer; - reads lines from stdin")],
+    file: Annotated[str, Argument(metavar="FILE|-", help="the file to answer; - reads lines from stdin")],
     set_: SetOption = None,
     device: DeviceOption = "auto",
     out: OutOption = None,
     text: TextOption = "",
-    proba: Annotated[bool, Option("--proba", help="also the probability of each label")] = False,
+    proba: Annotated[bool, Option("--proba", help="add the probability of each label")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Answer every source of a file, which comes back as it is with the answers beside each row. --out names a file of
-    the same kind, or a .csv, .tsv, .jsonl, .parquet or, of tags, .conll file.
+    """Predict for every row of a file, and give the file back with the answers in new columns.
+
+    --out names a file of the same kind, or a .csv, .tsv, .jsonl or .parquet file; tags may also go to a .conll file.
     """
     from atento.exporting.folder import is_exported
 

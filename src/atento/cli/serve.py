@@ -27,7 +27,10 @@ def serve(
     ] = None,
     device: DeviceOption = "auto",
 ) -> None:
-    """Answer other programs over HTTP, and a page to try the model in a browser. Runs on this machine alone."""
+    """Serve a trained model to other programs over HTTP, with a page to try it. Listens on this machine alone.
+
+    --host and --token together open it to other machines.
+    """
     from atento.serving.limits import parse_limits
     from atento.web.server import address_of, is_wildcard, listen, names_of, require_guarded, serve
     from atento.web.tokens import require_token

@@ -18,7 +18,7 @@ def stop(
     pause: Annotated[bool, Option("--pause", help="save and stop, so that it can be resumed")] = False,
     json: JsonOption = False,
 ) -> None:
-    """End a running training as if its limit were reached: the best weights are kept, tested and saved."""
+    """End a running training early: the best weights are kept, tested and saved."""
     from atento.api import stop as stopping
 
     stopping.require_running(run)

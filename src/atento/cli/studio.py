@@ -22,7 +22,7 @@ def studio(
     token: Annotated[str, Option("--token", metavar="SECRET", help="made and kept when not given")] = "",
     no_browser: Annotated[bool, Option("--no-browser", help="print the link, open nothing")] = False,
 ) -> None:
-    """Work in the browser: drop a file, see what it is, train, watch, look inside. Runs on this machine alone."""
+    """Work in the browser: drop a file, see what it is, train, watch, look inside. Listens on this machine alone."""
     from atento.web.server import address_of, is_wildcard, listen, names_of, require_guarded, serve
     from atento.web.tokens import kept_token, require_token
 

@@ -41,8 +41,10 @@ def train(
     devices: Annotated[
         int | None, Option("--devices", min=1, help="how many GPUs, or processes on a CPU, share the training")
     ] = None,
-    nodes: Annotated[int | None, Option("--nodes", min=1, help="machines, which meet at MASTER_ADDR")] = None,
-    strategy: Annotated[str, Option("--strategy", metavar="ddp|fsdp", help="fsdp shards the model over them")] = "ddp",
+    nodes: Annotated[int | None, Option("--nodes", min=1, help="number of machines; they meet at MASTER_ADDR")] = None,
+    strategy: Annotated[
+        str, Option("--strategy", metavar="ddp|fsdp", help="fsdp shards the model, ddp copies it")
+    ] = "ddp",
     out: OutOption = None,
     resume: ResumeOption = False,
     from_: Annotated[Path | None, Option("--from", metavar="RUN", help="start from that run's weights")] = None,
@@ -52,7 +54,7 @@ def train(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Learn one model and leave it in a folder."""
+    """Train one model and save it in a folder."""
     from atento import api  # torch loads only when it is needed
     from atento.api.finish import still_improving
     from atento.views.wording import beside_baselines, exposure
@@ -121,7 +123,7 @@ def recipe(
     device: DeviceOption = "auto",
     text: TextOption = "",
     target: TargetOption = "",
-    every: Annotated[bool, Option("--all", help="also the keys that have their plain default")] = False,
+    every: Annotated[bool, Option("--all", help="also show the keys that keep their default")] = False,
     json: JsonOption = False,
 ) -> None:
     """Print the recipe that `train` would use: every value, and where it came from."""
@@ -157,7 +159,7 @@ def tune(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Search for a better recipe on the validation part, then test it once beside the default."""
+    """Search for better hyperparameters on the validation part, then test the best recipe and the default once."""
     from atento import api  # torch loads only when it is needed
     from atento.views.wording import quality
 
