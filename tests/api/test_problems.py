@@ -126,7 +126,7 @@ def test_a_text_far_too_long(tmp_path):
 
 def test_few_rows(tmp_path):
     (problem,) = problems(write(tmp_path, rows(100)), "size")
-    assert problem.where == "the test part has 5 rows: scores will be rough"
+    assert problem.where == "the test part has 5 rows: scores will be imprecise"
     task, recipe, _ = typed(problem.command)
     assert len(task.reading.read(recipe.data, 0).test) == 20
 

@@ -240,8 +240,8 @@ def lengths(data: InspectedData) -> Iterator[Problem]:
 def sizes(data: InspectedData) -> Iterator[Problem]:
     """A test part that can hardly tell two models apart."""
     if data.tested < FEW_TESTED and not data.own_test and data.task.reading.kind != "documents":
-        where = f"the test part has {counted(data.tested, 'row')}: scores will be rough"
-        yield Problem("size", where, "test on more of them", data.compare("data.split=60/20/20"))
+        where = f"the test part has {counted(data.tested, 'row')}: scores will be imprecise"
+        yield Problem("size", where, "test on a larger part", data.compare("data.split=60/20/20"))
 
 
 def columns(data: InspectedData) -> Iterator[Problem]:

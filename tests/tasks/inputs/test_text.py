@@ -196,7 +196,7 @@ def test_words_and_the_ends_of_sentences():
     assert CLASSIFY.learning.encode(codec, ("good", "pos")).target == 1
     assert CLASSIFY.learning.encode(codec, ("good", "new")).target == UNSEEN
     assert learn().input.encode("A") != learn().input.encode("a")
-    assert "capital letters read as small ones" in codec.notes[0]
+    assert "lowercased" in codec.notes[0]
     assert codec.notes[1] == "2 labels, most often pos 67%, neg 33%"
 
 

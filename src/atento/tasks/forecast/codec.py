@@ -97,8 +97,8 @@ class SeriesCodec:
         windows = sum(max(0, len(series) - frame.window + 1) for series, _ in pairs)
         shown = in_words([repr(name) for name in frame.channels], limit=8)
         note = (
-            f"{counted(windows, 'window')} to train, of {frame.look_back} steps and {frame.horizon} to come, "
-            f"of {counted(len(frame.channels), 'channel')} ({shown}), each on the scale of its training part"
+            f"{counted(windows, 'window')} to train, of {frame.look_back} steps of history and {frame.horizon} to "
+            f"forecast, of {counted(len(frame.channels), 'channel')} ({shown}), each scaled by its training part"
         )
         pace = pace_of([series.values for series, _ in pairs], scales)
         return cls(frame, names, scales, mean_and_std(known), pace=pace, notes=(note,))

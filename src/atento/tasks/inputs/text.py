@@ -159,8 +159,8 @@ def choose_level(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def vocabulary_note(vocabulary: Vocabulary, level: str, reason: str, *, lower: bool) -> str:
-    """`8123 words (21.3 per text), capital letters read as small ones`."""
-    return f"{len(vocabulary)} {LEVEL_WORDS[level]} ({reason}){', capital letters read as small ones' * lower}"
+    """`8123 words (21.3 per text), lowercased`."""
+    return f"{len(vocabulary)} {LEVEL_WORDS[level]} ({reason}){', lowercased' * lower}"
 
 
 def adopted_note(vocabulary: Vocabulary) -> str:
