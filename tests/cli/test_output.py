@@ -36,6 +36,7 @@ def test_a_live_line_fits_and_keeps_the_name(width, line):
 def test_prose_wraps_between_words_and_commands_do_not():
     line = "· a note about --set data.label=reviews that goes on"
     assert wrapped(line, 36) == "· a note about\n  --set data.label=reviews that goes\n  on"
+    assert wrapped("task    classify (90%): because so", 32) == "task    classify (90%): because\n        so"
     long = "next: atento look " + "x" * 100
     assert wrapped(long, 60) == long
 

@@ -1,6 +1,7 @@
 """Printing: results to standard output, notes and progress to standard error, live in a terminal."""
 
 import json
+import re
 import shlex
 import sys
 import time
@@ -80,10 +81,10 @@ def show(console: Console, text: str, *, style: str = "") -> None:
 
 
 def wrapped(line: str, width: int) -> str:
-    """A line of prose, wrapped between words; its later lines are indented as its first."""
+    """A line of prose, wrapped between words; its later lines are indented as its first, behind a heading."""
     if len(line) <= width or "atento " in line or width < NARROW:
         return line
-    indent = " " * (len(line) - len(line.lstrip(" ·!")))
+    indent = " " * (len(line) - len(re.sub(r"^(?:\w+ {2,}|[ ·!]*)", "", line)))
     glued = line.replace("--set ", "--set\N{NO-BREAK SPACE}")
     broken = wrap(glued, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
     return "\n".join(broken).replace("--set\N{NO-BREAK SPACE}", "--set ")
