@@ -32,20 +32,29 @@ def main() -> None:
     failed: list[str] = []
     paths = [str(FOLDER.parents[1] / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    print("| claim | peer | ours | peer's | ratio | goal | pass |\n|---|---|---|---|---|---|---|", flush=True)
     for name in options.files or FILES:
         command = [sys.executable, str(FOLDER / f"{name}_cpu.py")]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        found = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            found = list(map(told, filter(is_claim, process.stdout)))
         rows += found
-        print(f"== {name}: {len(found)} claims", flush=True)
         if not found:
             failed.append(name)
-            print(done.stderr[-2000:], flush=True)
-    print(f"\n{processor()}, torch {torch.__version__}, {datetime.now(UTC):%Y-%m-%d}, one thread, float32\n")
-    print("| claim | peer | ours | peer's | ratio | goal | pass |\n|---|---|---|---|---|---|---|")
-    for row in rows:
-        print(line_of(row))
+    print(f"\n{processor()}, torch {torch.__version__}, {datetime.now(UTC):%Y-%m-%d}, one thread, float32")
     sys.exit(1 if failed or any(row.get("pass") is False for row in rows) else 0)
+
+
+def is_claim(line: str) -> bool:
+    """Whether a line is a claim as JSON."""
+    return line.startswith("{")
+
+
+def told(line: str) -> dict[str, Any]:
+    """A claim, printed as soon as it is measured."""
+    row: dict[str, Any] = json.loads(line)
+    print(line_of(row), flush=True)
+    return row
 
 
 def line_of(row: dict[str, Any]) -> str:
