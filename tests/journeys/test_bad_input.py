@@ -124,7 +124,7 @@ CASES = {
     "unknown command": (("trian", "good.tsv"), ("trian", "train")),
     "unknown option": (("train", "good.tsv", "--modle", "rnn"), ("--modle", "--model")),
     "unknown device": (("train", "good.tsv", "--device", "tpu"), ("--device", "tpu", "cuda")),
-    "negative seed": (("train", "good.tsv", "--seed", "-1"), ("--seed", "at least 0", "atento train good.tsv --seed 0")),
+    "negative seed": (("train", "good.tsv", "--seed", "-1"), ("at least 0", "train good.tsv --seed 0")),
     "missing argument": (("train",), ("Missing argument",)),
 }
 

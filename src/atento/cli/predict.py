@@ -95,9 +95,9 @@ def predict(
         else:
             found = files.predict_file(model, file, out=out, settings=settings, proba=proba)
     else:
-        from atento.api.predict import predict_file, predict_lines
-
         trained = load_run(run, device)
+        from atento.api.predict import predict_file, predict_lines  # needs torch, which a mistyped folder does not
+
         if file == "-":
             found = predict_lines(trained.predictor, typed_lines(), out=out, settings=settings, proba=proba)
         else:
