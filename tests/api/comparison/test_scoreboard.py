@@ -64,6 +64,14 @@ def test_a_baseline_that_wins_is_named():
     assert found["verdict"][1:] == [f"{by_what}: 0.975 against 0.500 of lstm."]
 
 
+def test_a_wide_part_is_no_baseline_though_it_has_the_score_of_one():
+    wide = row("gru+additive+wide", 390)
+    wide[0].curve = [{"step": 0, "value": 0.5}, {"step": 9, "value": 0.5}]
+    rows, found = verdict(row("tf-idf", 390, baseline=True), wide)
+    assert [one.same_as for one in rows] == ["", "closed form"]
+    assert "did not improve on the closed-form solution it starts from" in " ".join(found["verdict"])
+
+
 def test_models_whose_time_ended_too_early_are_named():
     late, slow, tied = row("lstm", 200), row("rnn", 100), row("gru", 389)
     for one, _ in (late, slow, tied):

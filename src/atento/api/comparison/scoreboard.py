@@ -124,10 +124,13 @@ def against_baseline(best: Row, ran: Sequence[Row], metric: Metric) -> list[str]
 
 
 def mark_unmoved(ran: Sequence[Row]) -> None:
-    """Mark the models whose best weights are those they began with, where these are a baseline in closed form."""
+    """Mark the models whose best weights are those they began with, in closed form, which may be a baseline. A wide
+    part is a linear model of its own: where it has the score of a baseline, it is not that baseline.
+    """
     for row in ran:
         if row.curve and not row.curve[0]["step"] and not row.best_step and row.value is not None:
-            alike = (one for one in ran if one.baseline and one.value is not None and close(one.value, row.value))
+            simple = [] if ModelName.parse(row.model).has("wide") else [one for one in ran if one.baseline]
+            alike = (one for one in simple if one.value is not None and close(one.value, row.value))
             row.same_as = next((one.model for one in alike), CLOSED_FORM)
 
 
