@@ -26,7 +26,7 @@ def main() -> None:
         "data.siblings": "no",
     }
     figures = simple("label", data, metric="macro_f1")
-    for model in chosen(options, ["transformer"]):
+    for model in chosen(options, ["transformer", "transformer+wide"]):
         values = [
             trained(options, "goemotions", "label", model, data, seed=seed, metric="macro_f1")
             for seed in range(options.seeds)
