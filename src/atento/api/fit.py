@@ -38,7 +38,7 @@ from atento.training.events import EventCallback, EventLog, no_callback
 from atento.training.gradients import ONE_PROCESS
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
-from atento.training.threads import choose_threads
+from atento.training.machine import choose_threads
 from atento.training.trackers import TrackedRun, require_trackers, tracked
 
 TRIED = 32  # examples of a step for the clock

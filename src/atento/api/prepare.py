@@ -36,7 +36,7 @@ from atento.tasks.task import Dataset, Task
 from atento.training.callbacks import Callback
 from atento.training.events import EventCallback, no_callback
 from atento.training.loop import validate_training
-from atento.training.memory import require_memory
+from atento.training.machine import require_memory
 
 LIMITS = ("train.steps", "train.epochs", "train.budget")
 DEFAULT_BUDGET = 600.0

@@ -11,7 +11,7 @@ events           the event log, and what asks a run to stop
 callbacks        code of the user's own that is called during training and may stop it
 trackers         TensorBoard, MLflow and Weights & Biases as mirrors of the events
 recorder         histograms of gradients and updates
-threads          the number of CPU threads
+machine          the memory that a model takes, and the number of CPU threads
 """
 
 from atento.training.callbacks import Callback, EarlyStopping, Training

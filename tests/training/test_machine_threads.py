@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from atento.training import threads as chosen
-from atento.training.threads import choose_threads
+from atento.training import machine as chosen
+from atento.training.machine import choose_threads
 
 
 @pytest.fixture(autouse=True)

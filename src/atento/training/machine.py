@@ -1,5 +1,9 @@
-"""The memory that the training of a model takes at least, against what the machine has, before the model is built."""
+"""What training asks of a machine: memory, of which a model takes so much at least, and CPU threads.
 
+Their best number is measured: on small models two can be slower than one.
+"""
+
+import time
 from collections.abc import Callable
 
 import torch
@@ -7,10 +11,12 @@ from torch import nn
 
 from atento.errors import InputError
 from atento.spec import ModelRecipe, TrainRecipe
-from atento.system import usable_memory
+from atento.system import usable_cores, usable_memory
 
 COPIES = {"sgd": 0, "momentum": 1, "nesterov": 1, "rmsprop": 1, "adam": 2, "adamw": 2, "radam": 2}  # of each weight
 GIGA = 10**9
+REPETITIONS = 3
+WORTHWHILE = 0.6  # more threads must take less than this share of the time: a busy machine slows them most
 
 
 def require_memory(
@@ -56,3 +62,29 @@ def memory_of(device: str) -> int:
     if device == "cuda":
         return int(torch.cuda.get_device_properties(0).total_memory)
     return usable_memory()
+
+
+def choose_threads(work: Callable[[], None], *, most: int | None = None) -> int:
+    """Time the work with 1, 2, 4, ... threads, and set the fewest that are clearly fastest."""
+    most = most or usable_cores()
+    best, best_time = 1, seconds_of(work, 1)
+    threads = 2
+    while threads <= most:
+        took = seconds_of(work, threads)
+        if took < WORTHWHILE * best_time:
+            best, best_time = threads, took
+        threads *= 2
+    torch.set_num_threads(best)
+    return best
+
+
+def seconds_of(work: Callable[[], None], threads: int) -> float:
+    """The shortest time of a few repetitions."""
+    torch.set_num_threads(threads)
+    work()
+    times = []
+    for _ in range(REPETITIONS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
