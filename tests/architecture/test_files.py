@@ -157,7 +157,8 @@ def test_inheritance_stays_flat():
     for path in MODULES:
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef):
-                parents[node.name] = [ast.unparse(base).split("[")[0].split(".")[-1] for base in node.bases]
+                bases = [ast.unparse(base).split("[")[0] for base in node.bases]
+                parents[node.name] = [base.split(".")[-1] for base in bases if not base.startswith("nn.")]
 
     def depth(name: str) -> int:
         return 1 + max(map(depth, parents[name]), default=0) if name in parents else 0

@@ -21,7 +21,7 @@ from atento.attention import (
 )
 from atento.blocks import TransformerEncoderLayer, TransformerStack
 from atento.blocks.packed_transformer import is_packable
-from atento.blocks.sublayers import Node, NodeFunction, dropped
+from atento.blocks.sublayers import Node, NodeFunction
 from atento.layers import FeedForward
 from atento.layers.positions import Rotary
 
@@ -123,14 +123,6 @@ def test_a_node_with_dropout_has_the_gradients_of_its_draws(feeds, post):
         return NodeFunction.apply(node, torch.float64, residual, None, context, combine, bias, gain, shift, *weights)
 
     assert torch.autograd.gradcheck(passed, given[: 10 if feeds else 8])
-
-
-def test_the_share_that_is_dropped():
-    torch.manual_seed(1)
-    mask = dropped(torch.zeros(1031, 97), 0.3)
-    assert mask.double().mean().item() == pytest.approx(0.3, abs=0.01)
-    lanes = mask.flatten()[: 4 * 25000].view(-1, 4).double().mean(dim=0)  # the four parts of a random number
-    torch.testing.assert_close(lanes, torch.full((4,), 0.3), rtol=0, atol=0.02)
 
 
 def test_dropout_is_drawn_in_training_alone():

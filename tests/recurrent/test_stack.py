@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers import ELU, MAXOUT, RELU
+from atento.layers.dropout import Dropout
 from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, Stack
 
 BATCH, STEPS, INPUT, HIDDEN = 3, 5, 7, 11
@@ -67,6 +68,8 @@ def test_dropout_between_layers_is_torch_s_dropout(theirs):
     """With one row the two libraries lay the numbers out alike, so the same random draws drop the same ones."""
     theirs = shaken(theirs(INPUT, HIDDEN, num_layers=3, dropout=0.5, batch_first=True)).train()
     ours = Stack.from_torch(theirs)
+    assert isinstance(ours.dropout, Dropout) and ours.dropout.p == 0.5
+    ours.dropout = nn.Dropout(0.5)  # whose draws are torch's
     inputs = torch.randn(1, STEPS, INPUT)
     outputs = []
     for module in (theirs, ours):

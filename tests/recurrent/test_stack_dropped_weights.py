@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from torch.nn import functional
 
 from atento.errors import InputError
+from atento.layers.dropout import drop
 from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, LSTMCell
 from atento.recurrent.stack import Stack, dropped_recurrence
 
@@ -25,7 +25,7 @@ def test_every_step_multiplies_by_the_same_dropped_weights(kind):
 
     torch.manual_seed(1)
     whole = cell.recur.weight
-    dropped = functional.dropout(whole, 0.4)
+    dropped = drop(whole, 0.4)
     loop = kind(3, 5).double()
     loop.load_state_dict({**cell.state_dict(), "recur.weight": dropped.detach()})
     state, expected = loop.start(inputs[:, 0]), []

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from atento.layers.dropout import random_bits, zero_dropped
 from atento.layers.products import product, product_to_inputs, product_to_weight
 
 # Axes: M rows, D size, F features inside the feed-forward network.
@@ -26,16 +27,10 @@ class Node(NamedTuple):
     draw: int  # the number of this node's first draw from it
 
 
-def dropped(values: Tensor, share: float) -> Tensor:
-    """Which elements are dropped out on a CPU, by 16 random bits each: torch's own draws cost more than a product."""
-    bits = torch.empty(-(-values.numel() // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
-    return (bits[: values.numel()] < round(share * 2**16) - 2**15).view_as(values)
-
-
 def add_norm(
     residual: Tensor, change: Tensor | None, norm: tuple[Tensor, Tensor] | None, node: Node, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None]:
-    """Residual + dropout(change), its normalization in this dtype, mean and 1/σ of each row, and what was dropped."""
+    """Residual + dropout(change), its normalization in this dtype, mean and 1/σ of each row, bits of the dropout."""
     if node.seed is not None:
         from atento.blocks import sublayer_kernels as kernels
 
@@ -43,16 +38,16 @@ def add_norm(
         return *kernels.add_norm(
             residual, change, triple, drop=node.drop, seed=node.seed, draw=node.draw, dtype=dtype
         ), None
-    mask = None
+    bits = None
     if change is not None:
         if node.drop:
-            mask = dropped(change, node.drop)
-            change = change.masked_fill(mask, 0.0)
+            bits = random_bits(change)
+            change = zero_dropped(change, bits, node.drop)
         residual = torch.add(residual, change, alpha=1 / (1 - node.drop))
     if norm is None:
-        return residual, residual.to(dtype), None, None, mask
+        return residual, residual.to(dtype), None, None, bits
     entered, mean, rstd = torch.native_layer_norm(residual, (residual.size(-1),), *norm, node.eps)
-    return residual, entered.to(dtype), mean, rstd, mask
+    return residual, entered.to(dtype), mean, rstd, bits
 
 
 def add_norm_backward(
@@ -62,7 +57,7 @@ def add_norm_backward(
     norm: tuple[Tensor, Tensor] | None,
     mean: Tensor | None,
     rstd: Tensor | None,
-    mask: Tensor | None,
+    bits: Tensor | None,
     node: Node,
     *,
     add: bool,
@@ -100,19 +95,19 @@ def add_norm_backward(
         gradient = torch.zeros_like(summed)
     if not add:
         return gradient, None, to_gain, to_shift
-    change = gradient if mask is None else gradient.masked_fill(mask, 0.0).mul_(1 / (1 - node.drop))
+    change = gradient if bits is None else zero_dropped(gradient, bits, node.drop).mul_(1 / (1 - node.drop))
     return gradient, change.to(dtype), to_gain, to_shift
 
 
 def relu_drop(hidden: Tensor, node: Node) -> Tensor:
-    """dropout(max(x, 0)), in place."""
+    """dropout(max(x, 0)), of a tensor that nobody else needs."""
     if node.seed is not None:
         from atento.blocks import sublayer_kernels as kernels
 
         return kernels.relu_drop(hidden, drop=node.inner_drop, seed=node.seed, draw=node.draw + 1)
     hidden.clamp_min_(0.0)
     if node.inner_drop:
-        hidden.masked_fill_(dropped(hidden, node.inner_drop), 0.0).mul_(1 / (1 - node.inner_drop))
+        hidden = zero_dropped(hidden, random_bits(hidden), node.inner_drop).mul_(1 / (1 - node.inner_drop))
     return hidden
 
 
@@ -153,7 +148,7 @@ class NodeFunction(torch.autograd.Function):
             combine, combine_bias = in_dtype((combine, combine_bias), dtype, join=False)
             change = product(context, combine, combine_bias)
         norm = None if gain is None or shift is None else (gain, shift)
-        summed, entered, mean, rstd, mask = add_norm(residual, change, norm, node, dtype)
+        summed, entered, mean, rstd, bits = add_norm(residual, change, norm, node, dtype)
         output, hidden = entered, None
         if own:
             output = product(entered, own[0], own[1])
@@ -162,14 +157,14 @@ class NodeFunction(torch.autograd.Function):
             output = product(hidden, own[2], own[3])
         ctx.node, ctx.dtype, ctx.adds = node, dtype, change is not None
         ctx.sizes = [one.size(0) for one in weights[::2]]
-        ctx.save_for_backward(summed, entered, mean, rstd, mask, hidden, context, combine, gain, shift, *own[::2])
+        ctx.save_for_backward(summed, entered, mean, rstd, bits, hidden, context, combine, gain, shift, *own[::2])
         return (entered.to(residual.dtype) if node.post and norm else summed), output
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, from_residual: Tensor, from_output: Tensor) -> tuple[Any, ...]:
         """The gradients of all that entered."""
-        summed, entered, mean, rstd, mask, hidden, context, combine, gain, shift, *own = ctx.saved_tensors
+        summed, entered, mean, rstd, bits, hidden, context, combine, gain, shift, *own = ctx.saved_tensors
         node, dtype, full = ctx.node, ctx.dtype, summed.dtype
         gradients: list[Tensor] = []
         from_entered = from_output
@@ -191,7 +186,7 @@ class NodeFunction(torch.autograd.Function):
         if node.post and norm is not None:  # the residual stream itself went through the norm
             from_entered, from_residual = from_entered.to(full) + from_residual, None  # type: ignore[assignment]
         to_residual, to_change, to_gain, to_shift = add_norm_backward(
-            summed, from_residual, from_entered, norm, mean, rstd, mask, node, add=ctx.adds, dtype=dtype
+            summed, from_residual, from_entered, norm, mean, rstd, bits, node, add=ctx.adds, dtype=dtype
         )
         to_context = to_combine = to_bias = None
         if context is not None and to_change is not None:

@@ -17,6 +17,7 @@ from atento.attention.extents.extents import Causal, Everything, PreparedKeys
 from atento.attention.heads import MultiHead
 from atento.attention.scores.product import ScaledDot
 from atento.errors import InputError, unknown_name
+from atento.layers.dropout import Dropout
 from atento.layers.feed_forward import FeedForward
 from atento.layers.masking import clean, require_items
 from atento.layers.torch_arguments import refuse_arguments, require_prepared
@@ -40,7 +41,7 @@ class Residual(nn.Module):
             raise unknown_name("norm order", order, NORM_ORDERS, where="Residual")
         self.order = order
         self.norm = nn.Identity() if order == "none" else nn.LayerNorm(size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def enter(self, values: Tensor) -> Tensor:
         """The input of the sublayer."""

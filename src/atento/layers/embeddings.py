@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from atento.layers.dropout import Dropout
 from atento.layers.positions import Positions
 from atento.layers.regularization import LockedDropout, WordDropout
 
@@ -34,7 +35,7 @@ class TokenEmbedding(nn.Module):
         self.output_table = None if tied else nn.Parameter(torch.empty(vocabulary_size, size))
         self.reset_parameters()
         self.word_dropout = WordDropout(word_dropout) if word_dropout else None
-        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
+        self.dropout = LockedDropout(dropout) if locked else Dropout(dropout)
 
     def reset_parameters(self) -> None:
         """Draw new vectors with standard deviation size^−½, so that their length is about 1."""
@@ -72,7 +73,7 @@ class PositionedEmbedding(nn.Module):
         self.size = positions.size
         self.tokens = TokenEmbedding(vocabulary_size, self.size, tied=tied, word_dropout=word_dropout)
         self.positions = positions
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, at: Tensor) -> Tensor:
         """Tokens (B, T) at positions (T,) or (B, T) -> (B, T, size)."""

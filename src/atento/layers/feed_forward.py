@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.activations import ActivationFn
+from atento.layers.dropout import Dropout
 
 
 class FeedForward(nn.Module):
@@ -19,7 +20,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.widen = nn.Linear(size, hidden_size)
         self.narrow = nn.Linear(hidden_size, size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.activation = activation
 
     def forward(self, values: Tensor) -> Tensor:

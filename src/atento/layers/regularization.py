@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from atento.errors import InputError
+from atento.layers.dropout import drop
 
 # Axes: B batch, T time, D size, V vocabulary.
 
@@ -48,7 +48,7 @@ class LockedDropout(nn.Module):
         """(B, T, D) or (B, D), unchanged in evaluation."""
         if not self.training or not self.p:
             return values
-        return values * functional.dropout(torch.ones_like(values[:, :1] if values.dim() == 3 else values), self.p)
+        return values * drop(torch.ones_like(values[:, :1] if values.dim() == 3 else values), self.p)
 
     def extra_repr(self) -> str:
         """The probability."""
@@ -67,7 +67,7 @@ class WordDropout(nn.Module):
         """Vectors (..., D) of tokens (...) of a vocabulary (V,)."""
         if not self.training or not self.p:
             return vectors
-        kept = functional.dropout(vectors.new_ones(vocabulary_size), self.p)  # (V,)
+        kept = drop(vectors.new_ones(vocabulary_size), self.p)  # (V,)
         return vectors * kept[tokens].unsqueeze(-1)
 
     def extra_repr(self) -> str:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from atento.errors import InputError
+from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
 from atento.layers.masking import left_aligned
@@ -125,7 +126,7 @@ class NextWord(nn.Module):
         self.mix = nn.Linear(window * size, size)
         self.outputs = None if tied else TokenEmbedding(vocabulary_size, size)
         self.bias = nn.Parameter(torch.zeros(vocabulary_size))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, batch: WordsBatch) -> Tensor:
         """Logits (M, V) of every word in the place of each real one, row by row; padding may stand anywhere."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from atento.attention.attention import Attention
 from atento.blocks.transformer_stack import TransformerStack
+from atento.layers.dropout import Dropout
 from atento.layers.positions import Positions
 from atento.models.forecaster import ForecastNetwork, SeriesSizes, zero_initialized
 from atento.models.summaries import Summary
@@ -97,7 +98,7 @@ class PatchHead(nn.Module):
         super().__init__()
         self.horizon, self.shape = sizes.horizon, (patch, sizes.channels, quantiles)
         self.map = zero_initialized(nn.Linear(size, patch * sizes.channels * quantiles))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, features: Tensor) -> Tensor:
         """Steps beyond the horizon are cut off."""
@@ -115,7 +116,7 @@ class LastStateNetwork(ForecastNetwork):
         super().__init__()
         self.stack, self.shape = stack, (sizes.horizon, sizes.channels, quantiles)
         self.write = zero_initialized(nn.Linear(stack.output_size, sizes.horizon * sizes.channels * quantiles))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """One pass of the stack, one matrix product."""
@@ -200,7 +201,7 @@ class StepTransformer(ForecastNetwork):
     ) -> None:
         super().__init__()
         self.embedding, self.queries, self.positions = embedding, queries, positions
-        self.stack, self.head, self.dropout = stack, head, nn.Dropout(dropout)
+        self.stack, self.head, self.dropout = stack, head, Dropout(dropout)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """All steps in parallel."""
@@ -238,7 +239,7 @@ class PatchTransformer(ForecastNetwork):
         self.shape = (sizes.horizon, sizes.channels, quantiles)
         outputs = sizes.horizon * sizes.channels * quantiles
         self.write = zero_initialized(nn.Linear(embedding.patches * stack.size, outputs))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """All patches in parallel."""

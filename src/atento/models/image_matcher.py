@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from atento.attention.attention import Attention
 from atento.blocks.coattention import AlternatingCoAttention
 from atento.errors import InputError
+from atento.layers.dropout import Dropout
 from atento.layers.losses import Loss
 from atento.layers.masking import clean
 from atento.models.backbones.images import ImageEncoder
@@ -157,7 +158,7 @@ class CoAttentionImageMatcher(ImageMatcher):
         self.attention, self.back, self.after = attention, back, after  # of words over regions, of regions over words
         size = image_encoder.size
         self.compare_words, self.compare_regions = (nn.Linear(4 * size, size) for _ in range(2))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def pool(self, image: Encoded, question: Encoded) -> PairVectors:
         """Each side attends to the other's states."""

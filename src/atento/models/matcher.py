@@ -10,6 +10,7 @@ from atento.attention.attention import Attention
 from atento.attention.distributions.hard import recorded_draws, score_function_loss
 from atento.blocks.pooling import Pooling
 from atento.blocks.transformer_stack import TransformerStack
+from atento.layers.dropout import Dropout
 from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.losses import Loss
 from atento.layers.masking import clean, valid_first, valid_positions
@@ -40,7 +41,7 @@ class PairHead(nn.Module):
         super().__init__()
         self.together = nn.Linear(4 * size, head.size)
         self.head = head
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, vectors: PairVectors) -> Tensor:
         """Outputs (B, C) of the head."""
@@ -167,7 +168,7 @@ class CoAttentionMatcher(Matcher):
         self.encoder, self.attention, self.after = encoder, attention, after
         self.overlap = overlap_embedding(encoder.embedding.size)
         self.compare = nn.Linear(4 * encoder.size, encoder.size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def pair_vectors(self, batch: MatchBatch) -> PairVectors:
         """Each sequence attends to the other's states."""

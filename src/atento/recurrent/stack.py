@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
+from atento.layers.dropout import Dropout, drop
 from atento.layers.regularization import LockedDropout, require_probability
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, LSTMCell, require_size
 from atento.recurrent.unroll import UnrollOutput, unroll
@@ -70,7 +70,7 @@ class Stack(nn.Module):
             cells = [make_cell(self.output_size, hidden_size) for _ in range(self.directions)]
             self.output_size = sum(cell.output_size for cell in cells)
             self.cells.extend(cells)
-        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
+        self.dropout = LockedDropout(dropout) if locked else Dropout(dropout)
         self.recurrent_dropout = recurrent_dropout
 
     def forward(
@@ -197,7 +197,7 @@ def dropped_recurrence(cell: Cell[Any], probability: float) -> Iterator[None]:
         return
     weights = cell.recur._parameters
     whole = weights["weight"]
-    weights["weight"] = functional.dropout(cell.recur.weight, probability)  # type: ignore[assignment]  # no parameter
+    weights["weight"] = drop(cell.recur.weight, probability)  # type: ignore[assignment]  # no parameter
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from atento.blocks.hierarchical import HierarchicalAttention
 from atento.blocks.transformer_stack import TransformerStack
+from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.positions import Positions
 from atento.models.protocols import Encoded, Encoder
@@ -37,7 +38,7 @@ class HierarchicalEncoder(Encoder):
     ) -> None:
         super().__init__()
         self.embedding, self.levels, self.size, self.end = embedding, levels, size, end
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
         """tokens (B, N) -> states (B, S, D), summary (B, D)."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
+from atento.layers.dropout import Dropout
 from atento.layers.masking import masked_mean
 from atento.layers.positions import SinusoidalPositions
 from atento.models.protocols import Encoded, Encoder
@@ -44,7 +45,7 @@ class ImageEncoder(Encoder):
         self.waves = SinusoidalPositions(size)
         self.read = nn.Linear(channels, size)
         self.place = nn.Linear(2 * size, size, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, pixels: Tensor, valid: Tensor) -> Encoded:
         """One state for each region; `valid` is ignored, as every image is real."""

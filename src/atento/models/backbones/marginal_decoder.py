@@ -18,6 +18,7 @@ from atento.attention.attention import Attention
 from atento.attention.extents.extents import Everything
 from atento.attention.weights import AttentionCall
 from atento.errors import InputError
+from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
 from atento.models.backbones.recurrent import Handover
 from atento.models.protocols import Decoder, DecoderStep, Encoded
@@ -78,7 +79,7 @@ class MarginalDecoder(Decoder[MarginalState]):
         self.monotonic = monotonic
         self.embedding, self.stack, self.attention = embedding, stack, attention
         self.first_states, self.feed = handover
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.from_key = nn.Linear(source_size, stack.output_size)
         self.from_state = nn.Linear(stack.output_size, stack.output_size, bias=False)
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))

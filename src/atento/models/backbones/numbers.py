@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from atento.blocks.transformer_stack import TransformerStack
 from atento.errors import InputError
+from atento.layers.dropout import Dropout
 from atento.layers.masking import clean, valid_first
 from atento.layers.positions import Positions
 from atento.models.protocols import Encoded, Encoder
@@ -23,7 +24,7 @@ class RecurrentNumberEncoder(Encoder):
     def __init__(self, stack: Stack, summarize: Summary, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.stack, self.summarize, self.size = stack, summarize, stack.output_size
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, values: Tensor, valid: Tensor) -> Encoded:
         """One state for each step."""
@@ -46,7 +47,7 @@ class TransformerNumberEncoder(Encoder):
         super().__init__()
         self.read = nn.Linear(channels, stack.size)
         self.positions, self.stack, self.summarize, self.size = positions, stack, summarize, stack.size
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def encode(self, values: Tensor, valid: Tensor) -> Encoded:
         """One state for each step, all in parallel."""

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from atento.attention.attention import Attention
 from atento.attention.weights import AttentionCall
+from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.masking import LARGE, is_watched
 from atento.layers.products import linear
@@ -29,7 +30,7 @@ class RecurrentEncoder(Encoder):
     def __init__(self, embedding: TokenEmbedding, stack: Stack, summarize: Summary, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.embedding, self.stack, self.summarize = embedding, stack, summarize
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.size = stack.output_size
 
     def encode(self, tokens: Tensor, valid: Tensor) -> Encoded:
@@ -137,7 +138,7 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         self.embedding, self.stack, self.attention = embedding, stack, attention
         self.attends = attention is not None
         self.first_states, self.feed = handover
-        self.dropout = LockedDropout(dropout) if locked else nn.Dropout(dropout)
+        self.dropout = LockedDropout(dropout) if locked else Dropout(dropout)
         self.activation_penalty = activation_penalty
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
         if attention is not None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from atento.errors import InputError
+from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
 from atento.models.summaries import end_states
 from atento.recurrent import GRUCell
@@ -32,7 +33,7 @@ class CharacterEncoder(nn.Module):
         self.alphabet, self.width = alphabet, width
         self.table = nn.Embedding(alphabet, CHARACTER_SIZE, padding_idx=0)
         self.stack = Stack(GRUCell, CHARACTER_SIZE, width // 2, bidirectional=True)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, characters: Tensor) -> Tensor:
         """One vector for each word."""
