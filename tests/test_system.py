@@ -1,6 +1,7 @@
 """What the systems do differently, asked of the one here; `journeys/test_other_systems.py` hides what it has."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -24,6 +25,24 @@ def test_the_peak_grows_with_what_is_held_and_is_told_in_megabytes():
     before = system.peak_memory()
     held = bytearray(os.urandom(1)) * (300 * 2**20)
     assert 20 < before < 20_000 and system.peak_memory() > 300 and len(held)
+
+
+FAULTS = """
+import resource, sys, torch
+from atento.system import keep_freed_memory
+assert sys.argv[1] == "no" or keep_freed_memory()
+for _ in range(30):
+    torch.ones(12_000_000)  # 48 MB, whose place is free again at once
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc's allocator is told")
+def test_freed_memory_is_kept_for_the_next_batch():
+    command = [sys.executable, "-c", FAULTS]
+    without, kept = (int(subprocess.check_output([*command, told], text=True)) for told in ("no", "yes"))
+    pages = 48_000_000 // 4096
+    assert without - kept > 20 * pages  # each of the 30 tensors took its pages anew
 
 
 def test_a_lock_is_held_by_one(tmp_path):

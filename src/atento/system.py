@@ -26,6 +26,8 @@ except ImportError:  # Windows
 
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # of glibc's malloc.h
+KEPT, GROWTH = 2**30, 2**26  # bytes of freed memory that a process keeps, and by which it grows
 SIGKILL = 9  # Windows has no name for it
 KILLED = 128 + SIGKILL  # the exit code of a process that was killed
 TRIES, SECONDS_BETWEEN_TRIES = 20, 0.05  # for a file to be replaced that another process reads
@@ -53,6 +55,19 @@ def usable_memory() -> int:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         found += [limit] if limit != resource.RLIM_INFINITY else []
     return min(found)
+
+
+def keep_freed_memory() -> bool:
+    """Keep what a batch frees for the next one; whether the system's allocator can be told so.
+
+    glibc gives large blocks back when they are freed, so that each batch gets its memory page by page, and zeroed, from
+    the system: up to a fifth of the time of a training step. At most 1 GiB is kept.
+    """
+    import ctypes
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    options = ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, KEPT), (M_TOP_PAD, GROWTH))
+    return mallopt is not None and all(mallopt(option, value) for option, value in options)
 
 
 def peak_memory() -> float | None:

@@ -1,9 +1,20 @@
 """The products of a linear layer, by oneDNN in float32, against float64 by autograd."""
 
+from threading import Thread
+
 import pytest
 import torch
 
-from atento.layers.products import by_one_dnn, linear, product, product_to_inputs, product_to_weight
+from atento.layers.products import (
+    bf16_products,
+    by_one_dnn,
+    has_bf16_instructions,
+    is_rounded,
+    linear,
+    product,
+    product_to_inputs,
+    product_to_weight,
+)
 
 ROWS, INPUTS, OUTPUTS = 13, 29, 7
 
@@ -49,3 +60,55 @@ def test_what_one_dnn_leaves_to_torch():
     assert not by_one_dnn(values.double(), weight.double())
     assert not by_one_dnn(values[:0], weight)
     assert linear(values[:0], weight).shape == (0, OUTPUTS)
+
+
+LARGE = (257, 131, 127)  # rows, inputs, outputs: 4.3 million multiplications
+rounding = pytest.mark.skipif(not has_bf16_instructions(), reason="this processor has no bf16 instructions")
+
+
+def large(dtype=torch.float32):
+    torch.manual_seed(2)
+    rows, inputs, outputs = LARGE
+    return [torch.randn(size, dtype=dtype) for size in ((rows, inputs), (outputs, inputs), (outputs,), (rows, outputs))]
+
+
+@rounding
+def test_a_large_product_rounds_its_factors_and_nothing_else():
+    values, weight, bias, _ = large()
+    exact = values.double() @ weight.double().mT + bias.double()
+    factors = values.bfloat16().double() @ weight.bfloat16().double().mT
+    with bf16_products(True):
+        found = product(values, weight, bias)
+        small = product(values[:100], weight, bias)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found.double(), factors.bfloat16().double() + bias.double(), rtol=2**-7, atol=1e-3)
+    assert 1e-4 < ((found - exact).norm() / exact.norm()).item() < 1e-2
+    torch.testing.assert_close(small.double(), exact[:100], rtol=0, atol=1e-4)
+    torch.testing.assert_close(product(values, weight, bias).double(), exact, rtol=0, atol=1e-4)  # and after it
+    with bf16_products(True), bf16_products(False):
+        torch.testing.assert_close(product(values, weight, bias).double(), exact, rtol=0, atol=1e-4)
+
+
+@rounding
+def test_gradients_of_a_rounded_linear_layer():
+    parts = [part.requires_grad_() for part in large()[:3]]
+    exact = [part.detach().double().requires_grad_() for part in parts]
+    upstream = large()[3]
+    with bf16_products(True):
+        found = torch.autograd.grad(linear(*parts), parts, upstream)
+    wanted = torch.autograd.grad(torch.nn.functional.linear(*exact), exact, upstream.double())
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == torch.float32
+        assert ((one - other).norm() / other.norm()).item() < 1e-2
+
+
+@rounding
+def test_the_context_ends_after_an_error_and_is_of_one_thread():
+    seen = []
+    with pytest.raises(ZeroDivisionError), bf16_products(True):
+        thread = Thread(target=lambda: seen.append(is_rounded(1 << 30)))
+        thread.start()
+        thread.join()
+        seen.append(is_rounded(1 << 30))
+        _ = 1 / 0
+    assert [*seen, is_rounded(1 << 30)] == [False, True, False]

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from atento.layers import ACTIVATIONS, RELU
+from atento.layers.products import bf16_products, has_bf16_instructions
 from atento.recurrent import ElmanCell, GRUCell, GRUResetBeforeCell, JordanCell, LSTMCell, MGUCell, unroll
 from atento.recurrent.unroll import last_valid_output, run_kernel
 from cases import in_case
@@ -65,3 +66,27 @@ def test_last_real_output():
     valid = torch.tensor([[True] * 5, [True] * 2 + [False] * 3, [False] * 5])
     expected = torch.stack([outputs[0, 4], outputs[1, 1], start[2]])
     assert torch.equal(last_valid_output(outputs, start, valid), expected)
+
+
+@pytest.mark.skipif(not has_bf16_instructions(), reason="this processor has no bf16 instructions")
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_large_lstm_in_bf16_is_near_float64_and_passes_over_padding(backward):
+    torch.manual_seed(0)
+    batch, steps, width, hidden = 13, 29, 67, 61
+    cell, inputs = LSTMCell(width, hidden).float(), torch.randn(batch, steps, width, dtype=torch.float32)
+    exact = copy.deepcopy(cell).double()
+    valid = torch.arange(steps) < torch.randint(1, steps + 1, (batch, 1))
+    upstream = torch.randn(batch, steps, hidden, dtype=torch.float32)
+    with bf16_products(True):
+        found = unroll(cell, inputs, valid=valid, backward=backward)
+        (found.outputs * upstream).sum().backward()
+        again = unroll(cell, inputs.masked_fill(~valid.unsqueeze(-1), torch.nan), valid=valid, backward=backward)
+    wanted = unroll(exact, inputs.double(), valid=valid, backward=backward)
+    (wanted.outputs * upstream).sum().backward()
+    assert found.outputs.dtype == found.last.carry.dtype == torch.float32
+    assert not torch.equal(found.outputs, unroll(cell, inputs, valid=valid, backward=backward).outputs)  # it is taken
+    torch.testing.assert_close(found.outputs.double(), wanted.outputs, rtol=0, atol=2e-2)
+    torch.testing.assert_close(found.last.carry.double(), wanted.last.carry, rtol=0, atol=4e-2)
+    assert torch.equal(again.outputs, found.outputs) and not found.outputs[~valid].any()
+    for one, other in zip(cell.parameters(), exact.parameters(), strict=True):
+        assert ((one.grad - other.grad).norm() / other.grad.norm()).item() < 2e-2

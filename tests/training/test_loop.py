@@ -9,13 +9,14 @@ from torch import nn
 
 from atento.errors import Interrupted, RunError
 from atento.layers import Loss
+from atento.layers.products import has_bf16_instructions, is_rounded
 from atento.spec import TokensRecipe, TrainRecipe
 from atento.tasks.catalogue import TRANSLATE
 from atento.tasks.outputs.output import Example
 from atento.tasks.task import Answer, EvaluationExample
 from atento.training import EventLog, Plan, learning_rate, load_checkpoint, loop, new_learner, read_events, train
 from atento.training.checkpoints import CheckpointClock, save_checkpoint
-from atento.training.gradients import clip_gradients
+from atento.training.gradients import clip_gradients, rounds_products
 from atento.training.learner import Progress, RecentLosses
 from atento.training.loop import take_step
 
@@ -74,6 +75,32 @@ def run(tmp_path, whole_recipe):
         return plan, learner, EventLog(tmp_path)
 
     return start
+
+
+class Watched(Script):
+    """It notes in which passes a large product would round its factors to bfloat16."""
+
+    def loss(self, module, batch, smoothing):
+        passes = [("training" if module.training else "validation", "forward", is_rounded(1 << 30))]
+        found = super().loss(module, batch, smoothing)
+        if found.total.requires_grad:
+            found.total.register_hook(lambda _: passes.append(("training", "backward", is_rounded(1 << 30))))
+        self.passes = [*getattr(self, "passes", []), passes]
+        return found
+
+
+@pytest.mark.parametrize("precision", ["auto", "fp32"])
+def test_training_rounds_large_products_where_the_processor_gains_by_it_and_nothing_else_does(run, precision):
+    script = Watched([2, 5])
+    plan, learner, log = run(script, steps=4, validations=2, precision=precision)
+    train(plan, learner, log)
+    rounds = precision == "auto" and has_bf16_instructions()
+    seen = {one for passes in script.passes for one in passes}
+    assert {one for one in seen if one[0] == "training"} == {
+        ("training", way, rounds) for way in ("forward", "backward")
+    }
+    assert {one[2] for one in seen if one[0] == "validation"} <= {False}
+    assert not rounds_products("auto", torch.device("cuda")) and not is_rounded(1 << 30)
 
 
 def test_patience_ends_it_and_the_best_weights_come_back(run):

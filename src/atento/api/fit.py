@@ -23,10 +23,11 @@ from atento.bundle import CHECKPOINT, VOCABULARY, is_finished, load_bundle, read
 from atento.data.examples.stored import SharedReading, shared_reading
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
+from atento.layers.products import bf16_products
 from atento.models.builders.encoder_decoder import count_parameters
 from atento.predictor import find_device
 from atento.spec.recipe import Settings
-from atento.system import usable_cores
+from atento.system import keep_freed_memory, usable_cores
 from atento.tasks.baselines import BaselineModule
 from atento.tasks.encoding import encode_all
 from atento.tasks.sealed import final_examination
@@ -35,7 +36,7 @@ from atento.training.checkpoints import load_checkpoint, save_checkpoint
 from atento.training.distributed.ranks import ALONE, Ranks, is_rank, is_restarted, join, local_device
 from atento.training.distributed.strategies import Together
 from atento.training.events import EventCallback, EventLog, no_callback
-from atento.training.gradients import ONE_PROCESS
+from atento.training.gradients import ONE_PROCESS, rounds_products
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
 from atento.training.machine import choose_threads
@@ -238,6 +239,7 @@ def begin(
     resume: bool,
 ) -> tuple[Plan, Learner]:
     """From the last checkpoint where there is one; else from the start, with a thread count that was measured."""
+    keep_freed_memory()
     recipe, module = prepared.recipe, prepared.module.to(device)
     by_layer = recipe.train.teacher_forcing == "always" and not recipe.train.bptt_steps and not recipe.train.l2
     together = Together(ranks, module, strategy=strategy, by_layer=by_layer) if ranks.joined else ONE_PROCESS
@@ -265,7 +267,8 @@ def begin(
 def try_step(plan: Plan, learner: Learner) -> None:
     """A forward and backward pass that changes nothing, for the clock."""
     batch = plan.batch(range(min(TRIED, len(plan.examples))))
-    plan.task.learning.loss(learner.module, batch, 0.0).mean.backward()  # type: ignore[no-untyped-call]
+    with bf16_products(rounds_products(plan.recipe.train.precision, plan.device)):
+        plan.task.learning.loss(learner.module, batch, 0.0).mean.backward()  # type: ignore[no-untyped-call]
     learner.optimizer.zero_grad(set_to_none=True)
 
 

@@ -1,8 +1,14 @@
-"""The products of a linear layer and of its backward pass, in torch's fastest form for the device.
+"""The products of a linear layer and of its backward pass, and of an LSTM, in torch's fastest form for the device.
 
 On a CPU in float32 oneDNN computes them: its kernels use the widest instructions of any processor, and MKL, which
-torch's `linear` calls, only those of Intel's. Elsewhere they are torch's own."""
+torch's `linear` calls, only those of Intel's. Elsewhere they are torch's own. Within `bf16_products` large ones round
+their factors to bfloat16, which takes half the time where a processor has instructions for it: sums are in float32, and
+all that is not a factor of a product stays in float32."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 import torch
@@ -14,6 +20,30 @@ from torch.nn import functional
 PLAIN = (Tensor, nn.Parameter)
 HAS_ONE_DNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 ONE_DNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if HAS_ONE_DNN else None
+BF16 = ContextVar("BF16", default=False)  # whether large products take their factors in bfloat16
+WORTH_ROUNDING = 1 << 22  # multiplications from which a product is faster with its factors rounded first
+
+
+@cache
+def has_bf16_instructions() -> bool:
+    """Whether this processor multiplies numbers in bfloat16 faster than in float32."""
+    asked = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    return ONE_DNN is not None and any(supported() for supported in asked if supported is not None)
+
+
+@contextmanager
+def bf16_products(wanted: bool) -> Iterator[None]:
+    """Within it, where wanted, large products on a CPU round their factors to bfloat16, and recurrent kernels too."""
+    before = BF16.set(wanted)
+    try:
+        yield
+    finally:
+        BF16.reset(before)
+
+
+def is_rounded(multiplications: int) -> bool:
+    """Whether a product of so many multiplications takes its factors in bfloat16 here."""
+    return BF16.get() and multiplications >= WORTH_ROUNDING
 
 
 def by_one_dnn(*parts: Tensor) -> bool:
@@ -30,6 +60,9 @@ def product(values: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tenso
     if by_one_dnn(values, weight):
         if not (weight.is_contiguous() or weight.t().is_contiguous()):
             weight = weight.contiguous()  # with gaps between its rows oneDNN is a thousand times slower
+        if is_rounded(len(values) * weight.numel()):
+            short = ONE_DNN(values.bfloat16(), weight.bfloat16(), None, "none", [], "").float()
+            return short if bias is None else short.add_(bias)
         found: Tensor = ONE_DNN(values, weight, bias, "none", [], "")
         return found
     return functional.linear(values, weight, bias)
@@ -80,3 +113,13 @@ def linear(values: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     flat = values.reshape(-1, values.size(-1))
     found: Tensor = LinearFunction.apply(flat, weight, bias)  # type: ignore[no-untyped-call]
     return found.view(*values.shape[:-1], weight.size(0))
+
+
+def lstm(inputs: Tensor, start: tuple[Tensor, ...], weights: list[Tensor], *how: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """`torch.lstm` of a batch (B, T, I); within `bf16_products` a large one in bfloat16, of float32 and to float32."""
+    rounded = inputs.is_cpu and inputs.dtype == torch.float32
+    if not rounded or not is_rounded(inputs.size(0) * inputs.size(1) * weights[0].numel()):
+        return torch.lstm(inputs, start, weights, *how)
+    first, parts = [one.bfloat16() for one in start], [one.bfloat16() for one in weights]
+    outputs, hidden, carry = torch.lstm(inputs.bfloat16(), first, parts, *how)
+    return outputs.float(), hidden.float(), carry.float()

@@ -18,6 +18,7 @@ from torch import Tensor
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
 from atento.layers.masking import clean, is_known, is_watched, require_items, valid_first
+from atento.layers.products import lstm
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.cpu.elman import elman_walk
 from atento.recurrent.cpu.gru import gru_walk
@@ -175,7 +176,7 @@ def run_lstm(cell: LSTMCell, inputs: Tensor, state: LSTMState, valid: Tensor | N
         inputs = torch.cat([inputs, valid.logical_not().unsqueeze(-1).to(inputs.dtype)], dim=-1)
     weights = [weight, recur.weight, read.bias, recur.bias]
     start = (state.hidden.unsqueeze(0).contiguous(), state.carry.unsqueeze(0).contiguous())  # cuDNN requires it
-    outputs, hidden_last, carry_last = torch.lstm(inputs, start, weights, True, 1, 0.0, cell.training, False, True)
+    outputs, hidden_last, carry_last = lstm(inputs, start, weights, True, 1, 0.0, cell.training, False, True)
     if valid is None:
         return outputs, LSTMState(hidden_last.squeeze(0), carry_last.squeeze(0))
     return outputs, LSTMState(last_valid_output(outputs, state.hidden, valid), carry_last.squeeze(0))

@@ -293,7 +293,7 @@ class TrainRecipe(Section):
     )
     batch_tokens: Count = Field(1536, ge=1, description="source and target tokens in a batch, padding included")
     precision: Literal["auto", "fp32", "bf16"] = Field(
-        "auto", description="auto: bf16 matrix products on a GPU, else fp32"
+        "auto", description="auto: bf16 matrix products on a GPU and on a CPU with instructions for them, else fp32"
     )
     validations: Count = Field(12, ge=1, description="how often to validate during the run")
     validation_examples: Count = Field(300, ge=1, description="most examples of one validation")

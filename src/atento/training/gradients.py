@@ -10,6 +10,7 @@ from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
 from atento.errors import InputError
 from atento.layers.losses import l2_penalty
+from atento.layers.products import has_bf16_instructions
 from atento.layers.regularization import ActivationPenalty
 from atento.models.protocols import Decoder
 from atento.recurrent.unroll import map_state
@@ -139,6 +140,11 @@ def mixed_precision(precision: str, device: torch.device) -> torch.autocast:
     """Autocast to bfloat16 where asked, or on a GPU; weights stay float32."""
     low = precision == "bf16" or (precision == "auto" and device.type == "cuda")
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=low)
+
+
+def rounds_products(precision: str, device: torch.device) -> bool:
+    """Whether large products round their factors to bfloat16: on a CPU that has instructions for it."""
+    return precision == "auto" and device.type == "cpu" and has_bf16_instructions()
 
 
 def decoder_of(module: nn.Module) -> Decoder[tuple[object, ...]] | None:

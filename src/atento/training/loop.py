@@ -16,6 +16,7 @@ from atento.data.examples.batches import Order
 from atento.data.records import counted
 from atento.errors import InputError, Interrupted
 from atento.layers.packing import moved
+from atento.layers.products import bf16_products
 from atento.recurrent.unroll import map_state
 from atento.spec import Recipe, TrainRecipe
 from atento.tasks.encoding import order_by_length
@@ -31,6 +32,7 @@ from atento.training.gradients import (
     backpropagate,
     backpropagate_stateful,
     clip_gradients,
+    rounds_products,
     validate_stateful,
     validate_truncation,
 )
@@ -187,11 +189,12 @@ def take_step(
             batch = together.run(sample)
     if recipe.word_dropout and plan.task.learning.word_dropout is not None:
         batch = plan.task.learning.word_dropout(batch, recipe.word_dropout)
-    if plan.stateful and plan.task.learning.truncated_bptt is not None:
-        bptt = plan.task.learning.truncated_bptt
-        loss = backpropagate_stateful(bptt, learner, batch, recipe, plan.device, together=together, idle=idle)
-    else:
-        loss = backpropagate(plan.task, learner.module, batch, recipe, plan.device, together=together, idle=idle)
+    with bf16_products(rounds_products(recipe.precision, plan.device)):
+        if plan.stateful and plan.task.learning.truncated_bptt is not None:
+            bptt = plan.task.learning.truncated_bptt
+            loss = backpropagate_stateful(bptt, learner, batch, recipe, plan.device, together=together, idle=idle)
+        else:
+            loss = backpropagate(plan.task, learner.module, batch, recipe, plan.device, together=together, idle=idle)
     learner.gradient_norm = clip_gradients(learner.module, recipe)
     with nullcontext() if histograms is None else histograms.record(progress.step + 1):
         learner.optimizer.step()
