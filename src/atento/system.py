@@ -63,11 +63,14 @@ def keep_freed_memory() -> bool:
     glibc gives large blocks back when they are freed, so that each batch gets its memory page by page, and zeroed, from
     the system: up to a fifth of the time of a training step. At most 1 GiB is kept.
     """
-    import ctypes
+    try:
+        import ctypes
 
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+        mallopt = ctypes.CDLL(None).mallopt
+    except (ImportError, AttributeError, OSError, TypeError):  # a system, or a C library, that has none
+        return False
     options = ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, KEPT), (M_TOP_PAD, GROWTH))
-    return mallopt is not None and all(mallopt(option, value) for option, value in options)
+    return all(mallopt(option, value) for option, value in options)
 
 
 def peak_memory() -> float | None:

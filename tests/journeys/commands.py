@@ -38,6 +38,10 @@ EARLY_BEST = (
     "--set",
     "train.lr=1e-4",
 )
+OUT_OF_PATIENCE = (  # ends before its last step
+    *("--set", "train.steps=33", "--set", "train.validations=11", "--set", "train.patience=7", "--set", "train.ema=0"),
+    *("--set", "train.lr=3e-5", "--seed", "2"),
+)
 ON_ITS_OWN = (
     *TO_THE_END,
     "--set",

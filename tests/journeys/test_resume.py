@@ -113,15 +113,17 @@ def test_killed_in_the_middle_of_a_write(atento_command, processes, tmp_path, wo
         ("optimizer", "TO_THE_END"),
         ("step", "TO_THE_END"),
         ("best", "EARLY_BEST"),
-        ("stale", "EARLY_BEST"),
+        ("stale", "OUT_OF_PATIENCE"),
     ],
 )
 def test_a_resume_that_forgets_is_found_out(atento_command, processes, tmp_path, words, whole, half_way, part, bounds):
-    early, bounds = bounds == "EARLY_BEST", getattr(processes, bounds)
+    early, patient, bounds = bounds == "EARLY_BEST", bounds == "OUT_OF_PATIENCE", getattr(processes, bounds)
     run, reference = tmp_path / "run", whole("rnn", bounds)
     shutil.copytree(half_way("rnn", bounds), run)
     if early:
         assert measured(reference)["best_step"] < 24, "only a best one from before the kill can be forgotten"
+    if patient:
+        assert 24 < measured(reference)["steps"] < 33, "only patience that ends a run after the kill can be forgotten"
 
     fault = () if part == "nothing" else ("forget", part)
     done = atento_command.run(*words("rnn", bounds), "--out", "run", "--resume", cwd=tmp_path, fault=fault)
