@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from atento.layers.products import (
+    Linear,
     bf16_products,
     by_one_dnn,
     has_bf16_instructions,
@@ -52,6 +53,24 @@ def test_a_linear_layer_and_its_gradients(biased):
     gradients = torch.autograd.grad(found, ours, upstream), torch.autograd.grad(wanted, exact, upstream.double())
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [13, 4001])  # a small product is torch's, a large one is of this package
+@pytest.mark.parametrize("biased", [True, False])
+def test_a_layer_is_torchs_in_its_arguments_and_numbers(rows, biased):
+    torch.manual_seed(3)
+    theirs = torch.nn.Linear(59, 31, bias=biased, dtype=torch.float32)
+    ours = Linear(59, 31, bias=biased, dtype=torch.float32)
+    ours.load_state_dict(theirs.state_dict())
+    values = torch.randn(rows, 59, dtype=torch.float32)
+    exact = theirs.double()(values.double())
+    torch.testing.assert_close(ours(values).double(), exact, rtol=0, atol=1e-5)
+    node = ours(values).grad_fn
+    kind = type(node.next_functions[0][0] if "View" in type(node).__name__ else node).__name__
+    assert ("LinearFunction" in kind) == (rows == 4001 and torch.backends.mkldnn.is_available())
+    assert isinstance(ours, torch.nn.Linear) and repr(ours) == repr(theirs)
+    program = torch.export.export(ours, (values,)).graph_module.code
+    assert "linear" in program and "mkldnn" not in program  # a recorded program holds torch's
 
 
 def test_what_one_dnn_leaves_to_torch():

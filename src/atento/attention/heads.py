@@ -11,6 +11,7 @@ from atento.attention.scores.similarity import SquaredDistance, cosine, minus_eu
 from atento.errors import InputError
 from atento.layers.masking import checked_linear, clean, require_items
 from atento.layers.positions import Rotary
+from atento.layers.products import Linear
 from atento.layers.torch_arguments import refuse_arguments
 from atento.reprs import repr_html
 
@@ -40,10 +41,10 @@ class MultiHead(nn.Module):
             require_rotary(rotary, attention, size // heads)
         self.size, self.heads, self.attention, self.rotary = size, heads, attention, rotary
         source_size = source_size or size
-        self.to_query = nn.Linear(size, size)
-        self.to_key = nn.Linear(source_size, size)
-        self.to_value = nn.Linear(source_size, size)
-        self.combine = nn.Linear(size, size)
+        self.to_query = Linear(size, size)
+        self.to_key = Linear(source_size, size)
+        self.to_value = Linear(source_size, size)
+        self.combine = Linear(size, size)
         for projection in (self.to_query, self.to_key, self.to_value, self.combine):
             nn.init.xavier_uniform_(projection.weight)
             nn.init.zeros_(projection.bias)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from atento.baselines.validation import require_aligned, require_fitted
 from atento.errors import InputError
 from atento.layers.losses import token_cross_entropy
+from atento.layers.products import Linear
 
 # Axes: N words of a sentence, S features without tags, F all features, C tags; M steps of all sequences, I channels.
 
@@ -213,7 +214,7 @@ class FeedForwardTagger:
 
     def build(self, steps: Sequence[Any]) -> nn.Module:
         """One hidden layer; for tokens its first matrix is an embedding, the product with a one-hot vector."""
-        last = nn.Linear(self.hidden_size, len(self.labels))
+        last = Linear(self.hidden_size, len(self.labels))
         self.width = 0 if isinstance(steps[0], str) else len(steps[0])
         self.require_kind(steps)
         if not self.width:
@@ -221,7 +222,7 @@ class FeedForwardTagger:
             frequent = [token for token in counts if counts[token] > 1]
             self.tokens = {token: number for number, token in enumerate(frequent, 1)}
             return nn.Sequential(nn.Embedding(len(frequent) + 1, self.hidden_size), nn.Tanh(), last)
-        return nn.Sequential(nn.Linear(self.width, self.hidden_size), nn.Tanh(), last)
+        return nn.Sequential(Linear(self.width, self.hidden_size), nn.Tanh(), last)
 
     def train(self, network: nn.Module, steps: Tensor, truth: Tensor) -> None:
         """Minimize the cross-entropy with Adam, over random batches of steps."""

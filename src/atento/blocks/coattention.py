@@ -15,6 +15,7 @@ from atento.attention.scores.product import Score
 from atento.blocks.pooling import require_cross_sequence
 from atento.errors import InputError
 from atento.layers.masking import clean, require_items
+from atento.layers.products import Linear
 
 # Axes: B batch, T items of the first sequence, N items of the second, H hidden.
 
@@ -53,10 +54,10 @@ class ParallelCoAttention(nn.Module):
                 fix="give a score of one matrix, e.g. ActivatedGeneral(first_size, second_size)",
             )
         self.affinity, self.distribution = affinity, distribution
-        self.map_first = nn.Linear(first_size, hidden_size, bias=False)
-        self.map_second = nn.Linear(second_size, hidden_size, bias=False)
-        self.score_first = nn.Linear(hidden_size, 1, bias=False)
-        self.score_second = nn.Linear(hidden_size, 1, bias=False)
+        self.map_first = Linear(first_size, hidden_size, bias=False)
+        self.map_second = Linear(second_size, hidden_size, bias=False)
+        self.score_first = Linear(hidden_size, 1, bias=False)
+        self.score_second = Linear(hidden_size, 1, bias=False)
 
     def forward(
         self, first: Tensor, second: Tensor, *, first_valid: Tensor | None = None, second_valid: Tensor | None = None

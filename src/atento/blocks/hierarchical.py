@@ -14,6 +14,7 @@ from atento.attention.requirements import require_positive
 from atento.blocks.pooling import AttentionPooling
 from atento.errors import InputError
 from atento.layers.masking import clean, require_items
+from atento.layers.products import Linear
 from atento.recurrent.stack import Stack
 
 # Axes: B batch, S sentences, W words, T time, E embeddings, D size.
@@ -121,7 +122,7 @@ class MultiRepresentationalAttention(nn.Module):
             "MultiRepresentationalAttention", size=size, **{f"sizes[{at}]": width for at, width in enumerate(sizes)}
         )
         self.sizes, self.pooling = tuple(sizes), pooling
-        self.maps = nn.ModuleList(nn.Linear(width, size) for width in sizes)
+        self.maps = nn.ModuleList(Linear(width, size) for width in sizes)
 
     def forward(self, embeddings: Sequence[Tensor], *, valid: Tensor | None = None) -> Tensor:
         """A vector for each item; valid (B, T)."""

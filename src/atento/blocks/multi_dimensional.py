@@ -9,6 +9,7 @@ from atento.attention.extents.extents import Extent, PreparedKeys, View, view_of
 from atento.attention.requirements import require_positive
 from atento.layers.activations import ActivationFn, expansion
 from atento.layers.masking import clean, require_items, require_same_items
+from atento.layers.products import Linear
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, H hidden, D value size.
 
@@ -36,9 +37,9 @@ class MultiDimensionalAttention(nn.Module):
         validate_kinds("scores", distribution.takes, found=f"MultiDimensionalAttention, {type(distribution).__name__}")
         self.distribution, self.extent, self.activation = distribution, extent, activation
         width = hidden_size * expansion(activation)
-        self.project_query = nn.Linear(query_size, width)
-        self.project_key = nn.Linear(key_size, width, bias=False)
-        self.to_scores = nn.Linear(hidden_size, value_size)
+        self.project_query = Linear(query_size, width)
+        self.project_key = Linear(key_size, width, bias=False)
+        self.to_scores = Linear(hidden_size, value_size)
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """The context of each query; valid (B, K)."""

@@ -20,6 +20,7 @@ from atento.blocks.sublayers import Node, NodeFunction
 from atento.blocks.transformer import Residual, TransformerDecoderLayer, TransformerEncoderLayer
 from atento.layers.feed_forward import FeedForward
 from atento.layers.packing import Packing
+from atento.layers.products import Linear
 
 # Axes: B batch, T time, N source time, M real items, D size.
 
@@ -168,4 +169,6 @@ def is_plain(part: nn.Module) -> bool:
 
 def are_plain(*layers: nn.Linear) -> bool:
     """Whether these are linear layers of torch's own, with a bias, and their weights are whole."""
-    return all(type(one) is nn.Linear and type(one.weight) is nn.Parameter and one.bias is not None for one in layers)
+    return all(
+        type(one) in (nn.Linear, Linear) and type(one.weight) is nn.Parameter and one.bias is not None for one in layers
+    )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from atento.layers.masking import is_watched
+from atento.layers.products import is_watched
 
 STEPS = 2**16  # values of 16 random bits, so that a share is kept to within 1e-5
 DTYPES = (torch.float32, torch.float64)  # which hold every 16-bit number

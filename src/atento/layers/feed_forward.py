@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from atento.errors import InputError
 from atento.layers.activations import ActivationFn
 from atento.layers.dropout import Dropout
+from atento.layers.products import Linear
 
 
 class FeedForward(nn.Module):
@@ -18,8 +19,8 @@ class FeedForward(nn.Module):
         self, size: int, hidden_size: int, *, dropout: float = 0.0, activation: ActivationFn = torch.relu
     ) -> None:
         super().__init__()
-        self.widen = nn.Linear(size, hidden_size)
-        self.narrow = nn.Linear(hidden_size, size)
+        self.widen = Linear(size, hidden_size)
+        self.narrow = Linear(hidden_size, size)
         self.dropout = Dropout(dropout)
         self.activation = activation
 
@@ -42,7 +43,7 @@ def collapse_linear(layers: Sequence[nn.Linear]) -> nn.Linear:
     bias = first.weight.new_zeros(first.in_features)
     for layer in layers:
         weight, bias = layer.weight @ weight, nn.functional.linear(bias, layer.weight, layer.bias)
-    collapsed = nn.Linear(first.in_features, last.out_features).to(first.weight)
+    collapsed = Linear(first.in_features, last.out_features).to(first.weight)
     collapsed.weight.copy_(weight)
     collapsed.bias.copy_(bias)
     return collapsed

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from atento.errors import InputError
+from atento.layers.products import linear
 
 # Axes: M real items, C classes, L labels, B sequences, T time, Q quantile levels.
 
@@ -66,7 +67,7 @@ def sampled_cross_entropy(features: Tensor, targets: Tensor, weight: Tensor, bia
     reach = torch.rand(samples, device=targets.device, dtype=torch.float64) * math.log(classes)
     drawn = reach.exp().long().clamp(1, classes - 1)  # (S,)
     true = (features * weight[targets]).sum(dim=-1) + bias[targets]  # (M,)
-    others = features @ weight[drawn].T + bias[drawn]  # (M, S)
+    others = linear(features, weight[drawn], bias[drawn])  # (M, S)
     true, others = at_least_float32(true), at_least_float32(others) - log_draws(drawn, classes, samples)
     others = others.masked_fill(drawn == targets.unsqueeze(-1), -torch.inf)
     logits = torch.cat([true.unsqueeze(-1), others], dim=-1)  # (M, 1 + S), the target first

@@ -2,15 +2,11 @@
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from atento.errors import InputError
-from atento.layers.products import linear
 from atento.layers.torch_arguments import mask_fix, require_tensor
 
 # Axes: B batch, T time, D features. `valid` is (B, T) and True means a real item.
-
-LARGE = 1 << 22  # multiplications of a product from which another library is worth asking
 
 
 def clean(values: Tensor, valid: Tensor | None) -> Tensor:
@@ -58,17 +54,11 @@ def is_known(*sizes: object) -> bool:
     return all(isinstance(size, int) for size in sizes)
 
 
-def is_watched() -> bool:
-    """Whether something records or counts every operation of torch: a compiler, an exporter, a counter of FLOPs."""
-    return torch.compiler.is_compiling() or is_in_torch_dispatch_mode()
-
-
 def checked_linear(layer: nn.Linear, part: str, argument: str, items: Tensor) -> Tensor:
     """The linear layer applied to items; a wrong width is refused with the names of the part and its argument."""
     require_width(part, argument, items, layer.in_features)
-    if not is_watched() and items.numel() * layer.out_features >= LARGE:
-        return linear(items, layer.weight, layer.bias)
-    return layer(items)
+    found: Tensor = layer(items)
+    return found
 
 
 def require_width(part: str, argument: str, items: Tensor, width: int) -> None:

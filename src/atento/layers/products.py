@@ -14,14 +14,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 # Axes: M rows, K features in, N features out.
 
 PLAIN = (Tensor, nn.Parameter)
 HAS_ONE_DNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 ONE_DNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if HAS_ONE_DNN else None
+LARGE = 1 << 22  # multiplications of a product from which another library is worth asking
 BF16 = ContextVar("BF16", default=False)  # whether large products take their factors in bfloat16
 WORTH_ROUNDING = 1 << 22  # multiplications from which a product is faster with its factors rounded first
+
+
+def is_watched() -> bool:
+    """Whether something records or counts every operation of torch: a compiler, an exporter, a counter of FLOPs."""
+    return torch.compiler.is_compiling() or is_in_torch_dispatch_mode()
 
 
 @cache
@@ -107,12 +114,22 @@ class LinearFunction(torch.autograd.Function):
 
 
 def linear(values: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x Wᵀ + b of values (..., K), as `torch.nn.functional.linear`."""
-    if torch.compiler.is_compiling() or not by_one_dnn(values, weight) or torch.is_autocast_enabled("cpu"):
+    """x Wᵀ + b of values (..., K), as `torch.nn.functional.linear`; large products by `LinearFunction`."""
+    if is_watched() or torch.is_autocast_enabled("cpu") or values.numel() * len(weight) < LARGE:
+        return functional.linear(values, weight, bias)
+    if not by_one_dnn(values, weight):
         return functional.linear(values, weight, bias)
     flat = values.reshape(-1, values.size(-1))
     found: Tensor = LinearFunction.apply(flat, weight, bias)  # type: ignore[no-untyped-call]
     return found.view(*values.shape[:-1], weight.size(0))
+
+
+class Linear(nn.Linear):
+    """`torch.nn.Linear`, with its arguments, by `linear`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """x Wᵀ + b of values (..., K)."""
+        return linear(input, self.weight, self.bias)
 
 
 def lstm(inputs: Tensor, start: tuple[Tensor, ...], weights: list[Tensor], *how: Any) -> tuple[Tensor, Tensor, Tensor]:

@@ -14,6 +14,7 @@ from atento.blocks.transformer_stack import TransformerStack
 from atento.errors import InputError
 from atento.layers.losses import Loss, squared_error
 from atento.layers.positions import Positions
+from atento.layers.products import Linear
 from atento.models.protocols import Encoder
 from atento.recurrent.layers import OneToMany
 from atento.recurrent.stack import Stack
@@ -77,7 +78,7 @@ class WindowEncoder(nn.Module):
     def __init__(self, encoder: Encoder, latent: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.to_latent = nn.Linear(encoder.size, latent)
+        self.to_latent = Linear(encoder.size, latent)
 
     def forward(self, values: Tensor) -> Tensor:
         """A window has no padding: every step is valid."""
@@ -91,7 +92,7 @@ class RecurrentWindowDecoder(nn.Module):
     def __init__(self, stack: Stack, channels: int, look_back: int) -> None:
         super().__init__()
         self.look_back = look_back
-        self.network = OneToMany(stack, nn.Linear(stack.output_size, channels), given="always")
+        self.network = OneToMany(stack, Linear(stack.output_size, channels), given="always")
 
     def forward(self, latent: Tensor) -> Tensor:
         """(B, Z) -> (B, L, C)."""
@@ -105,9 +106,9 @@ class TransformerWindowDecoder(nn.Module):
         self, latent: int, positions: Positions, stack: TransformerStack, channels: int, look_back: int
     ) -> None:
         super().__init__()
-        self.from_latent, self.positions, self.stack = nn.Linear(latent, stack.size), positions, stack
+        self.from_latent, self.positions, self.stack = Linear(latent, stack.size), positions, stack
         self.look_back = look_back
-        self.write = nn.Linear(stack.size, channels)
+        self.write = Linear(stack.size, channels)
 
     def forward(self, latent: Tensor) -> Tensor:
         """(B, Z) -> (B, L, C)."""
@@ -127,7 +128,7 @@ class FrameEncoder(nn.Module):
             nn.Conv2d(before, after, kernel_size=3, stride=2, padding=1) for before, after in pairwise(planes)
         )
         height, width = halved_sizes(self.frame, len(widths))[-1]
-        self.to_latent = nn.Linear(widths[-1] * height * width, latent)
+        self.to_latent = Linear(widths[-1] * height * width, latent)
 
     def forward(self, values: Tensor) -> Tensor:
         """(B, L, H·W) -> (B, Z)."""
@@ -144,8 +145,8 @@ class FrameDecoder(nn.Module):
         super().__init__()
         extents = halved_sizes(sizes.frame, len(widths))
         self.first = (widths[-1], *extents[-1])
-        self.from_latent = nn.Linear(latent, hidden)
-        self.to_maps = nn.Linear(hidden, widths[-1] * extents[-1][0] * extents[-1][1])
+        self.from_latent = Linear(latent, hidden)
+        self.to_maps = Linear(hidden, widths[-1] * extents[-1][0] * extents[-1][1])
         planes = [*reversed(widths), sizes.look_back]
         self.convolutions = nn.ModuleList(
             nn.ConvTranspose2d(

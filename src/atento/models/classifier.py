@@ -13,6 +13,7 @@ from atento.blocks.pooling import AttentionPooling, Pooling
 from atento.errors import InputError
 from atento.layers.losses import Loss
 from atento.layers.masking import clean, left_aligned
+from atento.layers.products import Linear
 from atento.models.heads import Head
 from atento.models.protocols import BatchWithTruth, Encoded, Encoder, Judge
 from atento.models.summaries import pooled
@@ -53,7 +54,7 @@ class NGramFeatures(nn.Module):
         self.longest, self.size = longest, size
         self.table = nn.Embedding(buckets, min(size, WIDEST_NGRAM))  # 0 is no n-gram
         nn.init.zeros_(self.table.weight)
-        self.widen = nn.Linear(WIDEST_NGRAM, size, bias=False) if size > WIDEST_NGRAM else nn.Identity()
+        self.widen = Linear(WIDEST_NGRAM, size, bias=False) if size > WIDEST_NGRAM else nn.Identity()
         self.dropout = dropout
 
     def forward(self, tokens: Tensor, valid: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
 from atento.layers.losses import Loss, at_least_float32, token_cross_entropy
 from atento.layers.masking import left_aligned
+from atento.layers.products import Linear, linear
 
 # Axes: B batch, T time, V vocabulary, D size, P pairs of words, K negative samples of a pair, W words,
 # M words to predict.
@@ -97,7 +98,7 @@ class SkipGram(nn.Module):
     def predict(self, tokens: Tensor) -> Tensor:
         """Scores (B, T, V) of every word as the next one: its products with the words before, summed."""
         before = self.embedding(preceding_words(tokens, self.window)).sum(dim=-2)  # (B, T, D)
-        return functional.linear(before, self.contexts.table.weight)
+        return linear(before, self.contexts.table.weight)
 
 
 def skip_gram_pairs(tokens: Tensor, valid: Tensor, window: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -123,7 +124,7 @@ class NextWord(nn.Module):
         super().__init__()
         self.window = window
         self.embedding = TokenEmbedding(vocabulary_size, size)
-        self.mix = nn.Linear(window * size, size)
+        self.mix = Linear(window * size, size)
         self.outputs = None if tied else TokenEmbedding(vocabulary_size, size)
         self.bias = nn.Parameter(torch.zeros(vocabulary_size))
         self.dropout = Dropout(dropout)
@@ -145,7 +146,7 @@ class NextWord(nn.Module):
     def to_logits(self, features: Tensor) -> Tensor:
         """(..., D) -> (..., V)."""
         table = self.embedding if self.outputs is None else self.outputs
-        return functional.linear(self.dropout(features), table.table.weight, self.bias)
+        return linear(self.dropout(features), table.table.weight, self.bias)
 
     def loss(self, batch: WordsBatch) -> Loss:
         """Cross-entropy of every word of the vocabulary; special tokens are left out."""

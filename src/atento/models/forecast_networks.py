@@ -11,6 +11,7 @@ from atento.attention.attention import Attention
 from atento.blocks.transformer_stack import TransformerStack
 from atento.layers.dropout import Dropout
 from atento.layers.positions import Positions
+from atento.layers.products import Linear
 from atento.models.forecaster import ForecastNetwork, SeriesSizes, zero_initialized
 from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
@@ -26,7 +27,7 @@ class LinearNetwork(ForecastNetwork):
     def __init__(self, sizes: SeriesSizes, *, quantiles: int = 1) -> None:
         super().__init__()
         outputs = sizes.horizon * sizes.channels * quantiles
-        self.linear = zero_initialized(nn.Linear(sizes.look_back * sizes.channels, outputs))
+        self.linear = zero_initialized(Linear(sizes.look_back * sizes.channels, outputs))
         self.shape = (sizes.horizon, sizes.channels, quantiles)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
@@ -59,7 +60,7 @@ class PatchEmbedding(nn.Module):
     def __init__(self, sizes: SeriesSizes, patch: int, size: int) -> None:
         super().__init__()
         self.patch = patch
-        self.map = nn.Linear(patch * (sizes.channels + sizes.covariates), size)
+        self.map = Linear(patch * (sizes.channels + sizes.covariates), size)
         self.patches = -(-sizes.look_back // patch)
         self.missing = self.patches * patch - sizes.look_back
 
@@ -79,7 +80,7 @@ class HorizonQueries(nn.Module):
         self.patches = -(-sizes.horizon // patch)
         self.missing = self.patches * patch - sizes.horizon
         self.places = nn.Parameter(torch.randn(self.patches, size) * size**-0.5)
-        self.map = nn.Linear(patch * sizes.covariates, size, bias=False) if sizes.covariates else None
+        self.map = Linear(patch * sizes.covariates, size, bias=False) if sizes.covariates else None
 
     def forward(self, known: Tensor) -> Tensor:
         """Covariates beyond the horizon are zero."""
@@ -97,7 +98,7 @@ class PatchHead(nn.Module):
     def __init__(self, sizes: SeriesSizes, patch: int, size: int, *, quantiles: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.horizon, self.shape = sizes.horizon, (patch, sizes.channels, quantiles)
-        self.map = zero_initialized(nn.Linear(size, patch * sizes.channels * quantiles))
+        self.map = zero_initialized(Linear(size, patch * sizes.channels * quantiles))
         self.dropout = Dropout(dropout)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -115,7 +116,7 @@ class LastStateNetwork(ForecastNetwork):
     def __init__(self, stack: Stack, sizes: SeriesSizes, *, quantiles: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
         self.stack, self.shape = stack, (sizes.horizon, sizes.channels, quantiles)
-        self.write = zero_initialized(nn.Linear(stack.output_size, sizes.horizon * sizes.channels * quantiles))
+        self.write = zero_initialized(Linear(stack.output_size, sizes.horizon * sizes.channels * quantiles))
         self.dropout = Dropout(dropout)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
@@ -163,8 +164,8 @@ class AttentiveRecurrentNetwork(ForecastNetwork):
         super().__init__()
         self.embedding, self.encoder, self.summarize = embedding, encoder, summarize
         self.queries, self.decoder, self.attention, self.head = queries, decoder, attention, head
-        self.first = nn.Linear(encoder.output_size, decoder.output_size * decoder.layers)
-        self.join = nn.Linear(encoder.output_size + decoder.output_size, decoder.output_size)
+        self.first = Linear(encoder.output_size, decoder.output_size * decoder.layers)
+        self.join = Linear(encoder.output_size + decoder.output_size, decoder.output_size)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:
         """One pass of encoder and decoder, one attention for all patches."""
@@ -238,7 +239,7 @@ class PatchTransformer(ForecastNetwork):
         self.embedding, self.positions, self.stack = embedding, positions, stack
         self.shape = (sizes.horizon, sizes.channels, quantiles)
         outputs = sizes.horizon * sizes.channels * quantiles
-        self.write = zero_initialized(nn.Linear(embedding.patches * stack.size, outputs))
+        self.write = zero_initialized(Linear(embedding.patches * stack.size, outputs))
         self.dropout = Dropout(dropout)
 
     def forward(self, past: Tensor, known: Tensor) -> Tensor:

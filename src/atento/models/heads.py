@@ -14,6 +14,7 @@ from torch.nn.functional import logsigmoid
 
 from atento.errors import InputError
 from atento.layers.losses import Loss, at_least_float32, binary_cross_entropy, squared_error, token_cross_entropy
+from atento.layers.products import Linear
 
 # Axes: D size, C labels, F numbers, M networks; leading axes (...) are cases: a sequence each, or a step each.
 
@@ -29,7 +30,7 @@ class Head(nn.Module, ABC):
             if number < 1:
                 raise InputError(f"Head: {name} must be positive.", found=f"{name}={number}", fix="1 or more")
         self.size, self.width = size, width
-        self.map = nn.Linear(size, width)
+        self.map = Linear(size, width)
 
     def forward(self, features: Tensor) -> Tensor:
         """W x + b."""

@@ -11,6 +11,7 @@ from atento.errors import InputError
 from atento.layers.dropout import Dropout
 from atento.layers.losses import Loss
 from atento.layers.masking import clean
+from atento.layers.products import Linear
 from atento.models.backbones.images import ImageEncoder
 from atento.models.heads import Head
 from atento.models.matcher import PairHead, PairVectors, compare, loss_with_draws
@@ -157,7 +158,7 @@ class CoAttentionImageMatcher(ImageMatcher):
         super().__init__(image_encoder, question_encoder, pair_head)
         self.attention, self.back, self.after = attention, back, after  # of words over regions, of regions over words
         size = image_encoder.size
-        self.compare_words, self.compare_regions = (nn.Linear(4 * size, size) for _ in range(2))
+        self.compare_words, self.compare_regions = (Linear(4 * size, size) for _ in range(2))
         self.dropout = Dropout(dropout)
 
     def pool(self, image: Encoded, question: Encoded) -> PairVectors:

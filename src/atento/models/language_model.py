@@ -9,6 +9,7 @@ from atento.errors import InputError
 from atento.layers.embeddings import PositionedEmbedding, TokenEmbedding
 from atento.layers.losses import Loss, at_least_float32, sampled_cross_entropy, token_cross_entropy
 from atento.layers.masking import left_aligned
+from atento.layers.products import linear
 from atento.models.backbones.recurrent import RecurrentDecoder
 from atento.models.backbones.transformer import CausalTransformer
 from atento.models.protocols import Decoder, Encoded, Encoder, Resumes
@@ -117,7 +118,7 @@ class MaskedLanguageModel(nn.Module):
 
     def to_logits(self, states: Tensor) -> Tensor:
         """Dot products with every token's vector, plus a bias: (..., D) -> (..., V)."""
-        return nn.functional.linear(states, self.table.weight, self.bias)
+        return linear(states, self.table.weight, self.bias)
 
     def loss(self, batch: MaskedBatch) -> Loss:
         """Minus the log-probability of each selected token, given all that is not masked."""

@@ -14,6 +14,7 @@ from atento.layers.dropout import Dropout
 from atento.layers.embeddings import PositionedEmbedding
 from atento.layers.losses import Loss
 from atento.layers.masking import clean, valid_first, valid_positions
+from atento.layers.products import Linear
 from atento.models.backbones.recurrent import RecurrentEncoder
 from atento.models.classifier import pooling_weights
 from atento.models.heads import Head
@@ -39,7 +40,7 @@ class PairHead(nn.Module):
 
     def __init__(self, size: int, head: Head, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.together = nn.Linear(4 * size, head.size)
+        self.together = Linear(4 * size, head.size)
         self.head = head
         self.dropout = Dropout(dropout)
 
@@ -167,7 +168,7 @@ class CoAttentionMatcher(Matcher):
         super().__init__(pair_head)
         self.encoder, self.attention, self.after = encoder, attention, after
         self.overlap = overlap_embedding(encoder.embedding.size)
-        self.compare = nn.Linear(4 * encoder.size, encoder.size)
+        self.compare = Linear(4 * encoder.size, encoder.size)
         self.dropout = Dropout(dropout)
 
     def pair_vectors(self, batch: MatchBatch) -> PairVectors:

@@ -16,6 +16,7 @@ from torch.nn import functional
 from atento.errors import InputError
 from atento.layers.activations import IDENTITY, TANH, Activation
 from atento.layers.initialization import Initializer, initialize_blocks, uniform
+from atento.layers.products import Linear
 
 # Axes: B batch, I input, H hidden, O output, G all gates and the candidate side by side.
 
@@ -63,9 +64,9 @@ class Cell(nn.Module, ABC, Generic[State]):
         self.output_size = hidden_size  # of state.hidden, which the next step and the next layer read
         self.activation, self.initializer = activation, initializer
         product = sum(self.widths())
-        self.read = nn.Linear(input_size, product)
+        self.read = Linear(input_size, product)
         if self.has_recurrent_weights:
-            self.recur = nn.Linear(hidden_size, product)
+            self.recur = Linear(hidden_size, product)
         self.initialize()
 
     def widths(self) -> list[int]:
@@ -121,7 +122,7 @@ class OutputLayer(nn.Module):
         super().__init__()
         require_size("output_size", output_size)
         self.activation = activation
-        self.map = nn.Linear(hidden_size, activation.expansion * output_size)
+        self.map = Linear(hidden_size, activation.expansion * output_size)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """The outputs of some hidden states."""
@@ -160,7 +161,7 @@ class JordanCell(Cell[HiddenState]):
         super().__init__(input_size, hidden_size, activation=activation, initializer=initializer)
         self.output_size = hidden_size if output_size is None else output_size
         self.output = OutputLayer(hidden_size, self.output_size, activation=output_activation)
-        self.recur = nn.Linear(self.output_size, self.recur.out_features)
+        self.recur = Linear(self.output_size, self.recur.out_features)
         self.initialize()
 
     def advance(self, read: Tensor, state: HiddenState) -> HiddenState:

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from atento.errors import InputError
 from atento.layers.activations import RELU, TANH, Activation
-from atento.layers.masking import clean, is_known, is_watched, require_items, valid_first
-from atento.layers.products import lstm
+from atento.layers.masking import clean, is_known, require_items, valid_first
+from atento.layers.products import is_watched, lstm
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.cpu.elman import elman_walk
 from atento.recurrent.cpu.gru import gru_walk

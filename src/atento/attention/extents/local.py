@@ -9,6 +9,7 @@ from atento.attention.extents.extents import Extent, GroupPair, View
 from atento.attention.extents.groups import Blocks, Neighbourhoods
 from atento.attention.requirements import require_heads, require_not_negative, require_positive
 from atento.errors import InputError
+from atento.layers.products import Linear
 
 # Axes: H heads, Q queries, K keys. Biases are (..., H, Q, K).
 
@@ -64,8 +65,8 @@ class PredictiveLocal(Extent):
         super().__init__()
         require_positive("PredictiveLocal", query_size=query_size, hidden_size=hidden_size, reach=reach)
         self.reach = reach
-        self.project = nn.Linear(query_size, hidden_size, bias=False)
-        self.collapse = nn.Linear(hidden_size, 1, bias=False)
+        self.project = Linear(query_size, hidden_size, bias=False)
+        self.collapse = Linear(hidden_size, 1, bias=False)
 
     def forward(self, query: Tensor, key: Tensor, *, query_at: Tensor, key_at: Tensor, valid: Tensor | None) -> View:
         """|position − p| ≤ D, and exp(−(position − p)² / 2σ²)."""

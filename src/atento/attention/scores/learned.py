@@ -11,6 +11,7 @@ from atento.attention.scores.product import Score, require_elementwise
 from atento.errors import InputError
 from atento.layers.activations import TANH, ActivationFn, expansion, identity
 from atento.layers.masking import checked_linear, require_width
+from atento.layers.products import Linear
 
 # Axes: B batch (any number of leading axes), Q queries, K keys, H hidden. The last axis is always features.
 
@@ -33,9 +34,9 @@ class Additive(Score):
         super().__init__()
         require_positive("Additive", query_size=query_size, key_size=key_size, hidden_size=hidden_size)
         width = hidden_size * expansion(activation)
-        self.project_query = nn.Linear(query_size, width, bias=False)
-        self.project_key = nn.Linear(key_size, width, bias=bias)
-        self.collapse = nn.Linear(hidden_size, 1, bias=False)
+        self.project_query = Linear(query_size, width, bias=False)
+        self.project_key = Linear(key_size, width, bias=bias)
+        self.collapse = Linear(hidden_size, 1, bias=False)
         self.activation = activation
 
     def prepare(self, key: Tensor) -> Tensor:
@@ -69,12 +70,12 @@ class Deep(Score):
                 fix="e.g. hidden_sizes=(64, 64)",
             )
         widths = [size * expansion(activation) for size in hidden_sizes]
-        self.project_query = nn.Linear(query_size, widths[0], bias=False)
-        self.project_key = nn.Linear(key_size, widths[0])
+        self.project_query = Linear(query_size, widths[0], bias=False)
+        self.project_key = Linear(key_size, widths[0])
         self.deeper = nn.ModuleList(
-            nn.Linear(size, width) for size, width in zip(hidden_sizes[:-1], widths[1:], strict=True)
+            Linear(size, width) for size, width in zip(hidden_sizes[:-1], widths[1:], strict=True)
         )
-        self.collapse = nn.Linear(hidden_sizes[-1], 1)
+        self.collapse = Linear(hidden_sizes[-1], 1)
         self.activation = activation
 
     def prepare(self, key: Tensor) -> Tensor:
@@ -104,7 +105,7 @@ class Location(Score):
         require_positive("Location", query_size=query_size, max_length=max_length)
         require_elementwise("Location", activation)
         self.max_length, self.activation = max_length, activation
-        self.weight = nn.Linear(query_size, max_length, bias=False)
+        self.weight = Linear(query_size, max_length, bias=False)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """The first K rows of W."""
@@ -139,9 +140,9 @@ class FeatureBased(Score):
         require_positive("FeatureBased", key_size=key_size, hidden_size=hidden_size)
         self.first, self.second, self.activation = first, second, activation
         sizes = [feature(torch.zeros(1, key_size)).size(-1) for feature in (first, second)]
-        self.project_first = nn.Linear(sizes[0], hidden_size * expansion(activation))
-        self.project_second = nn.Linear(sizes[1], hidden_size * expansion(activation), bias=False)
-        self.collapse = nn.Linear(hidden_size, 1, bias=False)
+        self.project_first = Linear(sizes[0], hidden_size * expansion(activation))
+        self.project_second = Linear(sizes[1], hidden_size * expansion(activation), bias=False)
+        self.collapse = Linear(hidden_size, 1, bias=False)
 
     def prepare(self, key: Tensor) -> Tensor:
         """The scores themselves, (B, K, 1)."""

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from atento.errors import InputError
 from atento.layers.activations import ActivationFn, expansion
 from atento.layers.masking import checked_linear, require_width
+from atento.layers.products import Linear
 
 # Axes: B batch (any number of leading axes), Q queries, K keys. The last axis is always features.
 
@@ -61,7 +62,7 @@ class General(Score):
 
     def __init__(self, query_size: int, key_size: int) -> None:
         super().__init__()
-        self.weight = nn.Linear(key_size, query_size, bias=False)
+        self.weight = Linear(key_size, query_size, bias=False)
 
     def prepare(self, key: Tensor) -> Tensor:
         """W k."""
@@ -78,7 +79,7 @@ class BiasedGeneral(Score):
 
     def __init__(self, query_size: int, key_size: int) -> None:
         super().__init__()
-        self.map_query = nn.Linear(query_size, key_size)
+        self.map_query = Linear(query_size, key_size)
 
     def compare(self, query: Tensor, key: Tensor) -> Tensor:
         """(W q + b) . k."""
@@ -93,7 +94,7 @@ class ActivatedGeneral(Score):
     def __init__(self, query_size: int, key_size: int, *, activation: ActivationFn = torch.tanh) -> None:
         super().__init__()
         require_elementwise("ActivatedGeneral", activation)
-        self.weight = nn.Linear(key_size, query_size, bias=False)
+        self.weight = Linear(key_size, query_size, bias=False)
         self.bias = nn.Parameter(torch.zeros(()))
         self.activation = activation
 

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from atento.attention.linformer import Linformer
 from atento.attention.weights import AttentionCall
 from atento.errors import InputError
 from atento.layers.losses import at_least_float32
+from atento.layers.products import Linear
 from atento.models.backbones.recurrent import RecurrentState
 from atento.models.backbones.recurrent_decoders import BahdanauDecoder, LuongDecoder
 from atento.models.protocols import NOT_COPIED, Decoder, DecoderStep, Encoded
@@ -67,7 +68,7 @@ class CopyDecoder(Decoder[CopyState]):
                 fix="take Softmax(), Sparsemax() or Entmax()",
             )
         self.generator = generator
-        self.gate = nn.Linear(source_size + generator.stack.output_size + generator.embedding.size, 1)
+        self.gate = Linear(source_size + generator.stack.output_size + generator.embedding.size, 1)
 
     def start(self, encoded: Encoded) -> CopyState:
         """The generator's first state; a source that does not say what its tokens are copied as is not copied."""

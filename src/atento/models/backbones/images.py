@@ -12,6 +12,7 @@ from atento.errors import InputError
 from atento.layers.dropout import Dropout
 from atento.layers.masking import masked_mean
 from atento.layers.positions import SinusoidalPositions
+from atento.layers.products import Linear
 from atento.models.protocols import Encoded, Encoder
 from atento.models.summaries import Summary
 
@@ -43,8 +44,8 @@ class ImageEncoder(Encoder):
                 raise InputError(f"ImageEncoder: {name} must be positive.", found=f"{name}={number}", fix="1 or more")
         self.body, self.channels, self.size, self.summarize = body, channels, size, summarize
         self.waves = SinusoidalPositions(size)
-        self.read = nn.Linear(channels, size)
-        self.place = nn.Linear(2 * size, size, bias=False)
+        self.read = Linear(channels, size)
+        self.place = Linear(2 * size, size, bias=False)
         self.dropout = Dropout(dropout)
 
     def encode(self, pixels: Tensor, valid: Tensor) -> Encoded:

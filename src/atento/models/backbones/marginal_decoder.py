@@ -20,6 +20,7 @@ from atento.attention.weights import AttentionCall
 from atento.errors import InputError
 from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
+from atento.layers.products import Linear, linear
 from atento.models.backbones.recurrent import Handover
 from atento.models.protocols import Decoder, DecoderStep, Encoded
 from atento.recurrent.stack import Stack
@@ -80,8 +81,8 @@ class MarginalDecoder(Decoder[MarginalState]):
         self.embedding, self.stack, self.attention = embedding, stack, attention
         self.first_states, self.feed = handover
         self.dropout = Dropout(dropout)
-        self.from_key = nn.Linear(source_size, stack.output_size)
-        self.from_state = nn.Linear(stack.output_size, stack.output_size, bias=False)
+        self.from_key = Linear(source_size, stack.output_size)
+        self.from_state = Linear(stack.output_size, stack.output_size, bias=False)
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
 
     def start(self, encoded: Encoded) -> MarginalState:
@@ -138,13 +139,13 @@ class MarginalDecoder(Decoder[MarginalState]):
 
     def token_log_probability(self, emitted: Tensor, tokens: Tensor) -> Tensor:
         """ln P(token | s_t, h_i) (..., N) of tokens (..., N), by features (..., N, D) of each alignment."""
-        logits = nn.functional.linear(emitted, self.embedding.output_weight, self.bias)
+        logits = linear(emitted, self.embedding.output_weight, self.bias)
         return logits.log_softmax(dim=-1).gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
 
     def to_logits(self, features: Tensor) -> Tensor:
         """ln Σ_i π(i) P(y | s, h_i) (..., V) of features (..., N, D + 1); log-probabilities are logits, too."""
         emitted, log_prior = features[..., :-1], features[..., -1:]
-        logits = nn.functional.linear(emitted, self.embedding.output_weight, self.bias)
+        logits = linear(emitted, self.embedding.output_weight, self.bias)
         return (logits.log_softmax(dim=-1) + log_prior).logsumexp(dim=-2)
 
     def attention_calls(

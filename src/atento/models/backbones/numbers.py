@@ -11,6 +11,7 @@ from atento.errors import InputError
 from atento.layers.dropout import Dropout
 from atento.layers.masking import clean, valid_first
 from atento.layers.positions import Positions
+from atento.layers.products import Linear
 from atento.models.protocols import Encoded, Encoder
 from atento.models.summaries import Summary
 from atento.recurrent.stack import Stack
@@ -45,7 +46,7 @@ class TransformerNumberEncoder(Encoder):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.read = nn.Linear(channels, stack.size)
+        self.read = Linear(channels, stack.size)
         self.positions, self.stack, self.summarize, self.size = positions, stack, summarize, stack.size
         self.dropout = Dropout(dropout)
 

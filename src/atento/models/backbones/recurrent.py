@@ -14,8 +14,7 @@ from atento.attention.attention import Attention
 from atento.attention.weights import AttentionCall
 from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
-from atento.layers.masking import LARGE, is_watched
-from atento.layers.products import linear
+from atento.layers.products import Linear, linear
 from atento.layers.regularization import ActivationPenalty, LockedDropout
 from atento.models.protocols import Decoder, DecoderStep, Encoded, Encoder
 from atento.models.summaries import Summary
@@ -85,7 +84,7 @@ class ConcatContext(nn.Module):
 
 def as_state(source_size: int, size: int) -> Handover:
     """The summary gives the first states; `size` is that of all layers together."""
-    return Handover(nn.Linear(source_size, size), NoContext())
+    return Handover(Linear(source_size, size), NoContext())
 
 
 def as_input(source_size: int, size: int) -> Handover:
@@ -95,7 +94,7 @@ def as_input(source_size: int, size: int) -> Handover:
 
 def as_both(source_size: int, size: int) -> Handover:
     """The summary gives the first states and is part of every input."""
-    return Handover(nn.Linear(source_size, size), ConcatContext(source_size))
+    return Handover(Linear(source_size, size), ConcatContext(source_size))
 
 
 class RecurrentState(NamedTuple):
@@ -142,7 +141,7 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
         self.activation_penalty = activation_penalty
         self.bias = nn.Parameter(torch.zeros(embedding.table.num_embeddings))
         if attention is not None:
-            self.join = nn.Linear(source_size + stack.output_size, stack.output_size)  # of context and hidden vector
+            self.join = Linear(source_size + stack.output_size, stack.output_size)  # of context and hidden vector
 
     @abstractmethod
     def advance(self, input: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
@@ -183,9 +182,7 @@ class RecurrentDecoder(Decoder[RecurrentState], ABC):
 
     def to_logits(self, features: Tensor) -> Tensor:
         """Dot products with every token's output vector, plus a bias."""
-        weight, bias = self.output_layer()
-        is_large = not is_watched() and features.numel() * len(weight) >= LARGE
-        return (linear if is_large else nn.functional.linear)(features, weight, bias)
+        return linear(features, *self.output_layer())
 
     def output_layer(self) -> tuple[Tensor, Tensor]:
         """The output vector of every token (V, D), and its bias (V,)."""

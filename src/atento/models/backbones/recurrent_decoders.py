@@ -108,7 +108,7 @@ class BahdanauDecoder(RecurrentDecoder):
             return self.walk_on_cpu(inputs, state)
         lowest = self.stack.cell(0).read
         from_input, from_context = torch.split(lowest.weight, self.widths, dim=1)
-        reads = nn.functional.linear(inputs, from_input, lowest.bias)  # (B, T, G), all at once
+        reads = linear(inputs, from_input, lowest.bias)  # (B, T, G), all at once
         if decline_reason(self.stack, self.attention, inputs, state.source) is None:
             return self.walk(reads, from_context, state)
         queries, contexts, hidden = [], [], []

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from atento.errors import InputError
 from atento.layers.dropout import Dropout
 from atento.layers.embeddings import TokenEmbedding
+from atento.layers.products import Linear
 from atento.models.summaries import end_states
 from atento.recurrent import GRUCell
 from atento.recurrent.stack import Stack
@@ -60,7 +61,7 @@ class WordEmbedding(TokenEmbedding):
     ) -> None:
         super().__init__(vocabulary_size, size, dropout=dropout)
         self.characters, self.factor = characters, math.sqrt(size) if scaled else 1.0
-        self.map = None if characters is None else nn.Linear(characters.width, size, bias=False)
+        self.map = None if characters is None else Linear(characters.width, size, bias=False)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """The sum of both."""

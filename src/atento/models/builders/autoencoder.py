@@ -10,6 +10,7 @@ from itertools import pairwise
 from torch import nn
 
 from atento.errors import InputError, unknown_name
+from atento.layers.products import Linear
 from atento.models.autoencoder import (
     Autoencoder,
     FrameDecoder,
@@ -66,8 +67,8 @@ def linear(recipe: ModelRecipe, sizes: WindowSizes, latent: int) -> EncoderAndDe
     """One linear map each way."""
     numbers = sizes.channels * sizes.look_back
     return (
-        nn.Sequential(nn.Flatten(), nn.Linear(numbers, latent)),
-        nn.Sequential(nn.Linear(latent, numbers), nn.Unflatten(1, (sizes.look_back, sizes.channels))),
+        nn.Sequential(nn.Flatten(), Linear(numbers, latent)),
+        nn.Sequential(Linear(latent, numbers), nn.Unflatten(1, (sizes.look_back, sizes.channels))),
     )
 
 
@@ -85,7 +86,7 @@ def perceptron_layers(widths: list[int]) -> list[nn.Module]:
     """Linear maps of these widths with SiLU between them."""
     layers: list[nn.Module] = []
     for before, after in pairwise(widths):
-        layers += [nn.Linear(before, after), nn.SiLU()]
+        layers += [Linear(before, after), nn.SiLU()]
     return layers[:-1]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from torch import nn
 
 from atento.errors import InputError
+from atento.layers.products import Linear
 from atento.models.builders.choices import OF_LANGUAGE_MODELS, one_part, require_defaults, require_no_linformer
 from atento.models.builders.encoder_decoder import family_of
 from atento.models.builders.transformer import PATCHES
@@ -99,9 +100,9 @@ def covariate_effect(name: ModelName, recipe: ModelRecipe, sizes: SeriesSizes) -
     if not sizes.covariates:
         return None
     if name.family in FORECASTERS:
-        return zero_initialized(nn.Linear(sizes.covariates, sizes.channels))
-    last = zero_initialized(nn.Linear(recipe.hidden, sizes.channels))
-    return nn.Sequential(nn.Linear(sizes.covariates, recipe.hidden), nn.ReLU(), last)
+        return zero_initialized(Linear(sizes.covariates, sizes.channels))
+    last = zero_initialized(Linear(recipe.hidden, sizes.channels))
+    return nn.Sequential(Linear(sizes.covariates, recipe.hidden), nn.ReLU(), last)
 
 
 def parse_quantiles(text: str) -> tuple[float, ...]:

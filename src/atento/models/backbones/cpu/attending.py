@@ -19,8 +19,8 @@ from atento.attention.distributions.distributions import Softmax
 from atento.attention.extents.extents import Everything
 from atento.attention.scores.learned import Additive
 from atento.layers.activations import TANH
-from atento.layers.masking import is_known, is_watched
-from atento.layers.products import product
+from atento.layers.masking import is_known
+from atento.layers.products import is_watched, product
 from atento.models.backbones.cpu.cells import WalkedCell, WalkedGRU, WalkedLSTM
 from atento.recurrent.cells import Cell, GRUCell, HiddenState, LSTMCell, LSTMState
 from atento.recurrent.cpu.steps import add_product, by_formula, weight_gradient
