@@ -1,6 +1,8 @@
 """Positions: the formulas, and which of them are unique, bounded and tell a distance."""
 
 import math
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -210,3 +212,15 @@ def test_sizes_that_cannot_be_are_refused(make, found):
     with pytest.raises(InputError) as caught:
         make()
     assert caught.value.found == found
+
+
+def test_shapes_alone_are_made_without_a_compiler():
+    """A model is sketched on the meta device to know what memory it takes, before every training."""
+    code = (
+        "import sys, torch\n"
+        "from atento.layers.positions import SinusoidalPositions\n"
+        "with torch.device('meta'):\n"
+        "    SinusoidalPositions(11)\n"
+        "print('torch._dynamo' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"

@@ -151,7 +151,7 @@ class Rotary(nn.Module):
 
 def frequencies(size: int) -> Tensor:
     """One frequency for each pair of features: 1, then geometrically down to nearly 1/10000, in float64."""
-    pair = torch.arange(0, size, 2, dtype=torch.float64)
+    pair = torch.arange(0, size, 2, dtype=torch.float64, device="cpu")  # on torch's meta device it loads a compiler
     return torch.exp(-math.log(LONGEST_WAVE) * pair / size)
 
 

@@ -41,6 +41,8 @@ def foreign_tokens(tokens: Iterable[str], rows: Iterable[Sequence[str]]) -> list
     suspects = set(tokens) - {""}
     for text in in_chunks(rows):
         suspects -= units(text)
+        if not suspects:
+            return []
     for text in in_chunks(rows):  # a subword is no word of its own
         if not suspects:
             return []
