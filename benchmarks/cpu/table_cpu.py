@@ -19,7 +19,7 @@ import torch
 
 FOLDER = Path(__file__).parent
 FILES = (
-    *("start", "recurrent", "additive", "translation", "learning", "decoding", "forecasting"),
+    *("start", "training", "recurrent", "additive", "translation", "learning", "decoding", "forecasting"),
     *("sparse_weights", "windows", "cheaper_attention", "transformer"),
 )
 

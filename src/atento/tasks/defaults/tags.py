@@ -65,7 +65,7 @@ def tag_sizes(recipe: Recipe, train: Sequence[tuple[str, str]], device: str) -> 
 
 
 WORDS_TO_TAGS = Defaults(
-    models=("rnn", "gru", "lstm", "lstm+crf", "lstm+crf+wide", "transformer", "transformer+crf"),
+    models=("rnn", "gru", "lstm", "lstm+crf", "lstm+crf+wide", "transformer+crf", "transformer+crf+wide"),
     model="lstm+crf+wide",
     values=tag_defaults,
     data_values=tag_sizes,

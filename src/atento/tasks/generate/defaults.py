@@ -18,7 +18,7 @@ from atento.tasks.filling import measured_kin
 from atento.tasks.generate.codec import likely_level
 from atento.tasks.task import Pair, Values
 
-MODELS = ("rnn", "gru", "lstm", "lstm+ngram", "transformer", "transformer+alibi")
+MODELS = ("rnn", "gru", "lstm", "lstm+ngram", "transformer", "transformer+ngram")
 
 RECURRENT: Values = {
     "train.stateful": True,
