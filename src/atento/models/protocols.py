@@ -75,12 +75,19 @@ class SearchSteps(ABC):
 
 
 class StateSteps(SearchSteps):
-    """The steps of any decoder, by its own state; each source has as many rows as there are copies."""
+    """The steps of any decoder, by its own state; each source has as many rows as there are copies.
+
+    What no step has changed, such as the keys of attention, is alike in all rows of a source: on a CPU it stays where
+    it is until a source leaves.
+    """
 
     def __init__(self, decoder: IncrementalDecoder[Any], encoded: Encoded, *, copies: int) -> None:
+        device = encoded.valid.device
         self.decoder, self.state = decoder, decoder.start(encoded)
+        self.sources = torch.arange(len(encoded.valid), device=device).repeat_interleave(copies)  # (R,)
         if copies > 1:
-            self.keep(torch.arange(len(encoded.valid), device=encoded.valid.device).repeat_interleave(copies))
+            self.state = reorder(self.state, self.sources)
+        self.unchanged = versions(self.state)
 
     def step(self, token: Tensor) -> Tensor:
         """A step of the decoder."""
@@ -89,7 +96,28 @@ class StateSteps(SearchSteps):
 
     def keep(self, rows: Tensor) -> None:
         """A state of these rows."""
-        self.state = reorder(self.state, rows)
+        sources = self.sources[rows]
+        stay = sources.is_cpu and torch.equal(sources, self.sources)
+        changed: list[Tensor] = []
+
+        def select(part: Tensor) -> Tensor:
+            known, version = self.unchanged.get(id(part), (None, 0))
+            if known is part and version == part._version:
+                return part if stay else part.index_select(0, rows)
+            changed.append(part.index_select(0, rows))
+            return changed[-1]
+
+        self.state, self.sources = map_state(select, self.state), sources
+        self.unchanged = versions(self.state)
+        for part in changed:
+            del self.unchanged[id(part)]
+
+
+def versions(state: Any) -> dict[int, tuple[Tensor, int]]:
+    """Every tensor of a nested state with the number of its changes in place, by its identity."""
+    found: dict[int, tuple[Tensor, int]] = {}
+    map_state(lambda part: found.update({id(part): (part, part._version)}), state)
+    return found
 
 
 class Decoder(nn.Module, ABC, Generic[State]):
