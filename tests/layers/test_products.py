@@ -1,5 +1,6 @@
 """The products of a linear layer, by oneDNN in float32, against float64 by autograd."""
 
+import copy
 from threading import Thread
 
 import pytest
@@ -71,6 +72,36 @@ def test_a_layer_is_torchs_in_its_arguments_and_numbers(rows, biased):
     assert isinstance(ours, torch.nn.Linear) and repr(ours) == repr(theirs)
     program = torch.export.export(ours, (values,)).graph_module.code
     assert "linear" in program and "mkldnn" not in program  # a recorded program holds torch's
+
+
+def large_layer():
+    torch.manual_seed(4)
+    return Linear(59, 31, dtype=torch.float32), torch.randn(4001, 59, dtype=torch.float32)
+
+
+def test_a_large_layer_has_a_second_derivative():
+    """Of the squared norm of a gradient, as a gradient penalty takes it."""
+    layer, values = large_layer()
+
+    def penalty(layer, values):
+        values = values.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(torch.tanh(layer(values)).sum(), values, create_graph=True)
+        return torch.autograd.grad(gradient.square().sum(), list(layer.parameters()))
+
+    for one, other in zip(penalty(layer, values), penalty(copy.deepcopy(layer).double(), values.double()), strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
+
+
+def test_transforms_and_tracers_see_torchs_own_operation():
+    layer, values = large_layer()
+    wanted = layer(values)
+    mapped = torch.func.vmap(layer)(values.view(1, 4001, 59))
+    torch.testing.assert_close(mapped[0], wanted, rtol=0, atol=1e-5)
+    slope = torch.func.grad(lambda some: layer(some).sum())(values)
+    torch.testing.assert_close(slope, layer.weight.sum(dim=0).expand_as(values), rtol=0, atol=1e-5)
+    with pytest.warns(DeprecationWarning, match=r"torch\.jit\.trace"):
+        traced = torch.jit.trace(layer, (values,))
+    assert "aten::linear" in str(traced.inlined_graph) and "PythonOp" not in str(traced.inlined_graph)
 
 
 def test_what_one_dnn_leaves_to_torch():

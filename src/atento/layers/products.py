@@ -21,14 +21,18 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 PLAIN = (Tensor, nn.Parameter)
 HAS_ONE_DNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 ONE_DNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if HAS_ONE_DNN else None
+IS_TRANSFORMED: Any = getattr(torch._C, "_are_functorch_transforms_active", None)
 LARGE = 1 << 22  # multiplications of a product from which another library is worth asking
 BF16 = ContextVar("BF16", default=False)  # whether large products take their factors in bfloat16
 WORTH_ROUNDING = 1 << 22  # multiplications from which a product is faster with its factors rounded first
 
 
 def is_watched() -> bool:
-    """Whether something records or counts every operation of torch: a compiler, an exporter, a counter of FLOPs."""
-    return torch.compiler.is_compiling() or is_in_torch_dispatch_mode()
+    """Whether something records, counts or transforms every operation of torch: a compiler, an exporter, a tracer, a
+    counter of FLOPs, `torch.func`.
+    """
+    recorded = torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
+    return recorded or is_in_torch_dispatch_mode() or (IS_TRANSFORMED is not None and IS_TRANSFORMED())
 
 
 @cache
@@ -101,23 +105,23 @@ class LinearFunction(torch.autograd.Function):
         return product(values, weight, bias)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-        """dx, dW, db."""
+        """dx, dW, db; by torch's products for a second derivative."""
         values, weight = ctx.saved_tensors
-        needs = ctx.needs_input_grad
-        return (
-            product_to_inputs(gradient, weight) if needs[0] else None,
-            product_to_weight(gradient, values) if needs[1] else None,
-            gradient.sum(dim=0) if needs[2] and ctx.has_bias else None,
-        )
+        needs, twice = ctx.needs_input_grad, torch.is_grad_enabled()
+        to_values = to_weight = None
+        if needs[0]:
+            to_values = gradient @ weight if twice else product_to_inputs(gradient, weight)
+        if needs[1]:
+            to_weight = gradient.t() @ values if twice else product_to_weight(gradient, values)
+        return to_values, to_weight, gradient.sum(dim=0) if needs[2] and ctx.has_bias else None
 
 
 def linear(values: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x Wᵀ + b of values (..., K), as `torch.nn.functional.linear`; large products by `LinearFunction`."""
-    if is_watched() or torch.is_autocast_enabled("cpu") or values.numel() * len(weight) < LARGE:
-        return functional.linear(values, weight, bias)
-    if not by_one_dnn(values, weight):
+    count = values.numel()
+    is_small = not isinstance(count, int) or count * len(weight) < LARGE  # a recorded program leaves sizes open
+    if is_small or is_watched() or torch.is_autocast_enabled("cpu") or not by_one_dnn(values, weight):
         return functional.linear(values, weight, bias)
     flat = values.reshape(-1, values.size(-1))
     found: Tensor = LinearFunction.apply(flat, weight, bias)  # type: ignore[no-untyped-call]
