@@ -1,6 +1,8 @@
 """Down only: a part may import what stands below it, never above, never a sibling."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -152,3 +154,22 @@ def test_an_import_from_a_higher_room_is_seen():
     assert room_violations("models", "backbones", "from atento.models.classifier import Classifier") == ["."]
     assert room_violations("models", ".", "from atento.models.builders import build_encoder") == ["builders"]
     assert not room_violations("models", "backbones", "from atento.models.protocols import Encoder")
+
+
+LATE = (
+    "torch._dynamo",
+    "torch.distributed.tensor",
+    "torch.distributed.fsdp",
+    "sympy",
+    "sklearn",
+    "matplotlib",
+    "pandas",
+)
+
+
+def test_what_takes_long_to_load_is_loaded_where_it_is_used():
+    """A prediction, a view or a server needs none of these."""
+    code = (
+        f"import sys, atento.api, atento.api.fit, atento.tasks.catalogue; print(sorted(set({LATE}) & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

@@ -17,13 +17,13 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
-from torch.distributed.tensor import DTensor
 
 from atento.bundle import CHECKPOINT, EVENTS, METADATA, RECIPE, SHARDS, VOCABULARY, damaged, require_fit, tensor_header
 from atento.errors import InputError, is_machine_fault
 from atento.lines import lines_of
 from atento.training.distributed.ranks import ALONE, Ranks
 from atento.training.distributed.shards import digests_of, load_shards, remove_shards, save_shards
+from atento.training.distributed.strategies import is_shard
 from atento.training.learner import Learner, Progress, impossible_value
 from atento.writing import write_atomically
 
@@ -68,7 +68,7 @@ def save_checkpoint(folder: Path, learner: Learner, *, fingerprint: str, ranks: 
     Many processes save together and the first one writes; what they hold in shards goes into files beside it.
     """
     tensors, step, shards = learned_tensors(learner), learner.progress.step, {}
-    if any(isinstance(tensor, DTensor) for tensor in tensors.values()):
+    if any(is_shard(tensor) for tensor in tensors.values()):
         shards, tensors = save_shards(folder, tensors, step=step, ranks=ranks), {}
     own = own_tensors(learner)
     for rank, other in enumerate(ranks.gather(save(own) if ranks.size > 1 else b"")):
@@ -221,7 +221,7 @@ def load_checkpoint(folder: Path, learner: Learner, *, fingerprint: str, ranks: 
             fix="restore the data, or start a new run with another --out",
         )
     sharded = facts.get("shards", "{}") != "{}"
-    if not sharded and any(isinstance(weight, DTensor) for weight in learner.module.parameters()):
+    if not sharded and any(is_shard(weight) for weight in learner.module.parameters()):
         raise InputError(f"--resume: {folder} began without shards.", found="--strategy fsdp", fix="--strategy ddp")
     require_processes(folder, facts, ranks)
     try:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
-from torch.distributed.tensor import DTensor
 
 from atento.errors import InputError
 from atento.spec import TrainRecipe
+from atento.training.distributed.strategies import is_shard
 
 
 def sgd(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
@@ -54,7 +54,7 @@ def radam(module: nn.Module, recipe: TrainRecipe) -> torch.optim.Optimizer:
 
 def is_sharded(module: nn.Module) -> bool:
     """Whether the weights are shards by FSDP2, for which torch has no fused SGD."""
-    return any(isinstance(weight, DTensor) for weight in module.parameters())
+    return any(is_shard(weight) for weight in module.parameters())
 
 
 OPTIMIZERS: dict[str, Callable[[nn.Module, TrainRecipe], torch.optim.Optimizer]] = {

@@ -1,7 +1,7 @@
 """Sharded checkpoints by torch.distributed.checkpoint: each process writes its own shards, any number of them reads.
 
 Its usual metadata is a pickle. Here shards are safetensors files, whose headers say where each one belongs, so nothing
-is read that could run code.
+is read that could run code. It takes most of a second to load, and is loaded where there are shards.
 """
 
 import hashlib
@@ -13,10 +13,6 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch.distributed.checkpoint.api import CheckpointException
-from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
-from torch.distributed.checkpoint.state_dict_loader import load
-from torch.distributed.checkpoint.state_dict_saver import save
 
 from atento.bundle import SHARDS
 from atento.errors import unwritable
@@ -27,6 +23,9 @@ Digests = dict[str, tuple[int, str]]  # file -> its bytes, and their SHA-256
 
 def save_shards(folder: Path, tensors: dict[str, Tensor], *, step: int, ranks: Ranks) -> Digests:
     """Write the shards of this process into a new folder; for each process the files that all have written."""
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
+    from torch.distributed.checkpoint.state_dict_saver import save
+
     place = folder / f"{SHARDS}{step}"
     if ranks.first:
         shutil.rmtree(place, ignore_errors=True)  # of a save that was killed
@@ -45,6 +44,8 @@ def save_shards(folder: Path, tensors: dict[str, Tensor], *, step: int, ranks: R
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Within it what torch raises beside all exceptions, when a process fails in a save or a load, is one of them."""
+    from torch.distributed.checkpoint.api import CheckpointException
+
     try:
         yield
     except CheckpointException as error:
@@ -74,6 +75,9 @@ def load_shards(folder: Path, *, step: int, like: dict[str, Tensor], ranks: Rank
 
     like: tensors by the end of a name: `model.NAME`, `best.NAME`, `ema.NAME`, or `optimizer.INDEX`.
     """
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
+    from torch.distributed.checkpoint.state_dict_loader import load
+
     reader = HuggingFaceStorageReader(str(folder / f"{SHARDS}{step}"))
     tensors: dict[str, Tensor] = {}
     for name, saved in reader.read_metadata().state_dict_metadata.items():

@@ -7,6 +7,7 @@ whole only while it computes. Both act on the forward pass of a module, so the l
 
 import copy
 import math
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,9 +15,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
-from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 from atento.blocks.transformer import TransformerEncoderLayer
@@ -119,6 +117,9 @@ def shard(module: nn.Module, ranks: Ranks, device: torch.device, *, by_layer: bo
             raise InputError(
                 "--strategy fsdp cannot shard a weight that is one number.", found=name, fix="--strategy ddp"
             )
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method  # takes a second to load
+
     warnings.filterwarnings("ignore", message="FSDP2-wrapped module")  # of views: no output is changed in place here
     mesh = init_device_mesh(device.type, (ranks.size,))
     if by_layer and not any(callable(getattr(part, "penalty", None)) for part in module.modules()):
@@ -131,6 +132,13 @@ def shard(module: nn.Module, ranks: Ranks, device: torch.device, *, by_layer: bo
     return loss
 
 
+def is_shard(tensor: Tensor) -> bool:
+    """Whether a tensor is a shard, whose class is loaded with FSDP2 and not before."""
+    loaded = sys.modules.get("torch.distributed.tensor")
+    return loaded is not None and isinstance(tensor, loaded.DTensor)
+
+
 def full(tensor: Tensor) -> Tensor:
     """A tensor whole, gathered from its shards where it has any."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    whole: Tensor = tensor.full_tensor() if is_shard(tensor) else tensor  # type: ignore[attr-defined]
+    return whole
