@@ -98,7 +98,9 @@ def summary(name: str, board: Facts) -> tuple[str, bool, bool | None]:
     if best_transformer and best_recurrent:
         one, other = best_transformer["value"], best_recurrent["value"]
         behind = (one - other) * (1 if smaller else -1)
-        told = any(sentence.startswith("More time") and "transformer" in sentence for sentence in board["verdict"])
+        told = any(
+            sentence.startswith("transformer") and " would probably pass " in sentence for sentence in board["verdict"]
+        )
         close = behind <= (POINTS if metric in SHARES else POINTS * abs(other)) or told
     parts = [f"{what} {row['model']} {row['value']:.4f}" for what, row in (
         ("network", best), ("simple", best_simple), ("Transformer", best_transformer), ("recurrent", best_recurrent)

@@ -78,3 +78,17 @@ def test_what_a_user_says_goes_before():
     assert chosen("transformer", "cuda", tokens__source="word", train__budget=60).model.positions == "rotary"
     assert chosen("transformer+alibi+ngram", "cuda", tokens__source="word").model.positions == "sinusoidal"
     assert chosen("transformer", "cpu", tokens__source="char", train__budget=60).model.hidden == 128
+
+
+def test_a_transformer_that_is_short_of_time_is_small_and_takes_many_steps():
+    sizes = ("hidden", "layers", "positions", "dropout")
+    short = chosen("transformer", "cpu", tokens__source="char", train__budget=60, train__threads=1, documents=90)
+    assert [getattr(short.model, key) for key in sizes] == [128, 2, "rotary", 0.0]
+    assert (short.train.batch_tokens, short.train.sequence_length, short.train.lr) == (512, 64, 3e-3)
+    assert "core" in short.why("model.layers")
+    often = chosen("transformer", "cpu", tokens__source="char", train__budget=60, train__threads=1)
+    assert often.model.layers == 2 and often.model.dropout == 0.1, "a text that is read often needs dropout"
+    biased = chosen("transformer+alibi", "cpu", tokens__source="char", train__budget=60, train__threads=1)
+    assert biased.model.layers == 2 and biased.model.positions == "sinusoidal"
+    for known in ({"train__budget": 6000}, {"train__steps": 10}, {"train__budget": 60, "model__layers": 4}):
+        assert chosen("transformer", "cpu", tokens__source="char", **known).model.layers == 4

@@ -13,7 +13,8 @@ from atento.data.builtin.catalogue import is_builtin
 from atento.data.text.vocabulary import LosslessWords
 from atento.models.builders.recurrent import has_matrices
 from atento.models.names import SELF_ATTENTIVE, ModelName
-from atento.spec import Recipe
+from atento.spec import Chosen, Recipe
+from atento.tasks.defaults.budget_estimate import core_speed, transformer_size
 from atento.tasks.filling import measured_kin
 from atento.tasks.generate.codec import likely_level
 from atento.tasks.task import Pair, Values
@@ -41,6 +42,14 @@ ANY_DATA: dict[str, Values] = {
     },
 }
 
+SHORT_OF_TIME: Values = {  # a Transformer on a CPU: docs/defaults/generate.md
+    "train.sequence_length": 64,
+    "train.batch_tokens": 512,
+    "model.layers": 2,
+    "model.hidden": 128,
+    "train.lr": 3e-3,
+}
+
 STORIES: Values = {"model.hidden": 128, "model.dropout": 0.0, "train.batch_tokens": 1536, "train.budget": 60}
 
 BUILTIN: dict[str, dict[str, Values]] = {
@@ -58,6 +67,7 @@ COSTLY = 4_000  # tokens of a vocabulary, from which on the output layer is most
 DRAWN = 1024  # of them, while training
 CORE, SEVERAL_CORES = 40e9, 1.7  # operations a second of one CPU core; what several are worth
 GPU_SPEED = {"char": 500e3, "word": 250e3, "subword": 250e3}  # tokens a second, measured on an H200
+SMALL_SPEED = 33e3  # tokens a second that a Transformer of `SHORT_OF_TIME` reads on a usual core
 GATES = {"rnn": 2, "gru": 6, "lstm": 8}  # weights of a layer, in squared widths
 CPU_WIDTHS = (256, 384, 512)
 READ_FOR_A_WEIGHT = 3.0  # tokens, at the least, in a model as wide as the time lets it be
@@ -134,8 +144,8 @@ def sized(recipe: Recipe, train: Sequence[Pair], device: str) -> Values:
         return {}
     text = TextSize.of(recipe, train)
     if family in SELF_ATTENTIVE:
-        drawn: Values = {"model.sampled_softmax": DRAWN if text.vocabulary >= COSTLY else 0}
-        return on_gpu_transformer(recipe, text, own) if device == "cuda" else drawn
+        make = on_gpu_transformer if device == "cuda" else on_cpu_transformer
+        return make(recipe, text, own)
     values = on_gpu(recipe, text, family) if device == "cuda" else on_cpu(recipe, text, family)
     left_out = {DROPPED} if not has_matrices(own.family) else set()
     left_out |= PENALIZED if recipe.train.bptt_steps else set()  # which cuts the sequences that they look at
@@ -158,6 +168,19 @@ def on_cpu(recipe: Recipe, text: TextSize, family: str) -> Values:
     return values | regularized(text, read / text.tokens, weaker=True)
 
 
+def on_cpu_transformer(recipe: Recipe, text: TextSize, model: ModelName) -> Values:
+    """Drawn tokens instead of a large vocabulary; where time is short two layers of 128, and many small batches."""
+    drawn: Values = {"model.sampled_softmax": DRAWN if text.vocabulary >= COSTLY else 0}
+    size = transformer_size(recipe, "cpu")
+    why = next((value.why for value in size.values() if isinstance(value, Chosen)), None)
+    if why is None:
+        return drawn
+    short = {**SHORT_OF_TIME, **({"model.positions": "rotary"} if is_plain(model) else {})}
+    if tokens_read(recipe, text, speed=SMALL_SPEED * core_speed()) <= PASSES[0] * text.tokens:
+        short["model.dropout"] = 0.0
+    return drawn | {key: Chosen(value, why) for key, value in short.items()}
+
+
 def on_gpu(recipe: Recipe, text: TextSize, family: str) -> Values:
     """Two recurrent layers in multiples of 128, for which cuDNN has its fastest kernels."""
     most = MOST_PASSES[text.level]
@@ -173,10 +196,14 @@ def on_gpu_transformer(recipe: Recipe, text: TextSize, model: ModelName) -> Valu
     """Six or eight layers of 512, and no more passes than such a model takes to know a text by heart."""
     most = TRANSFORMER_PASSES[text.level]
     limits: Values = {"train.epochs": most} if recipe.train.budget and not recipe.train.epochs else {}
-    plain = not model.without("ngram").decoder.added
-    positions: Values = {"model.positions": "rotary"} if plain else {}
+    positions: Values = {"model.positions": "rotary"} if is_plain(model) else {}
     words: Values = {"model.embedding_dropout": 0.1} if text.level != "char" else {}
     return {**GPU_TRANSFORMERS, **GPU_TRANSFORMER[text.level], **limits, **positions, **words}
+
+
+def is_plain(model: ModelName) -> bool:
+    """Whether a name says nothing of positions or of another attention."""
+    return not model.without("ngram").decoder.added
 
 
 def regularized(text: TextSize, passes: float, *, weaker: bool = False) -> Values:

@@ -27,7 +27,8 @@ from atento.tasks.task import Answer, TextExample
 # Axes: B rows, T time, V vocabulary, N tokens of a text.
 
 NUMBERS_AT_ONCE = 2**23  # logits held together
-TOKENS_AT_ONCE = 16_384  # scored together
+TOKENS_AT_ONCE = {"cpu": 4096}  # scored together: what a core's cache holds,
+MOST_AT_ONCE = 16_384  # or what keeps a GPU busy
 LONGEST_WALK = 8192  # steps; a GPU's kernel refuses very long ones
 CALIBRATED = 30_000  # tokens of validation texts by which counts are weighed
 FRESH = 4  # a sliding window moves on by a quarter of itself: three quarters of it at least stand before any token
@@ -83,19 +84,20 @@ def calibrate(module: TextModel, codec: TextCodec, questions: Sequence[TextExamp
 @torch.no_grad()
 def network_log_probabilities(module: TextModel, codec: TextCodec, rows: Sequence[Tensor]) -> list[Tensor]:
     """The same by the network alone."""
+    together = TOKENS_AT_ONCE.get(next(module.parameters()).device.type, MOST_AT_ONCE)
     if isinstance(module, MaskedLanguageModel):
-        return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens))
+        return by_segments(rows, codec.window, codec.window, lambda tokens: hidden_in_turn(module, tokens), together)
     if recurs(module):
         return carried(module, rows, most=NUMBERS_AT_ONCE // len(codec.vocabulary))
     step = max(1, codec.window // FRESH)
-    return by_segments(rows, codec.window, step, lambda tokens: all_at_once(module, tokens))
+    return by_segments(rows, codec.window, step, lambda tokens: all_at_once(module, tokens), together)
 
 
 def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[Tensor]:
     """Log-probabilities by a recurrent state carried through each text, at most so many steps of all at once."""
     device, found = next(model.parameters()).device, dict[int, Tensor]()
     lengths = [len(row) for row in rows]
-    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=MOST_AT_ONCE):
         tokens = pad_rows([rows[index] for index in indices])[0].to(device)
         state, parts = model.decoder.start(model.empty_source(len(tokens))), [torch.zeros(len(tokens), 0)]
         for steps in chunks(tokens.size(1) - 1, min(LONGEST_WALK, max(1, most // len(tokens)))):
@@ -106,12 +108,16 @@ def carried(model: LanguageModel, rows: Sequence[Tensor], *, most: int) -> list[
     return [found[index] for index in range(len(rows))]
 
 
-def by_segments(rows: Sequence[Tensor], window: int, step: int, score: Callable[[Tensor], Tensor]) -> list[Tensor]:
-    """Log-probabilities by a sliding window; `score`: tokens (B, T + 1) -> log-probabilities (B, T) of the last T."""
+def by_segments(
+    rows: Sequence[Tensor], window: int, step: int, score: Callable[[Tensor], Tensor], together: int
+) -> list[Tensor]:
+    """Log-probabilities by a sliding window, so many tokens together; `score`: tokens (B, T + 1) -> log-probabilities
+    (B, T) of the last T.
+    """
     found = [torch.zeros(len(row) - 1, dtype=torch.float64) for row in rows]
     segments = [segment for index, row in enumerate(rows) for segment in slide(index, len(row) - 1, window, step)]
     lengths = [segment.end - segment.begin for segment in segments]
-    for indices in like_lengths(lengths, batch_tokens=TOKENS_AT_ONCE):
+    for indices in like_lengths(lengths, batch_tokens=together):
         some = [segments[index] for index in indices]
         tokens, _ = pad_rows([rows[one.row][one.begin : one.end + 1] for one in some])
         for one, log_probs in zip(some, score(tokens).cpu().double(), strict=True):
