@@ -27,12 +27,16 @@ BF16 = ContextVar("BF16", default=False)  # whether large products take their fa
 WORTH_ROUNDING = 1 << 22  # multiplications from which a product is faster with its factors rounded first
 
 
+def is_recorded() -> bool:
+    """Whether a compiler, an exporter or a tracer records what is done, with sizes that may be open."""
+    return torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
+
+
 def is_watched() -> bool:
     """Whether something records, counts or transforms every operation of torch: a compiler, an exporter, a tracer, a
     counter of FLOPs, `torch.func`.
     """
-    recorded = torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
-    return recorded or is_in_torch_dispatch_mode() or (IS_TRANSFORMED is not None and IS_TRANSFORMED())
+    return is_recorded() or is_in_torch_dispatch_mode() or (IS_TRANSFORMED is not None and IS_TRANSFORMED())
 
 
 @cache
@@ -119,8 +123,7 @@ class LinearFunction(torch.autograd.Function):
 
 def linear(values: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x Wᵀ + b of values (..., K), as `torch.nn.functional.linear`; large products by `LinearFunction`."""
-    count = values.numel()
-    is_small = not isinstance(count, int) or count * len(weight) < LARGE  # a recorded program leaves sizes open
+    is_small = is_recorded() or values.numel() * len(weight) < LARGE
     if is_small or is_watched() or torch.is_autocast_enabled("cpu") or not by_one_dnn(values, weight):
         return functional.linear(values, weight, bias)
     flat = values.reshape(-1, values.size(-1))
