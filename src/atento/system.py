@@ -61,7 +61,7 @@ def keep_freed_memory() -> bool:
     """Keep what a batch frees for the next one; whether the system's allocator can be told so.
 
     glibc gives large blocks back when they are freed, so that each batch gets its memory page by page, and zeroed, from
-    the system: up to a fifth of the time of a training step. At most 1 GiB is kept.
+    the system: a seventh of the time of a Transformer's training. At most 1 GiB is kept.
     """
     try:
         import ctypes

@@ -8,6 +8,7 @@ import torch
 import atento
 from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError, MachineError
+from atento.layers.products import has_bf16_instructions
 
 SMALL = {"model.hidden": 16, "train.threads": 1, "train.batch_tokens": 400, "train.validations": 2, "train.steps": 8}
 
@@ -123,6 +124,7 @@ def test_events_tell_the_story(fit):
     kinds = [event["event"] for event in seen]
     assert kinds.count("start") == kinds.count("finished") == 1
     assert kinds.count("validation") == 2
+    assert seen[kinds.index("start")]["bf16"] == has_bf16_instructions(), "what is rounded is said"
     assert kinds.index("note") < kinds.index("start") < kinds.index("validation") < kinds.index("finished")
     validation = next(event for event in seen if event["event"] == "validation")
     assert set(validation["metrics"]) == {"exact", "symbol_error", "chrf", "bleu"}

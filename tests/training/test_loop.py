@@ -16,7 +16,7 @@ from atento.tasks.outputs.output import Example
 from atento.tasks.task import Answer, EvaluationExample
 from atento.training import EventLog, Plan, learning_rate, load_checkpoint, loop, new_learner, read_events, train
 from atento.training.checkpoints import CheckpointClock, save_checkpoint
-from atento.training.gradients import clip_gradients, rounds_products
+from atento.training.gradients import clip_gradients, rounds_products, uses_bf16
 from atento.training.learner import Progress, RecentLosses
 from atento.training.loop import take_step
 
@@ -99,8 +99,11 @@ def test_training_rounds_large_products_where_the_processor_gains_by_it_and_noth
     assert {one for one in seen if one[0] == "training"} == {
         ("training", way, rounds) for way in ("forward", "backward")
     }
-    assert {one[2] for one in seen if one[0] == "validation"} <= {False}
+    assert {one[2] for one in seen if one[0] == "validation"} == {False}
     assert not rounds_products("auto", torch.device("cuda")) and not is_rounded(1 << 30)
+    assert uses_bf16(precision, torch.device("cpu")) == rounds
+    assert uses_bf16(precision, torch.device("cuda")) == (precision == "auto")
+    assert uses_bf16("bf16", torch.device("cpu"))
 
 
 def test_patience_ends_it_and_the_best_weights_come_back(run):

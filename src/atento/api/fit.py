@@ -36,7 +36,7 @@ from atento.training.checkpoints import load_checkpoint, save_checkpoint
 from atento.training.distributed.ranks import ALONE, Ranks, is_rank, is_restarted, join, local_device
 from atento.training.distributed.strategies import Together
 from atento.training.events import EventCallback, EventLog, no_callback
-from atento.training.gradients import ONE_PROCESS, rounds_products
+from atento.training.gradients import ONE_PROCESS, rounds_products, uses_bf16
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
 from atento.training.machine import choose_threads
@@ -260,7 +260,8 @@ def begin(
     torch.set_num_threads(threads)
     torch.set_rng_state(random_state)
     parameters = count_parameters(module)
-    log.add("start", step=0, threads=threads, device=str(device), parameters=parameters)
+    bf16 = uses_bf16(recipe.train.precision, device)
+    log.add("start", step=0, threads=threads, device=str(device), bf16=bf16, parameters=parameters)
     return plan, learner
 
 

@@ -174,7 +174,8 @@ class ShowProgress:
         elif kind == "start":
             name = f"{model}: " if model else ""
             threads = "1 thread" if event["threads"] == 1 else f"{event['threads']} threads"
-            self.line(f"{name}{event['parameters']:,} parameters, {event['device']}, {threads}")
+            how = ", bf16 products" if event.get("bf16") else ""  # of a run by an older version nothing is known
+            self.line(f"{name}{event['parameters']:,} parameters, {event['device']}, {threads}{how}")
             self.facts.pop(model, None)  # of a run before it, as in a search
         elif kind == "trial":
             merit = f"{event['merit']:.4f}" if event["merit"] is not None else event["why"]

@@ -54,6 +54,7 @@ class Event(TypedDict, total=False):
     took: float  # seconds of a validation
     threads: int
     device: str
+    bf16: bool
     parameters: int
     why: str  # a run ended, or a trial failed
     text: str  # of a note, a refusal or a failure

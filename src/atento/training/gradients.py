@@ -147,6 +147,12 @@ def rounds_products(precision: str, device: torch.device) -> bool:
     return precision == "auto" and device.type == "cpu" and has_bf16_instructions()
 
 
+def uses_bf16(precision: str, device: torch.device) -> bool:
+    """Whether training computes anything in bfloat16."""
+    by_default = device.type == "cuda" or rounds_products(precision, device)
+    return precision == "bf16" or (precision == "auto" and by_default)
+
+
 def decoder_of(module: nn.Module) -> Decoder[tuple[object, ...]] | None:
     """The decoder in a module; None without one."""
     return next((part for part in module.modules() if isinstance(part, Decoder)), None)

@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 
 from atento.layers.masking import valid_first
-from atento.layers.products import by_one_dnn, product, product_to_inputs
+from atento.layers.products import LARGE, by_one_dnn, product, product_to_inputs
 
 # Axes: B batch, T time, M items of all steps in order, H hidden, D features, G a cell's product.
 
-LARGE = 1 << 22  # multiplications of a step's product from which oneDNN is worth its call
 ROUNDED = 64  # products over all items have a multiple of this many rows: oneDNN compiles one for each number of rows
 
 
