@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import atento
+from atento.api.fit import other_precision
 from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError, MachineError
 from atento.layers.products import has_bf16_instructions
@@ -173,3 +174,11 @@ def test_what_has_no_meaning_for_a_model_leaves_no_folder(tiny_pairs, tmp_path, 
     with pytest.raises(InputError, match="has no meaning here"):
         atento.fit(tiny_pairs, model="transformer", settings=settings, out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("began, now, said", [(True, False, "float32, as"), (False, True, "bf16 products, as")])
+def test_a_run_that_goes_on_in_another_precision_says_so(began, now, said):
+    events = [{"event": "note"}, {"event": "start", "bf16": began}, {"event": "step"}]
+    assert said in other_precision(events, now)
+    assert other_precision(events, began) is None
+    assert other_precision([{"event": "start"}], now) is None, "of an older version nothing is known"

@@ -19,7 +19,7 @@ from atento.api.starting.launch import ONE, FitRequest, Processes, launch
 from atento.api.starting.moved import require_present
 from atento.api.starting.opening import choose_folder, is_saved, open_run, resume_command
 from atento.api.starting.warm_start import continue_model
-from atento.bundle import CHECKPOINT, VOCABULARY, is_finished, load_bundle, read_json
+from atento.bundle import CHECKPOINT, EVENTS, VOCABULARY, is_finished, load_bundle, read_json
 from atento.data.examples.stored import SharedReading, shared_reading
 from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
@@ -35,7 +35,7 @@ from atento.training.callbacks import Callback, CallbackError, require_callbacks
 from atento.training.checkpoints import load_checkpoint, save_checkpoint
 from atento.training.distributed.ranks import ALONE, Ranks, is_rank, is_restarted, join, local_device
 from atento.training.distributed.strategies import Together
-from atento.training.events import EventCallback, EventLog, no_callback
+from atento.training.events import Event, EventCallback, EventLog, no_callback, read_events
 from atento.training.gradients import ONE_PROCESS, rounds_products, uses_bf16
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
@@ -250,6 +250,8 @@ def begin(
     if resume and ranks.from_first((folder / CHECKPOINT).exists()):
         load_checkpoint(folder, learner, fingerprint=plan.fingerprint, ranks=ranks)
         log.rewind(learner.progress.step)
+        if note := other_precision(read_events(folder / EVENTS), uses_bf16(recipe.train.precision, device)):
+            log.add("note", text=note)
         return plan, learner
     log.rewind(-1)
     random_state = torch.get_rng_state()
@@ -263,6 +265,15 @@ def begin(
     bf16 = uses_bf16(recipe.train.precision, device)
     log.add("start", step=0, threads=threads, device=str(device), bf16=bf16, parameters=parameters)
     return plan, learner
+
+
+def other_precision(events: Sequence[Event], bf16: bool) -> str | None:
+    """What is said where a run goes on in another precision than it began in, as another processor may have it."""
+    began = next((event.get("bf16", bf16) for event in events if event["event"] == "start"), bf16)
+    if began == bf16:
+        return None
+    one, other = ("float32", "bf16 products") if bf16 else ("bf16 products", "float32")
+    return f"this run began with {one} and goes on with {other}, as this machine has it: the last digits will differ"
 
 
 def try_step(plan: Plan, learner: Learner) -> None:
