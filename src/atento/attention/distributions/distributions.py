@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from atento.attention.fast.kernels import entmax_weights
+from atento.attention.fast.entmax import entmax_weights
 from atento.attention.requirements import require_heads, require_positive
 from atento.attention.scores.product import Kind
 from atento.errors import InputError, unknown_name

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from atento.attention.fast.kernels import additive_scores
+from atento.attention.fast.additive import additive_scores
 from atento.attention.requirements import require_positive
 from atento.attention.scores.product import Score, require_elementwise
 from atento.errors import InputError

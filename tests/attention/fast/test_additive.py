@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from atento.attention.fast import kernels
-from atento.attention.fast.kernels import additive_scores
+from atento.attention.fast import additive
+from atento.attention.fast.additive import additive_scores
 
 BATCH, QUERIES, KEYS, HIDDEN = 5, 3, 7, 11
 
@@ -30,16 +30,16 @@ def same(actual, expected, leaves):
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 100])
 def test_any_slicing_of_the_batch(monkeypatch, parts, rows):
-    monkeypatch.setattr(kernels, "SLICE", rows * QUERIES * KEYS * HIDDEN)
-    given = kernels.exponentials(*(part.detach() for part in parts[:2]))
-    worked_on = [len(squashed) for _, squashed in kernels.batch_slices(*given)]
+    monkeypatch.setattr(additive, "SLICE", rows * QUERIES * KEYS * HIDDEN)
+    given = additive.exponentials(*(part.detach() for part in parts[:2]))
+    worked_on = [len(squashed) for _, squashed in additive.batch_slices(*given)]
     assert worked_on[0] == min(rows, BATCH)
     assert sum(worked_on) == BATCH
     same(additive_scores(*parts), formula(*parts), parts)
 
 
 def test_a_slice_smaller_than_one_row(monkeypatch, parts):
-    monkeypatch.setattr(kernels, "SLICE", 1)
+    monkeypatch.setattr(additive, "SLICE", 1)
     same(additive_scores(*parts), formula(*parts), parts)
     assert torch.autograd.gradcheck(additive_scores, [part[:2] if part.dim() > 1 else part for part in parts])
 
