@@ -4,6 +4,7 @@ No other file uses a module or a function that Linux, macOS or Windows lacks (`t
 """
 
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -25,6 +26,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+CPU_FACTS = Path("/proc/cpuinfo")
 PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # of glibc's malloc.h
 KEPT, GROWTH = 2**30, 2**26  # bytes of freed memory that a process keeps, and by which it grows
@@ -41,6 +43,13 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1  # macOS and Windows
+
+
+def processor_features() -> str:
+    """What the processor can do, as the system tells it: a library that is compiled for one may not run on another."""
+    lines = CPU_FACTS.read_text(encoding="utf-8").split("\n") if CPU_FACTS.exists() else []
+    told = (line for line in lines if line.startswith(("flags", "Features")))  # of Linux
+    return f"{platform.machine()} {next(told, platform.processor())}"
 
 
 def usable_memory() -> int:
@@ -177,6 +186,12 @@ def flush_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_private(path: Path) -> bool:
+    """Whether a file or folder is this user's own, and nobody else may write to it."""
+    facts = path.stat()
+    return (not hasattr(os, "getuid") or facts.st_uid == os.getuid()) and not facts.st_mode & 0o022
 
 
 def portable_name(name: str) -> str:

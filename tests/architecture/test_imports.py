@@ -23,7 +23,7 @@ LEVELS = [
     {"attention", "recurrent"},
     {"layers", "metrics"},
     {"spec"},
-    {"web"},
+    {"web", "native"},
     {"extras", "node", "writing"},
     {"errors", "lines", "reprs", "system", "version"},
 ]

@@ -91,7 +91,11 @@ def product_to_inputs(gradient: Tensor, weight: Tensor) -> Tensor:
 def product_to_weight(gradient: Tensor, values: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
     """dW = dyᵀ x: gradient (M, N), values (M, K) -> (N, K), in this dtype, which a GPU may sum short floats in."""
     if by_one_dnn(gradient, values):
-        return product(gradient.t(), values.t())
+        if is_rounded(gradient.numel() * values.size(1)):  # torch's own product takes a transpose as it lies
+            return torch.mm(gradient.bfloat16().t(), values.bfloat16()).float()
+        if gradient.size(1) < values.size(1):
+            return product(gradient.t(), values.t())
+        return product(values.t(), gradient.t()).t()  # oneDNN is faster where the result is wider than high
     dtype = dtype or values.dtype
     if values.is_cuda and values.dtype in (torch.bfloat16, torch.float16) and dtype == torch.float32:
         return torch.mm(gradient.t(), values, out_dtype=torch.float32)

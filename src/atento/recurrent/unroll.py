@@ -22,6 +22,7 @@ from atento.layers.products import is_watched, lstm
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.cpu.elman import elman_walk
 from atento.recurrent.cpu.gru import gru_walk
+from atento.recurrent.cpu.lstm import has_much_padding, lstm_walk
 from atento.recurrent.cpu.steps import StepOrder
 from atento.recurrent.gpu.plan import decline_reason
 from atento.recurrent.parallel_cells import MinGRUCell, MinLSTMCell, ParallelCell
@@ -55,7 +56,7 @@ def unroll(
     """
     require_items("inputs", inputs, valid, width=cell.input_size, axes="B, T")
     state = cell.start(inputs[:, 0]) if start is None else start
-    if walks_on_cpu(cell, inputs):
+    if walks_on_cpu(cell, inputs, valid):
         return UnrollOutput(*run_walk(cell, inputs, state, valid, backward=backward))
     if valid is None:
         inputs = inputs.flip(1) if backward else inputs
@@ -148,7 +149,7 @@ def run_kernel(cell: Cell[Any], inputs: Tensor, state: Any, valid: Tensor | None
     recorded = torch.compiler.is_compiling() and (inputs.device.type == "cpu" or not is_known(inputs.size(1)))
     if kernel is None or recorded:
         return None
-    if walks_on_cpu(cell, inputs):
+    if walks_on_cpu(cell, inputs, valid):
         return run_walk(cell, inputs, state, valid)
     if inputs.device.type == "cpu" and torch.is_autocast_enabled("cpu"):  # few CPUs have these kernels in bfloat16
         with torch.autocast("cpu", enabled=False):
@@ -187,11 +188,13 @@ def run_gru(cell: GRUCell, inputs: Tensor, state: HiddenState, valid: Tensor | N
     return run_hidden(torch.gru, cell, inputs, state, valid)
 
 
-def walks_on_cpu(cell: Cell[Any], inputs: Tensor) -> bool:
+def walks_on_cpu(cell: Cell[Any], inputs: Tensor, valid: Tensor | None = None) -> bool:
     """Whether a walk on a CPU takes the sequence; it needs no order of the items, and passes over padding."""
     kind = (type(cell), cell.activation)
     is_recorded = is_watched() or not is_known(inputs.size(1))
-    return inputs.device.type == "cpu" and kind in WALKS and kind in KERNELS and not is_recorded
+    if inputs.device.type != "cpu" or kind not in WALKS or kind not in KERNELS or is_recorded:
+        return False
+    return type(cell) is not LSTMCell or has_much_padding(inputs, valid)
 
 
 def run_walk(
@@ -258,6 +261,7 @@ WALKS: dict[tuple[type, Activation], Any] = {  # on a CPU
     (GRUCell, TANH): gru_walk,
     (ElmanCell, TANH): elman_walk,
     (ElmanCell, RELU): partial(elman_walk, is_relu=True),
+    (LSTMCell, TANH): lstm_walk,
 }
 
 

@@ -5,6 +5,7 @@ import torch
 
 from atento.attention.fast import additive
 from atento.attention.fast.additive import additive_scores
+from atento.native import library
 
 BATCH, QUERIES, KEYS, HIDDEN = 5, 3, 7, 11
 
@@ -97,3 +98,43 @@ def test_large_parts_that_nearly_cancel(parts):
     query[3], key[3, 0] = query[3] - 500.0, key[3, 0] + 501.0
     leaves = [part.requires_grad_() for part in (query, key, weight)]
     same(additive_scores(*leaves), formula(*leaves), leaves)
+
+
+@pytest.fixture(scope="module", params=["native", "-march=x86-64-v3", "-march=x86-64"])
+def compiled(request, tmp_path_factory):
+    """The compiled library, with the instructions of this processor and with fewer."""
+    instructions = library.FOR_THIS_PROCESSOR if request.param == "native" else request.param
+    path = tmp_path_factory.mktemp("native") / "some.so"
+    try:
+        library.compile_to(path, instructions=instructions)
+    except library.NoLibraryError as error:
+        pytest.skip(str(error))
+    return library.Library(path)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 30.0])
+@pytest.mark.parametrize("width", [11, 16, 48])
+def test_compiled_in_float32(compiled, monkeypatch, scale, width):
+    """Small pairs, ordinary ones and large ones; the last query and key are a million times as large as the others."""
+    monkeypatch.setattr(library.ThisProcess, "library", compiled)
+    exact = [scale * torch.randn(*shape, width) for shape in ((BATCH, QUERIES), (BATCH, KEYS))]
+    exact = [*exact, torch.randn(width)]
+    exact[0][-1, -1] *= 1e6 / scale
+    leaves = [[part.to(dtype).requires_grad_() for part in exact] for dtype in (torch.float32, torch.float64)]
+    found, expected = additive_scores(*leaves[0]), formula(*leaves[1])
+    assert found.dtype == torch.float32
+    upstream = torch.randn_like(expected)
+    slopes = torch.autograd.grad(found, leaves[0], upstream.float())
+    references = torch.autograd.grad(expected, leaves[1], upstream)
+    for one, other in zip((found, *slopes), (expected, *references), strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-5 * other.abs().max().item())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_second_derivatives(parts, dtype):
+    leaves = [part.detach().to(dtype).requires_grad_() for part in parts]
+    seconds = []
+    for scores in (additive_scores(*leaves), formula(*leaves)):
+        (slope,) = torch.autograd.grad(scores.square().sum(), leaves[0], create_graph=True)
+        seconds.append(torch.autograd.grad(slope.square().sum(), leaves))
+    torch.testing.assert_close(*seconds, rtol=1e-3 if dtype == torch.float32 else 1e-10, atol=0)

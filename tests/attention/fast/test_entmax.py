@@ -4,7 +4,7 @@ import entmax
 import pytest
 import torch
 
-from atento.attention.fast import entmax as kernels
+from atento.attention.fast import entmax as fast_entmax
 from atento.attention.fast.entmax import entmax_weights, recorded_entmax
 from cases import law_over
 
@@ -52,7 +52,7 @@ def test_rows_do_not_know_their_neighbours(order, monkeypatch):
     upstream = torch.randn_like(whole)
     (gradient,) = torch.autograd.grad(whole, scores, upstream)
     for size in (1, 2, 5):
-        monkeypatch.setattr(kernels, "SLICE", 13 * size)
+        monkeypatch.setattr(fast_entmax, "SLICE", 13 * size)
         parts = entmax_weights(scores, torch.tensor(order))
         torch.testing.assert_close(parts, whole, rtol=0, atol=1e-14)  # some CPUs take powers in other groups
         torch.testing.assert_close(torch.autograd.grad(parts, scores, upstream)[0], gradient, rtol=0, atol=1e-13)

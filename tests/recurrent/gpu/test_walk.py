@@ -43,7 +43,7 @@ running = importlib.import_module("atento.recurrent.unroll")  # the package expo
 @pytest.fixture
 def on_gpu(monkeypatch):
     """The walk is taken, as for tensors on a GPU, in several blocks of units."""
-    monkeypatch.setattr(running, "walks_on_cpu", lambda cell, inputs: False)
+    monkeypatch.setattr(running, "walks_on_cpu", lambda *_: False)
     monkeypatch.setattr(running, "walks_on_gpu", lambda cell, inputs: inputs.dtype != torch.float64)
     monkeypatch.setattr(walk, "block_form", lambda size, dtype, programs: walk.BlockForm(16, 16, 1, 4, 1))
 

@@ -12,6 +12,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
+
+from atento.layers.second_derivatives import by_formula
+from atento.native.library import Library, library_for
 
 # Axes: B batch, Q queries, K keys, H hidden.
 
@@ -38,10 +42,12 @@ class AdditiveScores(torch.autograd.Function):
         return scores
 
     @staticmethod
-    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(context: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
         """d tanh(z) = 4 σ(2z) (1 − σ(2z)) dz."""
         query, key, weight = context.saved_tensors
-        gradient = gradients[0].contiguous()  # (B, Q, K)
+        if torch.is_grad_enabled():
+            return by_formula(additive_formula, (query, key, weight), upstream)
+        gradient = upstream[0].contiguous()  # (B, Q, K)
         to_query, to_key = torch.empty_like(query), torch.empty_like(key)
         small, large = context.small, context.large
         usual = gradient if large is None else gradient.masked_fill(large, 0.0)
@@ -55,9 +61,9 @@ class AdditiveScores(torch.autograd.Function):
         for place, squashed in pairs_by_tanh(small, query, key):
             to_weight.addmv_(squashed.mT, gradient[place])
         for (row, at_query, at_key), squashed in pairs_by_tanh(large, query, key):
-            upstream = gradient[row, at_query, at_key]
-            to_weight.addmv_(squashed.mT, upstream)
-            slope = (1 - squashed.square()).mul_(upstream.unsqueeze(-1) / 4)
+            of_pair = gradient[row, at_query, at_key]
+            to_weight.addmv_(squashed.mT, of_pair)
+            slope = (1 - squashed.square()).mul_(of_pair.unsqueeze(-1) / 4)
             to_query.index_put_((row, at_query), slope, accumulate=True)
             to_key.index_put_((row, at_key), slope, accumulate=True)
         scale = 4 * weight
@@ -110,11 +116,63 @@ def pairs_by_tanh(pairs: Tensor | None, query: Tensor, key: Tensor) -> Iterator[
         yield place, torch.tanh(query[row, at_query] + key[row, at_key])
 
 
+class CompiledAdditiveScores(torch.autograd.Function):
+    """The same by the compiled library, in float32; H is a multiple of its lanes."""
+
+    @staticmethod
+    def forward(context: Any, library: Library, query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+        """Small and large pairs are told apart likewise; exponentials and largest sizes of rows are kept."""
+        (batch, queries, hidden), keys = query.shape, key.size(1)
+        limits = query.new_tensor([SMALL, most_of(query) / 4])  # four exponentials are multiplied
+        sizes = query.new_empty(batch, queries), query.new_empty(batch, keys)
+        given = (
+            queries,
+            keys,
+            hidden,
+            limits,
+            query,
+            key,
+            weight,
+            torch.empty_like(query),
+            torch.empty_like(key),
+            *sizes,
+        )
+        scores = query.new_empty(batch, queries, keys)
+        library.run("additive_forward", batch, *given, scores)
+        context.library, context.given = library, given
+        context.save_for_backward(query, key, weight)
+        return scores
+
+    @staticmethod
+    def backward(context: Any, *upstream: Tensor) -> tuple[Tensor | None, ...]:
+        """tanh is computed again; each thread adds up a gradient of the weight."""
+        query, key, weight = context.saved_tensors
+        if torch.is_grad_enabled():
+            return None, *by_formula(additive_formula, (query, key, weight), upstream)
+        batch, library = len(query), context.library
+        to_query, to_key = torch.empty_like(query), torch.zeros_like(key)
+        to_weight = weight.new_zeros(library.threads(batch), len(weight))
+        given = *context.given, upstream[0].contiguous(), to_query, to_key
+        library.run("additive_backward", batch, *given, own=to_weight)
+        return None, to_query, to_key, to_weight.sum(dim=0)
+
+
+def additive_formula(query: Tensor, key: Tensor, weight: Tensor) -> tuple[Tensor]:
+    """The same by plain operations."""
+    return (torch.tanh(query.unsqueeze(-2) + key.unsqueeze(-3)) @ weight,)
+
+
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """weight . tanh(query + key) with any leading axes: (..., Q, H), (..., K, H), (H,) -> (..., Q, K)."""
     lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
     rows = math.prod(lead)  # 1 without a leading axis
     query, key = (part.expand(*lead, *part.shape[-2:]).reshape(rows, *part.shape[-2:]) for part in (query, key))
     query, key = (part.to(weight.dtype).contiguous() for part in (query, key))  # under autocast they are bfloat16
-    scores: Tensor = AdditiveScores.apply(query, key, weight)  # type: ignore[no-untyped-call]
+    library = library_for(query, key, weight)
+    if library is None:
+        scores: Tensor = AdditiveScores.apply(query, key, weight)  # type: ignore[no-untyped-call]
+    else:
+        more = -query.size(-1) % library.lanes
+        parts = (functional.pad(part, (0, more)) if more else part.contiguous() for part in (query, key, weight))
+        scores = CompiledAdditiveScores.apply(library, *parts)  # type: ignore[no-untyped-call]
     return scores.view(*lead, query.size(-2), key.size(-2))

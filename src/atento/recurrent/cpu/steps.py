@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from atento.layers.masking import valid_first
-from atento.layers.products import LARGE, by_one_dnn, product, product_to_inputs
+from atento.layers.products import LARGE, by_one_dnn, product, product_to_inputs, product_to_weight
 
 # Axes: B batch, T time, M items of all steps in order, H hidden, D features, G a cell's product.
 
@@ -114,17 +115,35 @@ class StepOrder(NamedTuple):
         return [*(block[:size] for block, size in zip(blocks, self.sizes, strict=False)), blocks[-1]]
 
 
+def widened(
+    inputs: Tensor,
+    start: Tensor,
+    read_weight: Tensor,
+    read_bias: Tensor,
+    recur_weight: Tensor,
+    recur_bias: Tensor,
+    *,
+    gates: int,
+    lanes: int,
+) -> tuple[Tensor, ...]:
+    """The parts of a walk with units that are always 0, so that there are a multiple of `lanes`."""
+    hidden = start.size(1)
+    more = -hidden % lanes
+
+    def widen(part: Tensor) -> Tensor:  # (gates × H, ...)
+        zeros = part.new_zeros(gates, more, *part.shape[1:])
+        return torch.cat([part.view(gates, hidden, *part.shape[1:]), zeros], dim=1).flatten(0, 1)
+
+    wide = functional.pad(widen(recur_weight), (0, more))
+    return inputs, functional.pad(start, (0, more)), widen(read_weight), widen(read_bias), wide, widen(recur_bias)
+
+
 def add_product(sums: Tensor, values: Tensor, matrix: Tensor) -> None:
     """Add values (B, D) times a matrix (D, G) to sums (B, G), where they stand."""
     if len(values) * matrix.numel() >= LARGE and by_one_dnn(values, matrix):
         sums.add_(product(values, matrix.t()))
     else:
         sums.addmm_(values, matrix)
-
-
-def weight_gradient(gradient: Tensor, values: Tensor) -> Tensor:
-    """dW = dyᵀ x of gradient (M, G) and values (M, D), as the transpose of xᵀ dy, which oneDNN computes faster."""
-    return product(values.t(), gradient.t()).t() if by_one_dnn(gradient, values) else gradient.t() @ values
 
 
 def read_gradients(
@@ -135,20 +154,10 @@ def read_gradients(
     if needs[0]:
         found[0] = steps.put(product_to_inputs(gradient, weight)[: steps.items])
     if needs[1]:
-        found[1] = weight_gradient(gradient, inputs)
+        found[1] = product_to_weight(gradient, inputs)
     if needs[2]:
         found[2] = gradient.sum(dim=0)
     return found
-
-
-def by_formula(
-    formula: Callable[..., tuple[Tensor, ...]], parts: tuple[Tensor, ...], upstream: tuple[Tensor, ...]
-) -> tuple[Tensor | None, ...]:
-    """The gradients of `parts`, with a graph of their own: for a second derivative."""
-    with torch.enable_grad():
-        wanted = [part for part in parts if part.requires_grad]
-        gradients = iter(torch.autograd.grad(formula(*parts), wanted, upstream, create_graph=True, allow_unused=True))
-        return tuple(next(gradients) if part.requires_grad else None for part in parts)
 
 
 def plain_walk(

@@ -20,10 +20,11 @@ from atento.attention.extents.extents import Everything
 from atento.attention.scores.learned import Additive
 from atento.layers.activations import TANH
 from atento.layers.masking import is_known
-from atento.layers.products import is_watched, product
+from atento.layers.products import is_watched, product, product_to_weight
+from atento.layers.second_derivatives import by_formula
 from atento.models.backbones.cpu.cells import WalkedCell, WalkedGRU, WalkedLSTM
 from atento.recurrent.cells import Cell, GRUCell, HiddenState, LSTMCell, LSTMState
-from atento.recurrent.cpu.steps import add_product, by_formula, weight_gradient
+from atento.recurrent.cpu.steps import add_product
 from atento.recurrent.stack import Stack
 from atento.recurrent.unroll import KERNELS
 
@@ -107,8 +108,8 @@ class AttendingWalk(torch.autograd.Function):
             d_moved[:, :width] = scores.backward(queries[step], weights[step], d_weights)
             add_product(d_states[step], d_moved, from_state)
         flat = d_from_state.flatten(0, 1)
-        d_weight = weight_gradient(flat, states[:-1].flatten(0, 1))  # (A + G, H)
-        d_context_weight = weight_gradient(cell.slopes.flatten(0, 1), contexts.flatten(0, 1))
+        d_weight = product_to_weight(flat, states[:-1].flatten(0, 1))  # (A + G, H)
+        d_context_weight = product_to_weight(cell.slopes.flatten(0, 1), contexts.flatten(0, 1))
         d_values = torch.bmm(weights.permute(1, 2, 0), d_contexts.transpose(0, 1))
         d_keys, d_score_weight = scores.finish_backward()
         d_carry = cell.d_carry if isinstance(cell, WalkedLSTM) else upstream[2]
