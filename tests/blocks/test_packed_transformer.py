@@ -19,11 +19,13 @@ from atento.attention import (
     Sparsemax,
     Window,
 )
+from atento.attention.fast.packed import call_of
 from atento.blocks import TransformerEncoderLayer, TransformerStack
 from atento.blocks.packed_transformer import is_packable
 from atento.blocks.sublayers import Node, NodeFunction
 from atento.layers import FeedForward
 from atento.layers.positions import Rotary
+from compiled import take_library
 
 BATCH, TIME, HEADS, SIZE, INSIDE, LAYERS = 3, 11, 2, 14, 13, 2
 LENGTHS = torch.tensor([11, 4, 1])
@@ -130,3 +132,30 @@ def test_dropout_is_drawn_in_training_alone():
     assert not torch.equal(made(values), made(values))
     made.eval()
     torch.testing.assert_close(made(values), made(values), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("rotary", [False, True])
+@pytest.mark.parametrize("composition", ["plain", "causal"])
+@pytest.mark.parametrize("side", VALID)
+def test_float32_by_the_compiled_library(monkeypatch, side, composition, rotary):
+    """Packed rows go through C and never see padding; layer by layer in float64 is the reference."""
+    taken, library = [], take_library(monkeypatch)
+    monkeypatch.setattr("atento.attention.fast.packed.call_of", lambda *given: taken.append(given) or call_of(*given))
+    size, heads, valid = 48, 3, VALID[side]
+    torch.manual_seed(5)
+    layer = TransformerEncoderLayer(
+        MultiHead(size, heads, COMPOSITIONS[composition](), rotary=Rotary(size // heads) if rotary else None),
+        FeedForward(size, INSIDE, dropout=0.0),
+        dropout=0.0,
+    )
+    exact = TransformerStack([layer])
+    with torch.no_grad():
+        for parameter in exact.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    short = copy.deepcopy(exact).float()
+    values = torch.randn(BATCH, TIME, size)
+    found = both_ways(short, values.float(), valid)[0]
+    expected = both_ways(exact, values, valid)[1]
+    assert taken and library.lanes
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=0, atol=1e-5 * (1 + other.abs().max().item()))

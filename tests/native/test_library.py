@@ -103,10 +103,9 @@ def test_a_damaged_library_is_not_loaded(fresh):
     assert path.name in ThisProcess.reason
 
 
-def test_a_tensor_with_gaps_or_of_another_type_is_refused():
-    for wrong in (torch.randn(3, 5, dtype=torch.float32).t(), torch.randn(3, dtype=torch.float64)):
-        with pytest.raises(TypeError, match="C takes float32 or int64 without gaps"):
-            library.address(wrong)
+def test_a_tensor_of_another_type_is_refused():
+    with pytest.raises(TypeError, match=r"C takes float32, int32 or int64, not torch\.float64"):
+        library.address(torch.randn(3, dtype=torch.float64))
 
 
 def test_every_number_of_rows_is_computed_once_by_any_number_of_threads(tmp_path, monkeypatch):

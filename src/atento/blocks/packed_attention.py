@@ -7,6 +7,7 @@ from torch import Tensor
 
 from atento.attention.attention import Attention
 from atento.attention.extents.extents import Causal, PreparedKeys
+from atento.attention.fast.packed import packed_library, packed_softmax
 from atento.attention.heads import MultiHead
 from atento.attention.scores.product import Dot
 from atento.layers.packing import Packing
@@ -22,6 +23,12 @@ def self_context(heads: MultiHead, products: Tensor, packing: Packing) -> Tensor
     if by_lengths(heads, products, packing):
         query, key, value = products.view(packing.rows, 3, heads.heads, -1).unbind(1)
         return varlen_context(heads, query, key, value, packing, packing)
+    library = packed_library(heads.attention.direct, heads.size // heads.heads, products, packing)
+    if library is not None and heads.attention.direct is not None:
+        query, key, value = products.view(packing.rows, 3, heads.heads, -1).unbind(1)
+        if heads.rotary is not None:
+            query, key = (heads.turn(part.transpose(0, 1), packing.positions).transpose(0, 1) for part in (query, key))
+        return packed_softmax(library, heads.attention.direct, query, key, value, packing, packing).flatten(1)
     parts = packing.unpack(products).view(packing.batch, packing.time, 3, heads.heads, -1)
     query, key, value = (part.transpose(1, 2) for part in parts.unbind(2))  # (B, H, T, d)
     return padded_context(heads, heads.turn(query, None), heads.turn(key, None), value, packing, packing)
@@ -32,6 +39,11 @@ def cross_context(heads: MultiHead, query: Tensor, keys: Tensor, packing: Packin
     if by_lengths(heads, query, packing, source):
         key, value = keys.view(source.rows, 2, heads.heads, -1).unbind(1)
         return varlen_context(heads, query.view(packing.rows, heads.heads, -1), key, value, packing, source)
+    library = packed_library(heads.attention.direct, heads.size // heads.heads, query, packing, source)
+    if library is not None and heads.attention.direct is not None:
+        key, value = keys.view(source.rows, 2, heads.heads, -1).unbind(1)
+        queries = query.view(packing.rows, heads.heads, -1)
+        return packed_softmax(library, heads.attention.direct, queries, key, value, packing, source).flatten(1)
     key, value = source.unpack(keys).view(source.batch, source.time, 2, heads.heads, -1).transpose(1, 3).unbind(2)
     queries = packing.unpack(query).view(packing.batch, packing.time, heads.heads, -1).transpose(1, 2)
     return padded_context(heads, queries, key, value, packing, source)

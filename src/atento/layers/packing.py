@@ -45,6 +45,13 @@ class Packing:
         return functional.pad(self.valid.sum(dim=1).cumsum(dim=0), (1, 0)).to(torch.int32)
 
     @cached_property
+    def positions(self) -> Tensor:
+        """The place of each row within its sequence, (rows,); 0 after the last real one."""
+        if self.places is None:
+            return torch.arange(self.time, device=self.device).repeat(self.batch)
+        return functional.pad(self.places % self.time, (0, self.rows - self.items))
+
+    @cached_property
     def is_right(self) -> bool:
         """Whether all padding is on the right."""
         return self.valid is None or bool((self.valid[:, 1:] <= self.valid[:, :-1]).all())

@@ -5,4 +5,5 @@ vectors.h         vectors, and exp, sigmoid and tanh of them
 products          the product of the rows of a step with a matrix
 gru, lstm, elman  cells over a whole sequence
 additive          additive scores
+attention         softmax attention of packed sequences
 """

@@ -10,16 +10,11 @@
 #include "vectors.h"
 
 // The largest |value| of each of `rows` rows.
-static void largest(long rows, long hidden, const float *values, float *found) {
+static void largest_sizes(long rows, long hidden, const float *values, float *found) {
     for (long row = 0; row < rows; row++) {
         vec most = all(0.0f);
-        for (long unit = 0; unit < hidden; unit += LANES) {
-            vec size = absolute(load(values + row * hidden + unit));
-            most = choose(size <= most, most, size);  // a NaN stays
-        }
-        float one = 0;
-        for (int lane = 0; lane < LANES; lane++) one = most[lane] <= one ? one : most[lane];
-        found[row] = one;
+        for (long unit = 0; unit < hidden; unit += LANES) most = larger(absolute(load(values + row * hidden + unit)), most);
+        found[row] = largest(most);
     }
 }
 
@@ -42,8 +37,8 @@ EXPORT void additive_forward(long first, long last, long queries, long keys, lon
     long start = first * queries, end = last * queries, key_start = first * keys, key_count = (last - first) * keys;
     exponentials((end - start) * hidden, query + start * hidden, query_powers + start * hidden);
     exponentials(key_count * hidden, key + key_start * hidden, key_powers + key_start * hidden);
-    largest(end - start, hidden, query + start * hidden, query_sizes + start);
-    largest(key_count, hidden, key + key_start * hidden, key_sizes + key_start);
+    largest_sizes(end - start, hidden, query + start * hidden, query_sizes + start);
+    largest_sizes(key_count, hidden, key + key_start * hidden, key_sizes + key_start);
     float whole = 0;
     for (long unit = 0; unit < hidden; unit++) whole += weight[unit];
     for (long row = start; row < end; row++) {

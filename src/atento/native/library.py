@@ -74,11 +74,13 @@ class Library:
 
 
 def address(argument: Tensor | int) -> ctypes.c_void_p | ctypes.c_long:
-    """An argument as C takes it: a whole number, or where the numbers of a tensor without gaps begin."""
+    """An argument as C takes it: a whole number, or where the numbers of a tensor begin. Its strides are the caller's
+    concern.
+    """
     if isinstance(argument, int):
         return ctypes.c_long(argument)
-    if not argument.is_contiguous() or argument.dtype not in (torch.float32, torch.int64):
-        raise TypeError(f"C takes float32 or int64 without gaps, not {argument.dtype} of strides {argument.stride()}")
+    if argument.dtype not in (torch.float32, torch.int32, torch.int64):
+        raise TypeError(f"C takes float32, int32 or int64, not {argument.dtype}")
     return ctypes.c_void_p(argument.data_ptr())
 
 

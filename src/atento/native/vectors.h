@@ -31,10 +31,25 @@ INLINE vec choose(ivec chosen, vec yes, vec no) { return (vec)((chosen & (ivec)y
 
 INLINE vec absolute(vec x) { return (vec)((ivec)x & 0x7fffffff); }
 
+// The larger of each pair of numbers; a NaN is the largest.
+INLINE vec larger(vec x, vec y) { return choose((x <= y) | (y != y), y, x); }
+
 INLINE float sum(vec x) {
-    float total = 0;
-    for (int lane = 0; lane < LANES; lane++) total += x[lane];
-    return total;
+    float parts[LANES];
+    memcpy(parts, &x, sizeof(vec));
+    for (int half = LANES / 2; half; half /= 2)
+        for (int lane = 0; lane < half; lane++) parts[lane] += parts[lane + half];
+    return parts[0];
+}
+
+INLINE float largest(vec x) {
+    float parts[LANES];
+    memcpy(parts, &x, sizeof(vec));
+    for (int half = LANES / 2; half; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            parts[lane] = parts[lane] <= parts[lane + half] || parts[lane + half] != parts[lane + half]
+                              ? parts[lane + half] : parts[lane];
+    return parts[0];
 }
 
 // e^x by 2^n e^r with |r| ≤ ln 2 / 2 and a polynomial for e^r (Cephes); a NaN stays one.

@@ -5,7 +5,7 @@ import torch
 
 from atento.attention.fast import additive
 from atento.attention.fast.additive import additive_scores
-from atento.native import library
+from compiled import INSTRUCTIONS, take_library
 
 BATCH, QUERIES, KEYS, HIDDEN = 5, 3, 7, 11
 
@@ -100,23 +100,12 @@ def test_large_parts_that_nearly_cancel(parts):
     same(additive_scores(*leaves), formula(*leaves), leaves)
 
 
-@pytest.fixture(scope="module", params=["native", "-march=x86-64-v3", "-march=x86-64"])
-def compiled(request, tmp_path_factory):
-    """The compiled library, with the instructions of this processor and with fewer."""
-    instructions = library.FOR_THIS_PROCESSOR if request.param == "native" else request.param
-    path = tmp_path_factory.mktemp("native") / "some.so"
-    try:
-        library.compile_to(path, instructions=instructions)
-    except library.NoLibraryError as error:
-        pytest.skip(str(error))
-    return library.Library(path)
-
-
+@pytest.mark.parametrize("instructions", INSTRUCTIONS)
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 30.0])
 @pytest.mark.parametrize("width", [11, 16, 48])
-def test_compiled_in_float32(compiled, monkeypatch, scale, width):
+def test_compiled_in_float32(monkeypatch, instructions, scale, width):
     """Small pairs, ordinary ones and large ones; the last query and key are a million times as large as the others."""
-    monkeypatch.setattr(library.ThisProcess, "library", compiled)
+    take_library(monkeypatch, instructions)
     exact = [scale * torch.randn(*shape, width) for shape in ((BATCH, QUERIES), (BATCH, KEYS))]
     exact = [*exact, torch.randn(width)]
     exact[0][-1, -1] *= 1e6 / scale

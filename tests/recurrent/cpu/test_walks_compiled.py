@@ -7,37 +7,14 @@ import torch
 
 from atento.layers.activations import RELU
 from atento.layers.products import bf16_products
-from atento.native import library
-from atento.native.library import Library, ThisProcess, compile_to
 from atento.recurrent.cells import ElmanCell, GRUCell, LSTMCell
 from atento.recurrent.cpu.steps import StepOrder
 from atento.recurrent.unroll import WALKS, step_by_step, unroll, walks_on_cpu
 from cases import law_over
+from compiled import INSTRUCTIONS, take_library
 
 BATCH, TIME, INPUT = 29, 7, 5
 CELLS = {"gru": GRUCell, "lstm": LSTMCell, "elman": ElmanCell, "elman relu": partial(ElmanCell, activation=RELU)}
-INSTRUCTIONS = {
-    "here": library.FOR_THIS_PROCESSOR,
-    "eight lanes": "-march=x86-64-v3",
-    "four": "-march=x86-64",
-}
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """Libraries by their instructions, each compiled when it is first asked for."""
-    folder, made = tmp_path_factory.mktemp("native"), {}
-
-    def find(name):
-        if name not in made:
-            try:
-                compile_to(folder / f"{name}.so", instructions=INSTRUCTIONS[name])
-            except library.NoLibraryError as error:
-                pytest.skip(str(error))
-            made[name] = Library(folder / f"{name}.so")
-        return made[name]
-
-    return find
 
 
 def some_case(make, hidden, padding):
@@ -88,8 +65,8 @@ def same(actual, expected, tolerance):
     make=list(CELLS), instructions=list(INSTRUCTIONS), hidden=[3, 16, 37, 80], padding=["dense", "ragged"],
     backward=[False, True],
 )  # fmt: skip
-def test_values_and_gradients(compiled, monkeypatch, make, instructions, hidden, padding, backward):
-    monkeypatch.setattr(ThisProcess, "library", compiled(instructions))
+def test_values_and_gradients(monkeypatch, make, instructions, hidden, padding, backward):
+    take_library(monkeypatch, instructions)
     cell, *case = some_case(CELLS[make], hidden, padding)
     (values, gradients), (exact, slopes) = walked(cell, *case, backward), stepped(cell, *case, backward)
     same(values, exact, 2e-6)
@@ -97,12 +74,10 @@ def test_values_and_gradients(compiled, monkeypatch, make, instructions, hidden,
 
 
 @law_over(make=list(CELLS), padding=["dense", "ragged"])
-def test_rounded_products(compiled, monkeypatch, make, padding):
+def test_rounded_products(monkeypatch, make, padding):
     """Factors in bfloat16, sums and states in float32: errors are those of a rounding to eight bits."""
-    made = compiled("here")
-    if not made.has_bf16:
+    if not take_library(monkeypatch).has_bf16:
         pytest.skip("this processor has no instructions for bfloat16")
-    monkeypatch.setattr(ThisProcess, "library", made)
     monkeypatch.setattr("atento.layers.products.WORTH_ROUNDING", 1)
     cell, *case = some_case(CELLS[make], 37, padding)
     with bf16_products(True):
@@ -114,8 +89,8 @@ def test_rounded_products(compiled, monkeypatch, make, padding):
 
 
 @pytest.mark.parametrize("make", CELLS.values(), ids=CELLS)
-def test_rows_do_not_depend_on_threads_or_neighbours(compiled, monkeypatch, make):
-    monkeypatch.setattr(ThisProcess, "library", compiled("here"))
+def test_rows_do_not_depend_on_threads_or_neighbours(monkeypatch, make):
+    take_library(monkeypatch)
     cell, inputs, state, valid = some_case(make, 16, "ragged")
     alone = walked(cell, inputs[:9], [part[:9] for part in state], valid[:9], False)[0]
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
@@ -124,8 +99,8 @@ def test_rows_do_not_depend_on_threads_or_neighbours(compiled, monkeypatch, make
         torch.testing.assert_close(one, other[:9], rtol=0, atol=1e-6)
 
 
-def test_an_lstm_walks_where_there_is_padding_to_pass_over(compiled, monkeypatch):
-    monkeypatch.setattr(ThisProcess, "library", compiled("here"))
+def test_an_lstm_walks_where_there_is_padding_to_pass_over(monkeypatch):
+    take_library(monkeypatch)
     cell, inputs, _, valid = some_case(LSTMCell, 16, "ragged")
     assert walks_on_cpu(cell, inputs, valid)
     assert not walks_on_cpu(cell, inputs, None)
