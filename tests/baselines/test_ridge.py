@@ -60,6 +60,23 @@ def test_shrunk_to_a_prior_by_unlike_penalties(rows, centred):
         np.testing.assert_allclose(kept, prior, atol=1e-7)
 
 
+@pytest.mark.spec("B04")
+@pytest.mark.parametrize("centred", [False, True])
+def test_rows_that_count_more_or_less(rows, centred):
+    """As scikit-learn weighs samples."""
+    x, y = rows
+    sums = regression_sums([(x[:9], y[:9]), (x[9:], y[9:])], weigh=lambda x: 1 / np.square(x[:, 0]))
+    weights = 1 / np.square(x[:, 0])
+    mean = weights @ x / weights.sum() * centred
+    alpha = 0.1 * (weights @ np.square(x - mean)).mean()
+    theirs = Ridge(alpha=alpha, fit_intercept=centred, solver="cholesky").fit(x, y, sample_weight=weights)
+    ((found, bias),) = sums.solve(0.1, centred=centred)
+    np.testing.assert_allclose(found.T, theirs.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(bias, theirs.intercept_ if centred else 0.0, rtol=1e-6, atol=1e-9)
+    error = (weights @ np.square(y - theirs.predict(x))).sum() / weights.sum() / OUTPUTS
+    assert sums.error_products([(found, bias)])[0, 0] == pytest.approx(error, rel=1e-6)
+
+
 def test_products_of_errors_are_those_of_the_rows(rows):
     x, y = rows
     sums = regression_sums([(x[:9], y[:9]), (x[9:], y[9:])])

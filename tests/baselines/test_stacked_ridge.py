@@ -5,15 +5,20 @@ import pytest
 from scipy.optimize import minimize
 
 from atento.baselines.ridge import regression_sums
-from atento.baselines.stacked_ridge import RIDGES, SPANS, folds, relative, stacked_ridge, stacking_shares
+from atento.baselines.stacked_ridge import RIDGES, SPANS, Span, folds, relative, stacked_ridge, stacking_shares
 
 ROWS, INPUTS, OUTPUTS = 23, 5, 3  # rows of a span
 
 
 def spans_of(x, y):
-    """Sums of equally long spans."""
+    """Sums of equally long spans, of whose rows those with a large first input count little where they are learned."""
     pieces = zip(np.array_split(x, SPANS), np.array_split(y, SPANS), strict=True)
-    return [regression_sums([piece]) for piece in pieces]
+    return [Span(regression_sums([piece], weigh=small_ones), regression_sums([piece])) for piece in pieces]
+
+
+def small_ones(x):
+    """How much each row counts."""
+    return 1 / (1 + np.square(x[:, 0]))
 
 
 @pytest.fixture
@@ -27,13 +32,14 @@ def problem():
 
 
 def solved(x, y, priors, penalties, *, centred):
-    """(X̃ᵀX̃ + α K) (w − w₀) = X̃ᵀ(ỹ − X̃w₀), α a share of the trace of K^−½ X̃ᵀX̃ K^−½."""
-    mean = x.mean(axis=0) if centred else np.zeros(x.shape[1])
-    level = y.mean(axis=0) if centred else np.zeros(y.shape[1])
-    gram = (x - mean).T @ (x - mean)
+    """(X̃ᵀDX̃ + α K) (w − w₀) = X̃ᵀD(ỹ − X̃w₀), D how much rows count, α a share of the trace of K^−½ X̃ᵀDX̃ K^−½."""
+    rows = small_ones(x)[:, None]
+    mean = (rows * x).sum(axis=0) / rows.sum() if centred else np.zeros(x.shape[1])
+    level = (rows * y).sum(axis=0) / rows.sum() if centred else np.zeros(y.shape[1])
+    gram = (x - mean).T @ (rows * (x - mean))
     found = []
     for prior in priors:
-        left = (x - mean).T @ (y - level - (x - mean) @ prior)
+        left = (x - mean).T @ (rows * (y - level - (x - mean) @ prior))
         for ridge in RIDGES:
             alpha = ridge * (gram.diagonal() / penalties).mean()
             weights = prior + np.linalg.solve(gram + alpha * np.diag(penalties), left)
@@ -83,9 +89,11 @@ def test_shares_by_hand():
 
 def test_what_is_learned_from_and_what_is_held_out():
     """Spans are told apart by their rows, which are powers of two; beside what is held out the gap is left out."""
-    spans = [regression_sums([(np.ones((2**at, 1)), np.ones((2**at, 1)))]) for at in range(SPANS)]
+    sums = [regression_sums([(np.ones((2**at, 1)), np.ones((2**at, 1)))]) for at in range(SPANS)]
+    spans = [Span(one, one) for one in sums]
     named = [
-        [tuple(np.flatnonzero([sums.rows >> at & 1 for at in range(SPANS)])) for sums in two] for two in folds(spans, 1)
+        [tuple(np.flatnonzero([int(sums.rows) >> at & 1 for at in range(SPANS)])) for sums in two]
+        for two in folds(spans, 1)
     ]
     assert named[0] == [(0, 1, 2, 3, 4), (6,)]
     assert named[3] == [(0, 1, 2, 3, 4, 5, 6, 7), (9,)]

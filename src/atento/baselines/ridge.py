@@ -1,6 +1,6 @@
 """Ridge regression in closed form: from sums over rows that come a few at a time, or from one matrix."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ Numbers = NDArray[np.float64]
 class RegressionSums(NamedTuple):
     """All that linear regression needs of rows x (P,), y (O,), as sums over the rows."""
 
-    rows: int
+    rows: float  # Σ 1; where rows are weighed, all sums are
     inputs: Numbers  # (P,) Σ x
     outputs: Numbers  # (O,) Σ y
     gram: Numbers  # (P, P) Σ x xᵀ
@@ -46,7 +46,7 @@ class RegressionSums(NamedTuple):
         α is a share of the mean variance of the inputs x/√k. X̃ᵀX̃ of these is decomposed once, V D Vᵀ; then
         √K (w − w₀) = V (D + α)⁻¹ Vᵀ X̃ᵀ(ỹ − X̃w₀), without the directions of no variance.
         """
-        count = max(1, self.rows)
+        count = self.rows or 1.0
         inputs, outputs = self.inputs / count, self.outputs / count
         if not centred:
             inputs, outputs = 0 * inputs, 0 * outputs
@@ -76,14 +76,19 @@ class RegressionSums(NamedTuple):
                 predicted += self.rows * float(bias @ theirs)
                 found[at, other] = found[other, at] = self.squares - both[at] - both[other] + predicted
         np.fill_diagonal(found, found.diagonal().clip(min=0.0))
-        return found / max(1, self.rows * len(self.outputs))
+        return found / ((self.rows or 1.0) * len(self.outputs))
 
 
-def regression_sums(rows: Iterable[tuple[Numbers, Numbers]]) -> RegressionSums:
-    """The sums over batches of rows x (N, P), y (N, O), in one pass."""
+def regression_sums(
+    rows: Iterable[tuple[Numbers, Numbers]], weigh: Callable[[Numbers], Numbers] = lambda x: np.ones(len(x))
+) -> RegressionSums:
+    """The sums over batches of rows x (N, P), y (N, O), in one pass; `weigh(x)` (N,) is how much each row counts."""
     found: RegressionSums | None = None
     for x, y in rows:
-        more = RegressionSums(len(x), x.sum(axis=0), y.sum(axis=0), x.T @ x, x.T @ y, float(np.square(y).sum()))
+        weights = weigh(x)
+        weighed = x * weights[:, None]
+        squares = float(weights @ np.square(y).sum(axis=1))
+        more = RegressionSums(weights.sum(), weighed.sum(axis=0), weights @ y, weighed.T @ x, weighed.T @ y, squares)
         found = more if found is None else found.merged(more)
     return found if found is not None else RegressionSums.of_nothing()
 

@@ -5,6 +5,7 @@ All forecasts are linear in their inputs, and so is their mean: what is found is
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,15 @@ NO_WEIGHT = 1e9  # the strength that leaves the prior as it is
 RIDGES = (1e-11, 1e-8, 1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0, NO_WEIGHT)
 
 
+class Span(NamedTuple):
+    """The sums over the rows of a span."""
+
+    learned: RegressionSums  # where rows may be weighed
+    judged: RegressionSums
+
+
 def stacked_ridge(
-    spans: Sequence[RegressionSums],
+    spans: Sequence[Span],
     priors: Sequence[Numbers],
     penalties: Numbers,
     *,
@@ -43,12 +51,12 @@ def stacked_ridge(
     gains = np.array([simplest @ found @ simplest - shares @ found @ shares for found in products])  # (F,)
     if len(gains) < 2 or gains.mean() <= gains.std(ddof=1) / np.sqrt(len(gains)):
         shares = simplest
-    solved = candidates(merged(spans))
+    solved = candidates(merged([span.learned for span in spans]))
     weights = sum((share * one for share, (one, _) in zip(shares, solved, strict=True)), np.zeros_like(priors[0]))
     return weights, sum((share * bias for share, (_, bias) in zip(shares, solved, strict=True)), 0 * solved[0][1])
 
 
-def folds(spans: Sequence[RegressionSums], gap: int) -> Iterator[tuple[RegressionSums, RegressionSums]]:
+def folds(spans: Sequence[Span], gap: int) -> Iterator[tuple[RegressionSums, RegressionSums]]:
     """(learned, held out): rolling origins, and blocks with both sides to learn from, a gap of spans between.
 
     An origin says what the past teaches of the future; of a short series it has little past. A block is told all other
@@ -58,16 +66,16 @@ def folds(spans: Sequence[RegressionSums], gap: int) -> Iterator[tuple[Regressio
     ends = [(first, first + 1, len(spans)) for first in range(FIRST_ORIGIN, len(spans))]
     ends += [(first, first + BLOCK, first + BLOCK + gap) for first in range(0, len(spans), BLOCK)]
     for first, last, on in ends:
-        learned = merged([*spans[: max(0, first - gap)], *spans[on:]])
-        held = merged(spans[first:last])
+        learned = merged([span.learned for span in (*spans[: max(0, first - gap)], *spans[on:])])
+        held = merged([span.judged for span in spans[first:last]])
         if learned.rows and held.rows:
             yield learned, held
 
 
-def merged(spans: Sequence[RegressionSums]) -> RegressionSums:
-    """The sums over all spans that have rows; of none, no rows."""
+def merged(parts: Sequence[RegressionSums]) -> RegressionSums:
+    """The sums over all parts that have rows; of none, no rows."""
     found = RegressionSums.of_nothing()
-    for sums in spans:
+    for sums in parts:
         if sums.rows:
             found = found.merged(sums) if found.rows else sums
     return found

@@ -8,7 +8,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tests.tasks.hand_series import series
 
 from atento.baselines.ridge import regression_sums
-from atento.baselines.stacked_ridge import SPANS, stacked_ridge
+from atento.baselines.stacked_ridge import SPANS, Span, stacked_ridge
 from atento.data.series import Frequency, Past
 from atento.errors import InputError
 from atento.tasks.forecast import baselines
@@ -73,7 +73,14 @@ def test_weights_are_a_stacked_ridge_on_the_windows(monkeypatch, anchored, joint
     starts = np.concatenate([np.arange(len(x) // each)] * each)
     cuts = [round(share * (len(values) - FRAME.window + 1)) for share in np.linspace(0, 1, SPANS + 1)]
     inside = [(first <= starts) & (starts < last) for first, last in itertools.pairwise(cuts)]
-    spans = [regression_sums([(x[some], y[some])]) for some in inside]
+    calm = 1 / (x.var(axis=1) + 0.01)
+    spans = [
+        Span(
+            regression_sums([(x[some], y[some])], weigh=lambda _, some=some: calm[some]),
+            regression_sums([(x[some], y[some])]),
+        )
+        for some in inside
+    ]
     season = np.array([[0.5, 0, 0.5], [0, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]])  # the mean of two seasons of two steps
     penalties = np.array([4.0, 3, 2, 1]) ** 2  # (1 + 4 l / L)² of the lags l = 3 … 0
     if joint:

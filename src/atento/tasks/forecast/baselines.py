@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from atento.baselines.dynamics import Polynomial
 from atento.baselines.ridge import regression_sums
 from atento.baselines.series import Drift, LastStep, LastValue, Seasonal, WindowBaseline
-from atento.baselines.stacked_ridge import SPANS, stacked_ridge
+from atento.baselines.stacked_ridge import SPANS, Span, stacked_ridge
 from atento.baselines.validation import require_fitted, require_pairs
 from atento.data.series import Past, Series
 from atento.data.series.series import Numbers
@@ -27,6 +27,7 @@ from atento.tasks.forecast.windows import WindowSpec
 
 AT_ONCE = 2**21  # numbers multiplied at a time
 PRODUCTS = 2e10  # of a regression: windows are left out evenly where there would be more
+CALMEST = 0.01  # added to the variance of a window, in that of the training part
 FAR_LAGS = 4.0  # the weight of the farthest lag is held (1 + 4)² times as strongly as that of the last value
 HELD_OUT = 0.2  # of the training rows, the last: by them the degree of a polynomial is chosen
 DEGREES = (1, 2, 3, 4, 5)
@@ -94,9 +95,10 @@ class SeriesRegression(SeriesBaseline):
     """ŷ_{t+h} = b_h + Σ_i w_{h,i} y_{t−i} over the whole window, in closed form; every channel is a row.
 
     Anchored, a window is read from its last value on, without b. Joint, all channels are read for each. It is a stacked
-    ridge regression: weights are shrunk to the last value (without an anchor, to the mean of the training part) and to
-    the mean of the seasons in the window, far lags more than near ones. Ten spans of the training windows decide by how
-    much; where they show no gain of more than chance, the last value is the forecast, as on a random walk it should.
+    ridge regression: windows count by one over their variance, and weights are shrunk to the last value (without an
+    anchor, to the mean of the training part) and to the mean of the seasons in the window, far lags more than near
+    ones. Ten spans of the training windows decide by how much; where they show no gain of more than chance, the last
+    value is the forecast, as on a random walk it should.
     """
 
     def __init__(self, *, anchored: bool = True, joint: bool = False) -> None:
@@ -109,9 +111,13 @@ class SeriesRegression(SeriesBaseline):
 
     def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:
         """The sums of each span of the windows, then the regression."""
-        borders = np.linspace(0.0, 1.0, SPANS + 1)
+        borders = itertools.pairwise(np.linspace(0.0, 1.0, SPANS + 1))
         spans = [
-            regression_sums(self.rows(parts, frame, first=first, to=to)) for first, to in itertools.pairwise(borders)
+            Span(
+                regression_sums(self.rows(parts, frame, first=first, to=to), weigh=one_over_variance),
+                regression_sums(self.rows(parts, frame, first=first, to=to)),
+            )
+            for first, to in borders
         ]
         windows = max(len(part) - frame.window + 1 for part in parts)
         together = len(frame.channels) if self.joint else 1
@@ -169,6 +175,11 @@ def priors(frame: WindowSpec) -> list[Numbers]:
         for back in range(1, seasons + 1):
             seasonal_mean[frame.look_back - back * frame.season + step % frame.season, step] = 1 / seasons
     return [none, seasonal_mean]
+
+
+def one_over_variance(pasts: Numbers) -> Numbers:
+    """How much each window (N, L) counts: a wild time would else decide the weights for all calm ones."""
+    return np.asarray(1 / (pasts.var(axis=1) + CALMEST))
 
 
 def lag_penalties(look_back: int) -> Numbers:
