@@ -14,7 +14,6 @@ time_warping  nearest neighbour under dynamic time warping
 images        pixels, questions, nearest image
 series        naive forecasts of a window
 ridge         ridge regression in closed form
-stacked_ridge ridge regressions of several strengths and priors, averaged
 dynamics      polynomial map and reservoir, rolled out
 explanation   what moved an answer: terms with their contributions, nearest examples
 state         what a fitted baseline has learned, as values and arrays that a file can hold

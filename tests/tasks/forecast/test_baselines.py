@@ -8,7 +8,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tests.tasks.hand_series import series
 
 from atento.baselines.ridge import regression_sums
-from atento.baselines.stacked_ridge import SPANS, Span, stacked_ridge
 from atento.data.series import Frequency, Past
 from atento.errors import InputError
 from atento.tasks.forecast import baselines
@@ -21,6 +20,7 @@ from atento.tasks.forecast.baselines import (
     ridge,
     seasonal,
 )
+from atento.tasks.forecast.stacked_ridge import SPANS, SpanSums, stacked_ridge
 from atento.tasks.forecast.windows import WindowSpec
 
 FRAME = WindowSpec(4, 3, ("a", "b"), (), Frequency(1, "h"), 2)
@@ -75,7 +75,7 @@ def test_weights_are_a_stacked_ridge_on_the_windows(monkeypatch, anchored, joint
     inside = [(first <= starts) & (starts < last) for first, last in itertools.pairwise(cuts)]
     calm = 1 / (x.var(axis=1) + 0.01)
     spans = [
-        Span(
+        SpanSums(
             regression_sums([(x[some], y[some])], weigh=lambda _, some=some: calm[some]),
             regression_sums([(x[some], y[some])]),
         )

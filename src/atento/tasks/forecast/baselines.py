@@ -15,12 +15,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from atento.baselines.dynamics import Polynomial
 from atento.baselines.ridge import regression_sums
 from atento.baselines.series import Drift, LastStep, LastValue, Seasonal, WindowBaseline
-from atento.baselines.stacked_ridge import SPANS, Span, stacked_ridge
 from atento.baselines.validation import require_fitted, require_pairs
 from atento.data.series import Past, Series
 from atento.data.series.series import Numbers
 from atento.spec import TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec, require_past
+from atento.tasks.forecast.stacked_ridge import SPANS, SpanSums, stacked_ridge
 from atento.tasks.forecast.windows import WindowSpec
 
 # Axes: N windows, T time, L past, H horizon, C channels.
@@ -113,7 +113,7 @@ class SeriesRegression(SeriesBaseline):
         """The sums of each span of the windows, then the regression."""
         borders = itertools.pairwise(np.linspace(0.0, 1.0, SPANS + 1))
         spans = [
-            Span(
+            SpanSums(
                 regression_sums(self.rows(parts, frame, first=first, to=to), weigh=one_over_variance),
                 regression_sums(self.rows(parts, frame, first=first, to=to)),
             )

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from atento.baselines.ridge import regression_sums
-from atento.baselines.stacked_ridge import RIDGES, SPANS, Span, folds, relative, stacked_ridge, stacking_shares
+from atento.tasks.forecast.stacked_ridge import RIDGES, SPANS, SpanSums, folds, relative, stacked_ridge, stacking_shares
 
 ROWS, INPUTS, OUTPUTS = 23, 5, 3  # rows of a span
 
@@ -13,7 +13,7 @@ ROWS, INPUTS, OUTPUTS = 23, 5, 3  # rows of a span
 def spans_of(x, y):
     """Sums of equally long spans, of whose rows those with a large first input count little where they are learned."""
     pieces = zip(np.array_split(x, SPANS), np.array_split(y, SPANS), strict=True)
-    return [Span(regression_sums([piece], weigh=small_ones), regression_sums([piece])) for piece in pieces]
+    return [SpanSums(regression_sums([piece], weigh=small_ones), regression_sums([piece])) for piece in pieces]
 
 
 def small_ones(x):
@@ -90,7 +90,7 @@ def test_shares_by_hand():
 def test_what_is_learned_from_and_what_is_held_out():
     """Spans are told apart by their rows, which are powers of two; beside what is held out the gap is left out."""
     sums = [regression_sums([(np.ones((2**at, 1)), np.ones((2**at, 1)))]) for at in range(SPANS)]
-    spans = [Span(one, one) for one in sums]
+    spans = [SpanSums(one, one) for one in sums]
     named = [
         [tuple(np.flatnonzero([int(sums.rows) >> at & 1 for at in range(SPANS)])) for sums in two]
         for two in folds(spans, 1)

@@ -21,7 +21,7 @@ NO_WEIGHT = 1e9  # the strength that leaves the prior as it is
 RIDGES = (1e-11, 1e-8, 1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0, NO_WEIGHT)
 
 
-class Span(NamedTuple):
+class SpanSums(NamedTuple):
     """The sums over the rows of a span."""
 
     learned: RegressionSums  # where rows may be weighed
@@ -29,7 +29,7 @@ class Span(NamedTuple):
 
 
 def stacked_ridge(
-    spans: Sequence[Span],
+    spans: Sequence[SpanSums],
     priors: Sequence[Numbers],
     penalties: Numbers,
     *,
@@ -56,7 +56,7 @@ def stacked_ridge(
     return weights, sum((share * bias for share, (_, bias) in zip(shares, solved, strict=True)), 0 * solved[0][1])
 
 
-def folds(spans: Sequence[Span], gap: int) -> Iterator[tuple[RegressionSums, RegressionSums]]:
+def folds(spans: Sequence[SpanSums], gap: int) -> Iterator[tuple[RegressionSums, RegressionSums]]:
     """(learned, held out): rolling origins, and blocks with both sides to learn from, a gap of spans between.
 
     An origin says what the past teaches of the future; of a short series it has little past. A block is told all other
