@@ -1,6 +1,6 @@
 """Ridge regression in closed form: from sums over rows that come a few at a time, or from one matrix."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +14,17 @@ Numbers = NDArray[np.float64]
 class RegressionSums(NamedTuple):
     """All that linear regression needs of rows x (P,), y (O,), as sums over the rows."""
 
-    rows: int
+    rows: float  # Σ 1; where rows are weighed, all sums are
     inputs: Numbers  # (P,) Σ x
     outputs: Numbers  # (O,) Σ y
     gram: Numbers  # (P, P) Σ x xᵀ
     cross: Numbers  # (P, O) Σ x yᵀ
     squares: float  # Σ y²
+
+    @classmethod
+    def of_nothing(cls) -> "RegressionSums":
+        """The sums over no rows."""
+        return cls(0, *(np.zeros(0),) * 2, *(np.zeros((0, 0)),) * 2, 0.0)
 
     def merged(self, other: "RegressionSums") -> "RegressionSums":
         """The sums over the rows of both."""
@@ -32,41 +37,60 @@ class RegressionSums(NamedTuple):
             self.squares + other.squares,
         )
 
-    def solve(self, *ridges: float, centred: bool) -> list[tuple[Numbers, Numbers]]:
-        """Weights (P, O) and bias (O,) for each ridge: (X̃ᵀX̃ + α I) w = X̃ᵀỹ, α a share of the mean variance.
+    def solve(
+        self, *ridges: float, centred: bool, priors: Sequence[Numbers] = (), penalties: Numbers | None = None
+    ) -> list[tuple[Numbers, Numbers]]:
+        """Weights (P, O) and bias (O,) for each prior w₀ (P, O), none: zero, and each ridge:
+        (X̃ᵀX̃ + α K) (w − w₀) = X̃ᵀ(ỹ − X̃w₀), K the diagonal of the penalties (P,), none: ones.
 
-        X̃ᵀX̃ is decomposed once, V D Vᵀ; then w = V (D + α)⁻¹ Vᵀ X̃ᵀỹ, without the directions of no variance.
+        α is a share of the mean variance of the inputs x/√k. X̃ᵀX̃ of these is decomposed once, V D Vᵀ; then
+        √K (w − w₀) = V (D + α)⁻¹ Vᵀ X̃ᵀ(ỹ − X̃w₀), without the directions of no variance.
         """
-        count = max(1, self.rows)
+        count = self.rows or 1.0
         inputs, outputs = self.inputs / count, self.outputs / count
         if not centred:
             inputs, outputs = 0 * inputs, 0 * outputs
         gram, cross = self.gram - count * np.outer(inputs, inputs), self.cross - count * np.outer(inputs, outputs)
-        eigenvalues, directions = np.linalg.eigh(gram)  # (P,), (P, P)
-        rotated = directions.T @ cross
+        scale = np.ones(len(gram)) if penalties is None else penalties**-0.5  # (P,)
+        scaled = gram * np.outer(scale, scale)
+        eigenvalues, directions = np.linalg.eigh(scaled)  # (P,), (P, P)
         found = []
-        for ridge in ridges:
-            raised = eigenvalues + ridge * gram.trace() / len(gram)
-            kept = raised > np.finfo(np.float64).eps * len(gram) * max(raised[-1], 0.0)
-            weights = directions @ (rotated * np.where(kept, 1 / np.where(kept, raised, 1.0), 0.0)[:, None])
-            found.append((weights, outputs - inputs @ weights))
+        for prior in priors or [np.zeros_like(cross)]:
+            rotated = directions.T @ (scale[:, None] * (cross - gram @ prior))
+            for ridge in ridges:
+                raised = eigenvalues + ridge * scaled.trace() / len(gram)
+                kept = raised > np.finfo(np.float64).eps * len(gram) * max(raised[-1], 0.0)
+                moved = directions @ (rotated * np.where(kept, 1 / np.where(kept, raised, 1.0), 0.0)[:, None])
+                weights = prior + scale[:, None] * moved
+                found.append((weights, outputs - inputs @ weights))
         return found
 
-    def mean_squared_error(self, weights: Numbers, bias: Numbers) -> float:
-        """The mean of (y − wᵀx − b)² over the rows and outputs."""
-        predicted = np.einsum("ph,pq,qh->", weights, self.gram, weights, optimize=True)
-        predicted += 2 * float(self.inputs @ weights @ bias) + self.rows * float(bias @ bias)
-        both = float((weights * self.cross).sum() + self.outputs @ bias)
-        return max(0.0, (self.squares - 2 * both + float(predicted)) / max(1, self.rows * len(bias)))
+    def error_products(self, solved: Sequence[tuple[Numbers, Numbers]]) -> Numbers:
+        """The mean of eᵢ eⱼ (K, K) over the rows and outputs, e = y − wᵀx − b the errors of each solution."""
+        found = np.empty((len(solved), len(solved)))
+        both = [float((weights * self.cross).sum() + self.outputs @ bias) for weights, bias in solved]  # Σ y ŷ
+        for at, (weights, bias) in enumerate(solved):
+            moved, sums = self.gram @ weights, self.inputs @ weights  # Σ x (wᵀx)ᵀ, Σ wᵀx
+            for other, (their, theirs) in enumerate(solved[: at + 1]):
+                predicted = float((their * moved).sum() + self.inputs @ their @ bias + sums @ theirs)
+                predicted += self.rows * float(bias @ theirs)
+                found[at, other] = found[other, at] = self.squares - both[at] - both[other] + predicted
+        np.fill_diagonal(found, found.diagonal().clip(min=0.0))
+        return found / ((self.rows or 1.0) * len(self.outputs))
 
 
-def regression_sums(rows: Iterable[tuple[Numbers, Numbers]]) -> RegressionSums:
-    """The sums over batches of rows x (N, P), y (N, O), in one pass."""
+def regression_sums(
+    rows: Iterable[tuple[Numbers, Numbers]], weigh: Callable[[Numbers], Numbers] = lambda x: np.ones(len(x))
+) -> RegressionSums:
+    """The sums over batches of rows x (N, P), y (N, O), in one pass; `weigh(x)` (N,) is how much each row counts."""
     found: RegressionSums | None = None
     for x, y in rows:
-        more = RegressionSums(len(x), x.sum(axis=0), y.sum(axis=0), x.T @ x, x.T @ y, float(np.square(y).sum()))
+        weights = weigh(x)
+        weighed = x * weights[:, None]
+        squares = float(weights @ np.square(y).sum(axis=1))
+        more = RegressionSums(weights.sum(), weighed.sum(axis=0), weights @ y, weighed.T @ x, weighed.T @ y, squares)
         found = more if found is None else found.merged(more)
-    return found if found is not None else RegressionSums(0, *(np.zeros(0),) * 2, *(np.zeros((0, 0)),) * 2, 0.0)
+    return found if found is not None else RegressionSums.of_nothing()
 
 
 def ridge_regression(features: Numbers, targets: Numbers, penalty: float) -> Numbers:

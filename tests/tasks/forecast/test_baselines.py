@@ -1,17 +1,18 @@
-"""Simple forecasters of whole series: by hand, against scikit-learn's ridge, and against one another."""
+"""Simple forecasters of whole series: by hand, against a stacked ridge of their windows, and against one another."""
+
+import itertools
 
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
-from sklearn.linear_model import Ridge
 from tests.tasks.hand_series import series
 
+from atento.baselines.ridge import regression_sums
 from atento.data.series import Frequency, Past
 from atento.errors import InputError
 from atento.tasks.forecast import baselines
 from atento.tasks.forecast.baselines import (
     BASELINES,
-    RIDGES,
     SeriesRegression,
     autoregression,
     drift,
@@ -19,6 +20,7 @@ from atento.tasks.forecast.baselines import (
     ridge,
     seasonal,
 )
+from atento.tasks.forecast.stacked_ridge import SPANS, SpanSums, stacked_ridge
 from atento.tasks.forecast.windows import WindowSpec
 
 FRAME = WindowSpec(4, 3, ("a", "b"), (), Frequency(1, "h"), 2)
@@ -59,33 +61,52 @@ def rows_of(values, frame, *, anchored, joint):
 @pytest.mark.spec("B04")
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("anchored", [False, True])
-def test_weights_are_scikit_learn_s(monkeypatch, anchored, joint):
-    """The ridge that errs least on the last fifth, then all windows; rows come a few at a time."""
+def test_weights_are_a_stacked_ridge_on_the_windows(monkeypatch, anchored, joint):
+    """Ten spans of windows, two priors and growing penalties, all by hand; rows come a few at a time."""
     monkeypatch.setattr(baselines, "AT_ONCE", 100)
     chance = np.random.default_rng(1)
-    values = chance.normal(size=(61, 2)).cumsum(axis=0)
+    values = np.sin(np.pi * np.arange(97) / 1.0 + 0.5)[:, None] + chance.normal(size=(97, 2)).cumsum(axis=0) / 5
     model = SeriesRegression(anchored=anchored, joint=joint).fit([series(values)], [FRAME])
     scaled = (values - values.mean(axis=0)) / values.std(axis=0)
-    windows, cut = len(values) - FRAME.window + 1, round(0.8 * (len(values) - FRAME.window + 1))
-
-    def fitted(last, ridge):
-        x, y = rows_of(scaled[: last + FRAME.window - 1], FRAME, anchored=anchored, joint=joint)
-        moved = x if anchored else x - x.mean(axis=0)
-        alpha = ridge * np.square(moved).sum() / x.shape[1]
-        return Ridge(alpha=alpha, fit_intercept=not anchored, solver="cholesky").fit(x, y)
-
-    late = [*rows_of(scaled[cut:], FRAME, anchored=anchored, joint=joint)]
-    errors = [np.square(fitted(cut, ridge).predict(late[0]) - late[1]).mean() for ridge in RIDGES]
-    best = fitted(windows, RIDGES[int(np.argmin(errors))])
-    np.testing.assert_allclose(model.weights.T, best.coef_, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(model.bias, best.intercept_ if not anchored else 0, rtol=1e-6, atol=1e-8)
+    x, y = rows_of(scaled, FRAME, anchored=anchored, joint=joint)
+    each = 1 if joint else 2  # rows of a window: one, or one of each channel, which follow one another here
+    starts = np.concatenate([np.arange(len(x) // each)] * each)
+    cuts = [round(share * (len(values) - FRAME.window + 1)) for share in np.linspace(0, 1, SPANS + 1)]
+    inside = [(first <= starts) & (starts < last) for first, last in itertools.pairwise(cuts)]
+    calm = 1 / (x.var(axis=1) + 0.01)
+    spans = [
+        SpanSums(
+            regression_sums([(x[some], y[some])], weigh=lambda _, some=some: calm[some]),
+            regression_sums([(x[some], y[some])]),
+        )
+        for some in inside
+    ]
+    season = np.array([[0.5, 0, 0.5], [0, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]])  # the mean of two seasons of two steps
+    penalties = np.array([4.0, 3, 2, 1]) ** 2  # (1 + 4 l / L)² of the lags l = 3 … 0
+    if joint:
+        season, penalties = np.kron(season, np.eye(2)), np.repeat(penalties, 2)
+    weights, bias = stacked_ridge(spans, [0 * season, season], penalties, gap=0, centred=not anchored)
+    assert np.abs(weights).max() > 0.1
+    np.testing.assert_allclose(model.weights, weights, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.bias, bias, rtol=1e-6, atol=1e-8)
     asked = values[20:24]
-    x = (asked - values.mean(axis=0)) / values.std(axis=0)
-    level = x[-1:] if anchored else 0.0
-    moved = x - level
-    said = best.predict(moved.reshape(1, -1))[0].reshape(3, 2) if joint else best.predict(moved.T).T
+    window = (asked - values.mean(axis=0)) / values.std(axis=0)
+    level = window[-1:] if anchored else 0.0
+    moved = window - level
+    said = (moved.reshape(1, -1) @ weights + bias).reshape(3, 2) if joint else (moved.T @ weights + bias).T
     expected = (said + level) * values.std(axis=0) + values.mean(axis=0)
     np.testing.assert_allclose(model.predict([past(asked)])[0][..., 0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_season_that_returns_is_forecast_by_its_mean():
+    """Sixteen noisy years of the same twelve months: better than each year alone, and than the last one."""
+    chance = np.random.default_rng(0)
+    months = np.tile(3 * chance.normal(size=12), 16)
+    values = (months + chance.normal(size=192))[:, None]
+    frame = WindowSpec(60, 12, ("a",), (), Frequency(1, "M"), 12)
+    (found,) = ridge().fit([series(values)], [frame]).predict([Past("", "", values[-60:], np.zeros((72, 0)))])
+    assert np.square(found[:, 0, 0] - months[:12]).mean() < 0.5
+    assert np.square(found[:, 0, 0] - months[:12]).mean() < 0.5 * np.square(values[-12:, 0] - months[:12]).mean()
 
 
 def test_a_sine_is_forecast_by_weighted_sums():

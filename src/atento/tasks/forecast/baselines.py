@@ -3,6 +3,7 @@
 Each is fitted to standardised training parts and forecasts from pasts.
 """
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -19,15 +20,16 @@ from atento.data.series import Past, Series
 from atento.data.series.series import Numbers
 from atento.spec import TokensRecipe
 from atento.tasks.forecast.codec import SeriesCodec, require_past
+from atento.tasks.forecast.stacked_ridge import SPANS, SpanSums, stacked_ridge
 from atento.tasks.forecast.windows import WindowSpec
 
 # Axes: N windows, T time, L past, H horizon, C channels.
 
 AT_ONCE = 2**21  # numbers multiplied at a time
 PRODUCTS = 2e10  # of a regression: windows are left out evenly where there would be more
-HELD_OUT = 0.2  # of the training windows, the last: by them the ridge is chosen
-NO_WEIGHT = 1e9  # the ridge that leaves nothing of the weights: the last value, or the mean, is the forecast
-RIDGES = (1e-11, 1e-8, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, NO_WEIGHT)
+CALMEST = 0.01  # added to the variance of a window, in that of the training part
+FAR_LAGS = 4.0  # the weight of the farthest lag is held (1 + 4)² times as strongly as that of the last value
+HELD_OUT = 0.2  # of the training rows, the last: by them the degree of a polynomial is chosen
 DEGREES = (1, 2, 3, 4, 5)
 MOST_MONOMIALS = 600
 FARTHEST = 100.0  # standard deviations: a rollout is clipped there, or one forecast would dominate the error
@@ -92,9 +94,11 @@ class Simple(SeriesBaseline):
 class SeriesRegression(SeriesBaseline):
     """ŷ_{t+h} = b_h + Σ_i w_{h,i} y_{t−i} over the whole window, in closed form; every channel is a row.
 
-    Anchored, a window is read from its last value on, without b. Joint, all channels are read for each. The ridge, a
-    share of the mean variance, is the one that errs least on the last fifth of the training windows. The strongest
-    repeats the last value, so that a random walk is not fitted to its noise.
+    Anchored, a window is read from its last value on, without b. Joint, all channels are read for each. It is a stacked
+    ridge regression: windows count by one over their variance, and weights are shrunk to the last value (without an
+    anchor, to the mean of the training part) and to the mean of the seasons in the window, far lags more than near
+    ones. Ten spans of the training windows decide by how much; where they show no gain of more than chance, the last
+    value is the forecast, as on a random walk it should.
     """
 
     def __init__(self, *, anchored: bool = True, joint: bool = False) -> None:
@@ -106,17 +110,24 @@ class SeriesRegression(SeriesBaseline):
         self.bias: Numbers = np.zeros(0)
 
     def learn(self, parts: Sequence[Numbers], frame: WindowSpec) -> None:
-        """The ridge first, then the weights from all windows."""
-        early = regression_sums(self.rows(parts, frame, to=1 - HELD_OUT))
-        late = regression_sums(self.rows(parts, frame, first=1 - HELD_OUT))
-        centred = not self.anchored
-        if not early.rows or not late.rows:  # too few to choose by
-            whole = early if early.rows else late
-            ((self.weights, self.bias),) = whole.solve(RIDGES[2], centred=centred)
-            return
-        errors = [late.mean_squared_error(*solved) for solved in early.solve(*RIDGES, centred=centred)]
-        best = RIDGES[errors.index(min(errors))]
-        ((self.weights, self.bias),) = early.merged(late).solve(best, centred=centred)
+        """The sums of each span of the windows, then the regression."""
+        borders = itertools.pairwise(np.linspace(0.0, 1.0, SPANS + 1))
+        spans = [
+            SpanSums(
+                regression_sums(self.rows(parts, frame, first=first, to=to), weigh=one_over_variance),
+                regression_sums(self.rows(parts, frame, first=first, to=to)),
+            )
+            for first, to in borders
+        ]
+        windows = max(len(part) - frame.window + 1 for part in parts)
+        together = len(frame.channels) if self.joint else 1
+        self.weights, self.bias = stacked_ridge(
+            spans,
+            [np.asarray(np.kron(prior, np.eye(together))) for prior in priors(frame)],
+            np.repeat(lag_penalties(frame.look_back), together),
+            gap=round(SPANS * frame.horizon / max(1, windows)),  # as many spans as the targets of a window reach into
+            centred=not self.anchored,
+        )
 
     def rows(
         self, parts: Sequence[Numbers], frame: WindowSpec, *, first: float = 0.0, to: float = 1.0
@@ -152,6 +163,31 @@ class SeriesRegression(SeriesBaseline):
             return (moved.reshape(count, -1) @ self.weights + self.bias).reshape(count, steps, channels) + level
         found = rows_by_feature(moved) @ self.weights + self.bias  # (N·C, H)
         return found.reshape(count, channels, steps).swapaxes(1, 2) + level
+
+
+def priors(frame: WindowSpec) -> list[Numbers]:
+    """Weights (L, H) of simple forecasts: none, and where there is a season the mean of those in the window."""
+    none = np.zeros((frame.look_back, frame.horizon))
+    if not 1 < frame.season <= frame.look_back:
+        return [none]
+    seasons, seasonal_mean = frame.look_back // frame.season, none.copy()
+    for step in range(frame.horizon):
+        for back in range(1, seasons + 1):
+            seasonal_mean[frame.look_back - back * frame.season + step % frame.season, step] = 1 / seasons
+    return [none, seasonal_mean]
+
+
+def one_over_variance(pasts: Numbers) -> Numbers:
+    """How much each window (N, L) counts: a wild time would else decide the weights for all calm ones."""
+    return np.asarray(1 / (pasts.var(axis=1) + CALMEST))
+
+
+def lag_penalties(look_back: int) -> Numbers:
+    """The penalty (L,) of each place of a window: (1 + 4 l / L)² of the lag l. The farther back, the less it is likely
+    to say (Litterman, 1986).
+    """
+    lags = np.arange(look_back)[::-1]
+    return np.square(1 + FAR_LAGS * lags / look_back)
 
 
 def rows_by_feature(values: Numbers) -> Numbers:
