@@ -20,6 +20,7 @@ from atento.checks import Checked
 from atento.checks import check as check_module
 from atento.checks.runs import check_run
 from atento.extras import EXTRAS, install_line, missing_packages
+from atento.native.library import compiled
 from atento.system import usable_cores
 from atento.version import __version__
 from atento.writing import write_atomically
@@ -65,6 +66,7 @@ def examine() -> list[Probe]:
         probe_one("device", device, fix=""),
         probe_one("CPU", cpu, fix=""),
         probe_one("one thread against all", threads, fix="--set train.threads=1"),
+        probe_one("C kernels", c_kernels, fix=""),
         probe_one("disk", disk, fix="free some space"),
         probe_one("atomic writes here", writing, fix="work in a folder you may write to"),
     ]
@@ -129,6 +131,12 @@ def rated(rates: Mapping[int, float]) -> tuple[bool | None, str]:
     if slower < FAR_SLOWER:
         return True, text
     return None, f"{text}: {max(rates)} threads are {slower:.0f} times slower; other work may hold the cores"
+
+
+def c_kernels() -> tuple[bool | None, str]:
+    """Whether a C compiler makes training on the CPU faster; the work goes on without one."""
+    there, found = compiled()
+    return there or None, found if there else f"{found}; torch computes the same, recurrent networks more slowly"
 
 
 def disk() -> tuple[bool, str]:

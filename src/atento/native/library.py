@@ -204,7 +204,7 @@ def without_library() -> Iterator[None]:
         WANTED.reset(before)
 
 
-def told() -> str:
-    """A sentence for `atento doctor`: compiled, or why not."""
+def compiled() -> tuple[bool, str]:
+    """Whether there is a library here, which is compiled for it now, and a sentence about it."""
     found = find_library(may_compile=True)
-    return f"compiled, {found.lanes} numbers at a time" if found else f"not compiled: {ThisProcess.reason}"
+    return found is not None, f"compiled, {found.lanes} numbers at a time" if found else ThisProcess.reason
