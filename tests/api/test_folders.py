@@ -210,7 +210,8 @@ def test_the_doctor_finds_this_machine_well_and_survives_what_is_not(tmp_path, m
     found = examine()
     assert all(probe.ok is not False for probe in found), found  # None: threads may be slow while other work is done
     assert found[0][:3] == ("atento", True, __version__)
-    assert {"extra tune", "python", "torch", "C kernels", "disk", "atomic writes here"} <= {probe.name for probe in found}
+    parts = {"extra tune", "python", "torch", "C kernels", "disk", "atomic writes here"}
+    assert parts <= {probe.name for probe in found}
     assert not list(tmp_path.iterdir())
     assert rated({1: 81.0, 2: 3.0}) == (
         None, "1: 81 GFLOP/s, 2: 3 GFLOP/s: 2 threads are 27 times slower; other work may hold the cores",
