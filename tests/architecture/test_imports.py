@@ -173,3 +173,21 @@ def test_what_takes_long_to_load_is_loaded_where_it_is_used():
         f"import sys, atento.api, atento.api.fit, atento.tasks.catalogue; print(sorted(set({LATE}) & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+COMPILER = ("torch._dynamo", "torch._inductor", "torch.distributed.tensor", "torch.distributed.fsdp")
+TRAINED = ("gru", "transformer")
+
+
+@pytest.mark.parametrize("model", TRAINED)
+def test_a_run_loads_no_compiler(model, tmp_path):
+    """Nor does the model that it leaves, when it is loaded again."""
+    code = (
+        "import sys, atento\n"
+        "few = {'train.steps': 3, 'train.validations': 1, 'model.hidden': 8}\n"
+        f"run = atento.fit('numbers', model={model!r}, settings=few, device='cpu', out='run')\n"
+        "atento.load('run').predict(['vier'])\n"
+        f"print(sorted(set({COMPILER}) & set(sys.modules)))"
+    )
+    done = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=tmp_path)
+    assert done.splitlines()[-1] == "[]"
