@@ -6,6 +6,7 @@ deviations of other rows. Each task declares its own check in `Learning.require_
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from unicodedata import normalize
 
 import numpy as np
@@ -21,6 +22,7 @@ WORDS = re.compile(r"\w+")
 CHUNK = 2**18  # characters of training text that are split together
 ROWS = "\n"
 SHOWN = 5
+SAMPLE = 50  # tokens that are tried first
 FEW = 500  # tokens, which are looked for one by one in less time than a chunk is split
 
 
@@ -40,15 +42,14 @@ def foreign_tokens(tokens: Iterable[str], rows: Iterable[Sequence[str]]) -> list
     the rows is always part of them, so that an honest vocabulary is never refused.
     """
     suspects = set(tokens) - {""}
-    may_be_subwords = True
     for text in in_chunks(rows):
         if len(suspects) > FEW:
             for found in units(text):
                 suspects.difference_update(found)
-        if len(suspects) > FEW and may_be_subwords:  # which are no words of their own
-            before, words = len(suspects), ROWS.join({*text.split(), *text.lower().split()})
-            suspects = {token for token in suspects if token not in words}
-            may_be_subwords = len(suspects) < before / 2
+        if len(suspects) > FEW:
+            words, some = ROWS.join({*text.split(), *text.lower().split()}), list(islice(suspects, SAMPLE))
+            if 2 * sum(token in words for token in some) > len(some):  # subwords, which are no words of their own
+                suspects = {token for token in suspects if token not in words}
         if len(suspects) <= FEW:
             suspects = outside(suspects, text)
         if not suspects:
