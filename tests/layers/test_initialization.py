@@ -82,6 +82,7 @@ def test_shapes_alone_are_made_without_values_and_without_a_number_drawn(name):
     with shapes_alone():
         layer, matrix = nn.Linear(3, 5), torch.empty(5, 3)
         fill[name](matrix)
+        assert torch.randn(5, 3).is_meta and torch.arange(1, 7).is_meta and torch.rand(2).shape == (2,)
     assert layer.weight.is_meta and layer.weight.shape == (5, 3) and matrix.is_meta
     assert torch.equal(torch.get_rng_state(), before)
     assert not nn.Linear(3, 5).weight.is_meta

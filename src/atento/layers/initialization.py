@@ -41,16 +41,25 @@ DRAWING = {  # functions that give random values to a tensor, which they return
     Tensor.normal_,
     Tensor.uniform_,
 }
+MADE: dict[Any, Any] = {torch.randn: torch.empty, torch.rand: torch.empty}  # a tensor of random values, and one without
+COUNTING = {torch.arange, torch.linspace}
+SCALING = {Tensor.mul, Tensor.__mul__, Tensor.__rmul__}
 
 
 class UndrawnValues(TorchFunctionMode):
-    """Within it a tensor that would be given random values stays as it is."""
+    """Within it a tensor that would be given random values, or multiplied by a number, stays as it is; counting is done
+    on the CPU.
+    """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in DRAWING:
             return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
+        if func in SCALING and not isinstance(args[1], Tensor):
+            return args[0]
+        if func in COUNTING and kwargs.get("device") is None:
+            return func(*args, **{**kwargs, "device": "cpu"}).to("meta")
+        return MADE.get(func, func)(*args, **kwargs)
 
 
 @contextmanager

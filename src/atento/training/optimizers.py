@@ -1,28 +1,14 @@
 """Optimizers by name, in torch's fastest form. β₁ is the decay of the mean of gradients, β₂ that of their squares."""
 
-import inspect
 from collections.abc import Callable
-from typing import TypeVar
 
 import torch
 from torch import nn
 
 from atento.errors import InputError
+from atento.layers.uncompiled import without_compiler
 from atento.spec import TrainRecipe
 from atento.training.distributed.strategies import is_shard
-
-Kind = TypeVar("Kind", bound=torch.optim.Optimizer)
-DECORATED = ("add_param_group", "load_state_dict", "state_dict", "zero_grad")  # by torch._disable_dynamo
-
-
-def without_compiler(kind: type[Kind]) -> type[Kind]:
-    """A class of optimizers whose methods are torch's without their decorators, which tell its compiler what to leave
-    alone, and load it for that: more than a second of every run that compiles nothing.
-    """
-    methods = {name: inspect.unwrap(getattr(kind, name)) for name in DECORATED}
-    methods["step"] = torch.no_grad()(inspect.unwrap(kind.step))  # what its decorator does besides
-    return type(kind.__name__, (kind,), {**methods, "__module__": __name__, "__doc__": kind.__doc__})
-
 
 Adam = without_compiler(torch.optim.Adam)
 AdamW = without_compiler(torch.optim.AdamW)
