@@ -1,5 +1,6 @@
 """What the systems do differently, asked of the one here; `journeys/test_other_systems.py` hides what it has."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -115,3 +116,28 @@ def test_what_to_do_is_said_for_the_shell_that_there_is(monkeypatch, tmp_path):
     assert unwritable(tmp_path, refused).fix.startswith("give yourself the permission: chmod u+rwX ")
     monkeypatch.setattr("atento.errors.os.name", "nt")
     assert "chmod" not in unwritable(str(tmp_path), refused).fix
+
+
+@pytest.fixture
+def thawed():
+    yield
+    gc.unfreeze()
+    gc.enable()
+
+
+def test_what_was_loaded_is_never_looked_through(thawed):
+    with system.loading():
+        assert not gc.isenabled()
+        loaded = [["a module"]]
+    assert gc.isenabled()
+    assert not any(one is loaded for one in gc.get_objects())
+    assert gc.get_freeze_count() > 0
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_afterwards_all_is_as_it_was_even_after_an_error(thawed, enabled):
+    (gc.enable if enabled else gc.disable)()
+    with pytest.raises(ValueError, match="wrong"), system.garbage_kept():
+        assert not gc.isenabled()
+        raise ValueError("wrong")
+    assert gc.isenabled() == enabled

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from atento.baselines.state import BaselineState, restore, state_of
 from atento.errors import InputError, is_machine_fault, no_such_run
+from atento.layers.initialization import shapes_alone
 from atento.lines import lines_of
 from atento.spec import Recipe, read_recipe
 from atento.tasks.baselines import BaselineModule, with_baseline
@@ -124,7 +125,7 @@ def load_bundle(folder: Path) -> Bundle:
     with blaming(folder, VOCABULARY):
         codec = task.learning.load(read_json(folder, VOCABULARY))
     weights = read_weights(folder)
-    with blaming(folder, RECIPE), torch.device("meta"):  # shapes alone: a false recipe costs no memory
+    with blaming(folder, RECIPE), shapes_alone():  # a false recipe costs no memory
         sketch = build_module(task, recipe.model, codec)
     if not isinstance(sketch, BaselineModule):
         adopt_sizes(sketch, weights)

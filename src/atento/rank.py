@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from atento.system import end_with_process
+from atento.system import end_with_process, loading
 
 if TYPE_CHECKING:
     from atento.training.events import Event
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 def main(folder: Path) -> int:
     """Do what the file in the folder says; a failure is written beside it."""
-    from atento.api.fit import fit_together
-    from atento.api.starting.launch import EVENTS, REQUEST, RESULT, FitRequest, Processes, failure_path
-    from atento.data.files.memory import borrow
-    from atento.errors import AtentoError, failure_of
-    from atento.predictor import find_device
-    from atento.training.distributed.ranks import PeerLost, join
-    from atento.writing import write_atomically
+    with loading():
+        from atento.api.fit import fit_together
+        from atento.api.starting.launch import EVENTS, REQUEST, RESULT, FitRequest, Processes, failure_path
+        from atento.data.files.memory import borrow
+        from atento.errors import AtentoError, failure_of
+        from atento.predictor import find_device
+        from atento.training.distributed.ranks import PeerLost, join
+        from atento.writing import write_atomically
 
     facts = json.loads((folder / REQUEST).read_bytes())
     processes = Processes.of(None, None, facts.pop("strategy"))

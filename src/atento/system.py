@@ -1,8 +1,10 @@
-"""What operating systems do differently, each with an alternative: cores, memory, locks, replaced files and processes.
+"""What operating systems do differently, each with an alternative: cores, memory, locks, replaced files and processes;
+and when a process looks for garbage.
 
 No other file uses a module or a function that Linux, macOS or Windows lacks (`tests/architecture/test_portable.py`).
 """
 
+import gc
 import os
 import platform
 import re
@@ -11,8 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,28 @@ def keep_freed_memory() -> bool:
         return False
     options = ((M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, KEPT), (M_TOP_PAD, GROWTH))
     return all(mallopt(option, value) for option, value in options)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Within it a process of our own loads modules: torch and this package are half a million objects, which stay.
+    Python never looks through them for garbage: not now, not later, not when the process ends, which took a second.
+    """
+    with garbage_kept():
+        yield
+    gc.freeze()
+
+
+@contextmanager
+def garbage_kept() -> Iterator[None]:
+    """Within it Python does not look for garbage: where many objects are made that stay, or that have no cycles."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def peak_memory() -> float | None:

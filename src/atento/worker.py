@@ -8,16 +8,17 @@ checkpoint. It loads torch only after it has been tied to its parent, which may 
 import sys
 from pathlib import Path
 
-from atento.system import end_with_parent
+from atento.system import end_with_parent, loading
 
 
 def main(recipe: str, folder: str, device: str, kind: str = "") -> int:
     """Begin or resume, and say in one line what went wrong."""
-    from atento.api.fit import fit
-    from atento.api.trials import run_trial
-    from atento.data.files.memory import borrow
-    from atento.errors import AtentoError, failure_of
-    from atento.spec import read_recipe
+    with loading():
+        from atento.api.fit import fit
+        from atento.api.trials import run_trial
+        from atento.data.files.memory import borrow
+        from atento.errors import AtentoError, failure_of
+        from atento.spec import read_recipe
 
     try:
         data = read_recipe(Path(recipe)).data

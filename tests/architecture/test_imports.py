@@ -173,3 +173,34 @@ def test_what_takes_long_to_load_is_loaded_where_it_is_used():
         f"import sys, atento.api, atento.api.fit, atento.tasks.catalogue; print(sorted(set({LATE}) & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+COMPILER = ("torch._dynamo", "torch._inductor", "torch.distributed.tensor", "torch.distributed.fsdp")
+TEXTS = "text,label\n" + "".join(
+    f"a {word} film {n},{label}\n" for n in range(40) for word, label in (("good", 1), ("bad", 0))
+)
+TAGS = "".join(f"the\tD\nfilm{n}\tN\nended\tV\n\n" for n in range(40))
+TRAINED = [
+    ("translate", "gru", "numbers", "vier"),
+    ("translate", "transformer", "numbers", "vier"),
+    ("classify", "gru", TEXTS, "a good film"),
+    ("classify", "transformer", TEXTS, "a good film"),
+    ("tag", "lstm+crf", TAGS, "the film ended"),
+]
+
+
+@pytest.mark.parametrize("task, model, data, asked", TRAINED)
+def test_a_run_loads_no_compiler(task, model, data, asked, tmp_path):
+    """Nor does the model that it leaves, when it is loaded again."""
+    file = tmp_path / ("data.csv" if data is TEXTS else "data.conll")
+    file.write_text(data, encoding="utf-8")
+    source = data if data == "numbers" else str(file)
+    code = (
+        "import sys, atento\n"
+        "few = {'train.steps': 3, 'train.validations': 1, 'train.baselines': 'no', 'model.hidden': 8}\n"
+        f"atento.fit({source!r}, task={task!r}, model={model!r}, settings=few, device='cpu', out='run')\n"
+        f"atento.load('run').predict([{asked!r}])\n"
+        f"print(sorted(set({COMPILER}) & set(sys.modules)))"
+    )
+    done = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=tmp_path)
+    assert done.splitlines()[-1] == "[]"

@@ -4,8 +4,10 @@ import math
 
 import pytest
 import torch
+from torch import nn
 
 from atento.layers import INITIALIZERS, initialize_blocks
+from atento.layers.initialization import shapes_alone
 from atento.recurrent import ElmanCell, GRUCell, JordanCell, LSTMCell
 
 SIZE, INPUT = 211, 3
@@ -71,3 +73,16 @@ def test_blocks_are_filled_in_place():
     matrix = torch.full((6, 3), torch.nan, requires_grad=True)
     initialize_blocks(matrix, 3, identity)
     assert torch.equal(matrix, torch.cat([torch.eye(3), torch.eye(3)]))
+
+
+@pytest.mark.parametrize("name", [*INITIALIZERS, "normal", "bound"])
+def test_shapes_alone_are_made_without_values_and_without_a_number_drawn(name):
+    fill = {"normal": nn.init.normal_, "bound": lambda matrix: matrix.uniform_(-1, 1)} | INITIALIZERS
+    before = torch.get_rng_state()
+    with shapes_alone():
+        layer, matrix = nn.Linear(3, 5), torch.empty(5, 3)
+        fill[name](matrix)
+        assert torch.randn(5, 3).is_meta and torch.arange(1, 7).is_meta and torch.rand(2).shape == (2,)
+    assert layer.weight.is_meta and layer.weight.shape == (5, 3) and matrix.is_meta
+    assert torch.equal(torch.get_rng_state(), before)
+    assert not nn.Linear(3, 5).weight.is_meta

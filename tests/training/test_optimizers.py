@@ -1,5 +1,6 @@
 """Optimizers by name against the papers' formulas and torch's own."""
 
+import copy
 import math
 
 import pytest
@@ -48,6 +49,35 @@ class Paper:
             return weight - RATE * factor * mean / root
         pulled = weight * (1 - RATE * PULL) if name == "adamw" and self.matrix else weight
         return pulled - RATE * mean / (spread + TINY)
+
+
+TORCHS = {
+    "sgd": torch.optim.SGD,
+    "momentum": torch.optim.SGD,
+    "nesterov": torch.optim.SGD,
+    "rmsprop": torch.optim.RMSprop,
+    "adam": torch.optim.Adam,
+    "adamw": torch.optim.AdamW,
+    "radam": torch.optim.RAdam,
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_an_optimizer_is_torchs_with_its_hooks_states_and_copies(name):
+    """Without the decorators that load torch's compiler."""
+    module = layer()
+    optimizer, seen = OPTIMIZERS[name](module, RECIPE), []
+    assert isinstance(optimizer, TORCHS[name])
+    optimizer.register_step_post_hook(lambda *given: seen.append(torch.is_grad_enabled()))
+    for _ in range(2):
+        module(torch.ones(1, 3)).sum().backward()
+        optimizer.step()
+    assert seen == [True, True]  # outside of the step, gradients are followed again
+    assert all(not weight.requires_grad or weight.grad_fn is None for weight in module.parameters())
+    twin = copy.deepcopy(optimizer)
+    assert type(twin) is type(optimizer)
+    for key, state in optimizer.state_dict()["state"].items():
+        assert all(torch.equal(value, twin.state_dict()["state"][key][part]) for part, value in state.items())
 
 
 @pytest.mark.spec("O01", "O02")

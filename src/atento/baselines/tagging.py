@@ -18,6 +18,7 @@ from atento.baselines.validation import require_aligned, require_fitted
 from atento.errors import InputError
 from atento.layers.losses import token_cross_entropy
 from atento.layers.products import Linear
+from atento.layers.uncompiled import without_compiler
 
 # Axes: N words of a sentence, S features without tags, F all features, C tags; M steps of all sequences, I channels.
 
@@ -226,7 +227,7 @@ class FeedForwardTagger:
 
     def train(self, network: nn.Module, steps: Tensor, truth: Tensor) -> None:
         """Minimize the cross-entropy with Adam, over random batches of steps."""
-        optimizer = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE)
+        optimizer = without_compiler(torch.optim.Adam)(network.parameters(), lr=LEARNING_RATE)
         for _ in range(max(MIN_EPOCHS, -(-MIN_UPDATES * BATCH // max(len(steps), BATCH)))):
             for chosen in torch.split(torch.randperm(len(steps)), BATCH):
                 optimizer.zero_grad()

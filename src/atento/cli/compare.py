@@ -23,6 +23,7 @@ from atento.cli.options import (
 )
 from atento.cli.output import ShowProgress, emit, next_step, print_table, say
 from atento.errors import MachineError, RunError
+from atento.system import loading
 
 if TYPE_CHECKING:
     from atento.api import Backtest, Board
@@ -57,7 +58,8 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Train every model family and the simple baselines on one file, and compare them on its test part."""
-    from atento import api  # torch loads only when it is needed
+    with loading():
+        from atento import api  # torch loads only when it is needed
 
     with ShowProgress(quiet=json or quiet) as watch:
         board = api.compare(
@@ -160,7 +162,8 @@ def backtest(
     json: JsonOption = False,
 ) -> None:
     """Forecast the last part of each series from several origins; each forecast uses only the rows before it."""
-    from atento import api  # torch loads only when it is needed
+    with loading():
+        from atento import api  # torch loads only when it is needed
 
     with ShowProgress(quiet=json or quiet) as watch:
         found = api.backtest(

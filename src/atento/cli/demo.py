@@ -10,6 +10,7 @@ from typer import Option
 from atento.cli.look import show_attention
 from atento.cli.options import BudgetOption, JsonOption
 from atento.cli.output import ShowProgress, command, emit, remark, say
+from atento.system import loading
 
 if TYPE_CHECKING:
     from atento.api import Run
@@ -49,8 +50,9 @@ def demo(
     json: JsonOption = False,
 ) -> None:
     """See it work, in less than a minute: one small model learns, answers and shows its attention."""
-    from atento import api  # torch loads only when it is needed
-    from atento.api.folders import free_folder
+    with loading():
+        from atento import api  # torch loads only when it is needed
+        from atento.api.folders import free_folder
 
     folder = free_folder("demo")
     if not json:

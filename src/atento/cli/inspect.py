@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from atento.cli.options import DataArgument, JsonOption, SetOption, TargetOption, TaskOption, TextOption, with_columns
 from atento.cli.output import emit, print_table, say
+from atento.system import loading
 from atento.views.wording import amount, shortened
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def inspect(
     json: JsonOption = False,
 ) -> None:
     """Say what a file is, what is wrong with it, and what to type next."""
-    from atento import api
+    with loading():
+        from atento import api
 
     found = api.inspect(file, task=task, settings=with_columns(file, task, set_, text=text, target=target))
     if json:

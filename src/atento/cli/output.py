@@ -17,6 +17,7 @@ from rich.text import Text
 
 from atento.cli.tables import fit_table
 from atento.errors import no_such_run
+from atento.system import loading
 from atento.views.wording import CONTROLS, printable, score
 
 if TYPE_CHECKING:  # torch loads only when it is needed
@@ -245,8 +246,9 @@ def load_run(run: "Path", device: str = "auto", *, network: bool = False) -> "Ru
     """The model of a folder; of a comparison its best model or its best network, which is said."""
     if not run.is_dir():  # told without torch too, which an exported model does not need
         raise no_such_run(run)
-    from atento import api
-    from atento.api.folders import find_model
+    with loading():
+        from atento import api
+        from atento.api.folders import find_model
 
     found = find_model(run, network=network)
     if found.note:

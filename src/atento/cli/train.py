@@ -25,6 +25,7 @@ from atento.cli.options import (
     with_columns,
 )
 from atento.cli.output import ShowProgress, command, emit, next_step, print_table, remark, say, show_details
+from atento.system import loading
 
 if TYPE_CHECKING:
     from atento.bundle import Json
@@ -55,9 +56,10 @@ def train(
     json: JsonOption = False,
 ) -> None:
     """Train one model and save it in a folder."""
-    from atento import api  # torch loads only when it is needed
-    from atento.api.finish import still_improving
-    from atento.views.wording import beside_baselines, exposure
+    with loading():
+        from atento import api  # torch loads only when it is needed
+        from atento.api.finish import still_improving
+        from atento.views.wording import beside_baselines, exposure
 
     others = int(os.environ.get("RANK") or 0) > 0  # of torchrun, where the first process speaks for all
     with ShowProgress(quiet=json or quiet or others) as watch:
@@ -127,7 +129,8 @@ def recipe(
     json: JsonOption = False,
 ) -> None:
     """Print the recipe that `train` would use: every value, and where it came from."""
-    from atento import api  # torch loads only when it is needed
+    with loading():
+        from atento import api  # torch loads only when it is needed
 
     columns = with_columns(file, task, set_, text=text, target=target)
     found = api.recipe(file, task=task, model=model, settings=columns, budget=budget, device=device)
@@ -160,8 +163,9 @@ def tune(
     json: JsonOption = False,
 ) -> None:
     """Search for better hyperparameters on the validation part, then test the best recipe and the default once."""
-    from atento import api  # torch loads only when it is needed
-    from atento.views.wording import quality
+    with loading():
+        from atento import api  # torch loads only when it is needed
+        from atento.views.wording import quality
 
     with ShowProgress(quiet=json or quiet) as watch:
         found = api.tune(

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from atento.errors import InputError
 from atento.layers.masking import left_aligned
+from atento.layers.uncompiled import without_compiler
 
 # Axes: B batch, N time, C outputs, F features of the table, G n-grams of a text.
 
@@ -152,7 +153,7 @@ def best_weights(loss: Callable[[Tensor, Tensor], Tensor], *, examples: int) -> 
     Their logarithms have a standard normal prior, so that few examples move them little.
     """
     logs = torch.zeros(2, dtype=torch.float64, requires_grad=True)
-    search = torch.optim.LBFGS([logs], max_iter=MOST_STEPS, line_search_fn="strong_wolfe")
+    search = without_compiler(torch.optim.LBFGS)([logs], max_iter=MOST_STEPS, line_search_fn="strong_wolfe")
 
     def cost() -> Tensor:
         search.zero_grad()

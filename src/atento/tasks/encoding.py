@@ -13,11 +13,13 @@ from atento.data.examples.batches import Order, Sampler, sample_of
 from atento.data.examples.stored import PooledSampler, StoredPairs
 from atento.errors import InputError
 from atento.spec import ModelRecipe, Recipe
+from atento.system import garbage_kept
 from atento.tasks.task import B, C, M, P, Task, X
 
 SAMPLE = 1000  # examples whose lengths tell how many tokens a byte is
 
 
+@garbage_kept()
 def learn_codec(task: Task[C, X, B, M], recipe: Recipe, pairs: Sequence[Any]) -> C:
     """The codec of the training part, with what the recipe decides."""
     return suited(task, task.learning.learn(recipe.tokens, sample_of(pairs)), recipe)
@@ -72,6 +74,7 @@ class EncodedOnDemand(Sequence[X]):
         return np.maximum(sizes * np.float32(self.tokens_a_byte), 1).astype(np.int32)
 
 
+@garbage_kept()
 def encode_all(task: Task[C, X, B, M], codec: C, pairs: Sequence[P]) -> Sequence[X]:
     """What a run learns from."""
     if isinstance(pairs, StoredPairs):

@@ -6,6 +6,7 @@ deviations of other rows. Each task declares its own check in `Learning.require_
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from unicodedata import normalize
 
 import numpy as np
@@ -21,6 +22,8 @@ WORDS = re.compile(r"\w+")
 CHUNK = 2**18  # characters of training text that are split together
 ROWS = "\n"
 SHOWN = 5
+SAMPLE = 50  # tokens that are tried first
+FEW = 500  # tokens, which are looked for one by one in less time than a chunk is split
 
 
 def require_training_tokens(tokens: Iterable[str], rows: Sequence[Sequence[str]]) -> None:
@@ -40,15 +43,28 @@ def foreign_tokens(tokens: Iterable[str], rows: Iterable[Sequence[str]]) -> list
     """
     suspects = set(tokens) - {""}
     for text in in_chunks(rows):
-        suspects -= units(text)
+        if len(suspects) > FEW:
+            for found in units(text):
+                suspects.difference_update(found)
+        if len(suspects) > FEW:
+            words, some = ROWS.join({*text.split(), *text.lower().split()}), list(islice(suspects, SAMPLE))
+            if 2 * sum(token in words for token in some) > len(some):  # subwords, which are no words of their own
+                suspects = {token for token in suspects if token not in words}
+        if len(suspects) <= FEW:
+            suspects = outside(suspects, text)
         if not suspects:
             return []
-    for text in in_chunks(rows):  # a subword is no word of its own
+    for text in in_chunks(rows):
+        suspects = outside(suspects, text)
         if not suspects:
             return []
-        lower = text.lower()
-        suspects = {token for token in suspects if token not in text and token not in lower}
     return sorted(suspects)
+
+
+def outside(tokens: set[str], text: str) -> set[str]:
+    """The tokens that stand nowhere in a text, neither as it is written nor in lower case."""
+    lower = text.lower()
+    return {token for token in tokens if token not in text and token not in lower}
 
 
 def in_chunks(rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -70,13 +86,13 @@ def with_composed(text: str) -> str:
     return text if composed == text else text + ROWS + composed
 
 
-def units(text: str) -> set[str]:
+def units(text: str) -> Iterator[Iterable[str]]:
     """All that may be one token of a vocabulary: list items, words split at spaces or at letters, characters."""
-    cut: set[str] = set()
     for written in {text, text.lower()}:
-        items = written.replace(ROWS, LIST_SEPARATOR).split(LIST_SEPARATOR)
-        cut.update(items, written.split(), WORDS.findall(written), set(written))
-    return cut
+        yield written.replace(ROWS, LIST_SEPARATOR).split(LIST_SEPARATOR)
+        yield written.split()
+        yield WORDS.findall(written)
+        yield set(written)
 
 
 def require_training_scale(names: Sequence[str], mean: Numbers, std: Numbers, parts: Iterable[Numbers]) -> None:

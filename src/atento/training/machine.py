@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from atento.errors import InputError
+from atento.layers.initialization import shapes_alone
 from atento.spec import ModelRecipe, TrainRecipe
 from atento.system import usable_cores, usable_memory
 
@@ -39,7 +40,7 @@ def require_memory(
 
 def bytes_of(build: Callable[[ModelRecipe], nn.Module], model: ModelRecipe, train: TrainRecipe) -> int:
     """Bytes of weights, gradients and what the optimizer keeps of each."""
-    with torch.random.fork_rng(devices=[]), torch.device("meta"):  # the weights that are drawn later stay the same
+    with torch.random.fork_rng(devices=[]), shapes_alone():  # the weights that are drawn later stay the same
         sketch = build(model)
     weights = sum(one.numel() * one.element_size() for one in sketch.parameters())
     return weights * (2 + COPIES[train.optimizer])

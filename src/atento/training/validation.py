@@ -38,9 +38,11 @@ def validation_loss(
     device = next(module.parameters()).device
     total, items = 0.0, 0
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        for first in range(0, len(pairs), AT_ONCE):
-            examples = [task.learning.encode(codec, pair) for pair in pairs[first : first + AT_ONCE]]
-            batch: Batch = map_state(lambda part: part.to(device), task.learning.batch(codec, examples))
+        examples = [task.learning.encode(codec, pair) for pair in pairs]
+        examples.sort(key=lambda example: task.learning.length(codec, example))  # batches with little padding
+        for first in range(0, len(examples), AT_ONCE):
+            some = task.learning.batch(codec, examples[first : first + AT_ONCE])
+            batch: Batch = map_state(lambda part: part.to(device), some)
             with mixed_precision(recipe.precision, device):
                 loss = task.learning.loss(module, batch, recipe.label_smoothing)
             total += loss.total.item()

@@ -1,3 +1,5 @@
+import random
+
 import pytest
 
 from atento.data import SPECIAL_TOKENS, Subwords
@@ -9,6 +11,17 @@ TEXTS = ["low lower lowest", "new newer newest", "wide wider widest"] * 7
 
 def learn(most):
     return Subwords.learn(TEXTS, size=most, least_count=1)
+
+
+def test_words_are_encoded_one_by_one_as_the_text_would_be(monkeypatch):
+    """The space before a word belongs to it, and several spaces are several subwords; few words are remembered."""
+    monkeypatch.setattr("atento.data.text.subwords.REMEMBERED", 7)
+    subwords, chance = Subwords.learn(["a bab ab", "ba ab, ba.", "é ▁"] * 3, size=40, least_count=1), random.Random(0)
+    for _ in range(500):
+        text = "".join(chance.choices("ab é.,\t▁", k=chance.randint(0, 9)))
+        whole = subwords.tokenizer.encode(text.replace("▁", "\ue000"))
+        assert subwords.encode(text) == whole.ids
+        assert len(subwords.known) <= 7
 
 
 def test_frequent_pieces_grow_with_the_vocabulary():

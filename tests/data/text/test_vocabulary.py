@@ -1,3 +1,5 @@
+import random
+
 import pytest
 
 from atento.data import SPECIAL_TOKENS, Characters, Words
@@ -22,6 +24,25 @@ def test_words_remember_where_no_space_was(text, tokens):
     words = Words([])
     assert words.tokenize(text) == tokens
     assert words.detokenize(tokens) == text
+
+
+def test_a_joiner_stands_where_a_mark_touches_what_is_before_it_or_a_word_after_it():
+    """By the definition, character by character, over texts of all kinds of signs."""
+    chance, signs = random.Random(0), "ab_1 .,'\t\u00a0￭é\u0301²\x1c\u2028\u200b¿中"
+    for _ in range(3000):
+        text = "".join(chance.choices(signs, k=chance.randint(0, 7)))
+        expected, word = [], ""
+        for at, sign in enumerate(text):
+            if sign.isalnum() or sign == "_":
+                word += sign
+                if at + 1 == len(text) or not (text[at + 1].isalnum() or text[at + 1] == "_"):
+                    expected.append(word)
+                    word = ""
+            elif not sign.isspace():
+                before = JOINER if at and not text[at - 1].isspace() else ""
+                after = JOINER if text[at + 1 : at + 2].isalnum() or text[at + 1 : at + 2] == "_" else ""
+                expected.append(before + (f"_{JOINER}_" if sign == JOINER else sign) + after)
+        assert Words([]).tokenize(text) == expected
 
 
 def test_white_space_becomes_one_space():

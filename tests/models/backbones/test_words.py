@@ -9,6 +9,7 @@ from torch.autograd import gradcheck
 from atento.errors import InputError
 from atento.layers import TokenEmbedding
 from atento.models.backbones import CharacterEncoder, WordEmbedding
+from atento.models.backbones.words import distinct_rows
 
 ALPHABET, WIDTH, WORDS, SIZE = 11, 6, 13, 5
 
@@ -67,6 +68,14 @@ def test_characters_are_read_once_for_each_distinct_word():
     embedding.characters.register_forward_pre_hook(lambda _, args: asked.append(len(args[0])))
     embedding(some_words().repeat(5, 1, 1))
     assert asked == [3]  # cat, dog, nothing
+
+
+@pytest.mark.parametrize("rows", [1, 2, 997])
+def test_distinct_rows_are_torchs_in_their_order(rows):
+    numbers = torch.tensor([0, 1, 255, 256, 70_000])[torch.randint(0, 5, (rows, 3))]
+    distinct, place = distinct_rows(numbers)
+    expected, at = torch.unique(numbers, dim=0, return_inverse=True)
+    assert torch.equal(distinct, expected) and torch.equal(place, at)
 
 
 def test_without_characters_a_word_is_its_vector():

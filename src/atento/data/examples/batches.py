@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,10 +16,11 @@ POOL = 32  # batches whose examples are sorted by length together: little paddin
 
 def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Token lists -> tokens (B, T), zero-padded on the right, and valid (B, T)."""
-    longest = max(map(len, rows))
-    tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], dtype=torch.long)
-    lengths = torch.tensor([len(row) for row in rows])
-    return tokens, torch.arange(longest) < lengths.unsqueeze(1)
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    valid = np.arange(lengths.max()) < lengths[:, np.newaxis]
+    tokens = np.zeros(valid.shape, np.int64)
+    tokens[valid] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
+    return torch.from_numpy(tokens), torch.from_numpy(valid)
 
 
 def read_as_unknown(tokens: Tensor, share: float) -> Tensor:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from atento.data.records import LIST_SEPARATOR
@@ -37,7 +38,7 @@ def choose_level(texts: Sequence[str]) -> tuple[Literal["char", "word", "subword
     sample = texts[:: 1 + len(texts) // SAMPLE_TEXTS]  # evenly spaced: files are often sorted by length
     counts = [len(text.split()) for text in sample]
     mean = sum(counts) / max(1, len(counts))
-    distinct = {token for text in sample for token in words.tokenize(text)}
+    distinct = set(chain.from_iterable(map(words.tokenize, sample)))
     if mean < 1.5:
         return "char", f"mostly single words ({mean:.1f} per text)"
     if len(distinct) <= CLOSED_VOCABULARY and sum(counts) >= USES_OF_A_WORD * len(distinct):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from atento.data.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from atento.data.text.vocabulary import REMEMBERED, SPECIAL_TOKENS, Vocabulary
 from atento.errors import InputError
 from atento.extras import require_extra
 
@@ -22,14 +22,28 @@ class Subwords(Vocabulary):
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         self.tokenizer = tokenizer
+        self.known: dict[str, list[int]] = {}  # words with the space before them, and their ids
         self.tokenizer.encode_special_tokens = True  # "<end>" in a text is text, never the special token
 
     def __len__(self) -> int:
         return int(self.tokenizer.get_vocab_size())
 
     def encode(self, text: str) -> list[int]:
-        """The ids of the subwords, the most frequent pairs merged first."""
-        return list(self.tokenizer.encode(text.replace(SPACE_SIGN, ESCAPED_SPACE_SIGN)).ids)
+        """The ids of the subwords, the most frequent pairs merged first; no pair is merged across a space."""
+        first, *others = text.replace(SPACE_SIGN, ESCAPED_SPACE_SIGN).split(" ")
+        ids = list(self.encode_word(first))
+        for word in others:
+            ids += self.encode_word(f" {word}")
+        return ids
+
+    def encode_word(self, word: str) -> list[int]:
+        """The ids of a text with no space but at its start: the same words come again and again."""
+        ids = self.known.get(word)
+        if ids is None:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
+            ids = self.known[word] = self.tokenizer.encode(word).ids
+        return ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the subwords, the space sign as a space."""

@@ -4,6 +4,8 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
 
 from atento.errors import InputError
 
@@ -13,6 +15,7 @@ PAD, UNKNOWN, START, END = range(len(SPECIAL_TOKENS))  # their ids
 JOINER = "￭"  # on each side of a punctuation mark without a space to its neighbour: forty ￭-￭ three
 TOKEN_SIGNS = f"▁{JOINER}"  # at the ends of tokens: of a subword that begins a word, and of a punctuation mark
 ESCAPED_JOINER = f"_{JOINER}_"  # the joiner as a character of the text: no other text gives this token
+REMEMBERED = 2**16  # strings between two spaces, with the tokens that they are
 WORD_OR_PUNCTUATION = re.compile(r"\w+|[^\w\s]")
 EXTRA_WHITESPACE = re.compile(r"(\s{2,}|[^\S ]|\A | \Z)")  # all but a single space between two words
 
@@ -72,7 +75,8 @@ class TokenList(Vocabulary):
 
     def encode(self, text: str) -> list[int]:
         """The id of each token; a token that is not in the list is unknown."""
-        return [self.token_to_id.get(token, UNKNOWN) for token in self.tokenize(text)]
+        id_of = self.token_to_id.get
+        return [id_of(token, UNKNOWN) for token in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of all tokens but the special ones."""
@@ -90,7 +94,7 @@ class TokenList(Vocabulary):
     def learn(cls, texts: Iterable[str], *, size: int, least_count: int) -> "TokenList":
         """A vocabulary of the most frequent tokens of the training text, ties in alphabetical order."""
         empty = cls([])
-        counts = Counter(token for text in texts for token in empty.tokenize(text))
+        counts = Counter(chain.from_iterable(map(empty.tokenize, texts)))
         common = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         return cls([token for token, count in common if count >= least_count][:size])
 
@@ -120,18 +124,12 @@ class Words(TokenList):
 
     def tokenize(self, text: str) -> list[str]:
         """`forty-three` gives forty, ￭-￭, three."""
-        found = list(WORD_OR_PUNCTUATION.finditer(text))
         tokens = []
-        for at, match in enumerate(found):
-            token = match.group()
-            if not is_word(token):
-                touches_left = at > 0 and found[at - 1].end() == match.start()
-                touches_word = (
-                    at + 1 < len(found) and found[at + 1].start() == match.end() and is_word(found[at + 1].group())
-                )
-                token = ESCAPED_JOINER if token == JOINER else token
-                token = JOINER * touches_left + token + JOINER * touches_word
-            tokens.append(token)
+        for piece in text.split():
+            if piece.isalnum():
+                tokens.append(piece)
+            else:
+                tokens += tokens_of(piece)
         return tokens
 
     def detokenize(self, tokens: list[str]) -> str:
@@ -142,6 +140,21 @@ class Words(TokenList):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The spans of words and punctuation marks."""
         return [match.span() for match in WORD_OR_PUNCTUATION.finditer(text)]
+
+
+@lru_cache(maxsize=REMEMBERED)  # words with their punctuation come again and again
+def tokens_of(piece: str) -> tuple[str, ...]:
+    """The tokens of a text without white space."""
+    found = WORD_OR_PUNCTUATION.findall(piece)
+    tokens = []
+    for at, token in enumerate(found):
+        if is_word(token):
+            tokens.append(token)
+        else:
+            before = JOINER if at > 0 else ""
+            after = JOINER if at + 1 < len(found) and is_word(found[at + 1]) else ""
+            tokens.append(f"{before}{ESCAPED_JOINER if token == JOINER else token}{after}")
+    return tuple(tokens)
 
 
 def is_word(token: str) -> bool:

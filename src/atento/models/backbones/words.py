@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -16,6 +17,18 @@ from atento.recurrent.stack import Stack
 # Axes: B batch, N words of a text, L characters of a word, W words.
 
 CHARACTER_SIZE = 32
+
+
+def distinct_rows(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct rows of a matrix of small numbers from 0, in their order as numbers, and the place of each row among
+    them: `torch.unique` by rows in a quarter of its time, since it compares rows as texts.
+    """
+    rows = numbers.numpy().astype(">u4")  # the first byte is the largest: texts have the order of the numbers
+    text, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    found = [text[first : first + width] for first in range(0, len(text), width)]
+    order = {row: place for place, row in enumerate(sorted(set(found)))}
+    distinct = np.frombuffer(b"".join(order), rows.dtype).reshape(-1, rows.shape[1]).astype(np.int64)
+    return torch.from_numpy(distinct), torch.tensor([order[row] for row in found])
 
 
 class CharacterEncoder(nn.Module):
@@ -78,6 +91,6 @@ class WordEmbedding(TokenEmbedding):
         """
         if characters.device.type != "cpu" or torch.compiler.is_compiling():
             return torch.as_tensor(encoder(characters))
-        distinct, place = torch.unique(characters, dim=0, return_inverse=True)  # (W, L + 1), (B · N,)
+        distinct, place = distinct_rows(characters)  # (W, L + 1), (B · N,)
         encoded: Tensor = encoder(distinct)
         return encoded[place]

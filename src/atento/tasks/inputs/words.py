@@ -9,7 +9,7 @@ from torch import Tensor
 
 from atento.data.examples.batches import pad
 from atento.data.text.encoding import encode_word
-from atento.data.text.vocabulary import JOINER, SPECIAL_TOKENS, UNKNOWN, LosslessWords, Vocabulary, Words
+from atento.data.text.vocabulary import JOINER, REMEMBERED, SPECIAL_TOKENS, UNKNOWN, LosslessWords, Vocabulary, Words
 from atento.data.text.words import split_words
 from atento.errors import InputError
 from atento.layers.masking import valid_from_lengths
@@ -42,6 +42,7 @@ class WordList(Input[Tensor], HasWords[LabelledBatch], TakesVocabulary):
     ) -> None:
         self.words, self.letters, self.lower, self.notes = words, letters, lower, notes
         self.seen = frozenset(seen)
+        self.known: dict[str, list[int]] = {}  # words, and what they are encoded as
         self.word_numbers = {word: number for number, word in enumerate(words, len(SPECIAL_TOKENS))}
         self.letter_numbers = {letter: number for number, letter in enumerate(letters, len(SPECIAL_TOKENS))}
 
@@ -107,8 +108,14 @@ class WordList(Input[Tensor], HasWords[LabelledBatch], TakesVocabulary):
         return pad([self.encode_word(word) for word in words] or [[UNKNOWN]])[0]
 
     def encode_word(self, word: str) -> list[int]:
-        """A word's number, then those of its letters."""
-        return encode_word(word, self.word_numbers, self.letter_numbers, lower=self.lower)
+        """A word's number, then those of its letters. The same words come again and again."""
+        numbers = self.known.get(word)
+        if numbers is None:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
+            numbers = encode_word(word, self.word_numbers, self.letter_numbers, lower=self.lower)
+            self.known[word] = numbers
+        return numbers
 
     def length(self, encoded: Tensor) -> int:
         """How many words."""

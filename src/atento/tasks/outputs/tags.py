@@ -129,7 +129,7 @@ class Tags(
 
     def closed_form(self, module: SequenceLabeller, input: WordList, pairs: Sequence[Pair]) -> str:
         """A wide part begins as a linear model of word features."""
-        if not isinstance(module, Tagger):
+        if not isinstance(module, Tagger) or module.wide is None:
             return ""
         sources, targets = zip(*pairs, strict=True)
         return solve_wide_words(

@@ -15,6 +15,7 @@ from atento.data.records import counted
 from atento.data.text.vocabulary import SPECIAL_TOKENS
 from atento.layers.crf import LinearChainCRF, Transitions
 from atento.layers.losses import token_cross_entropy
+from atento.layers.uncompiled import without_compiler
 from atento.models.tagger import Tagger
 from atento.models.wide_words import TEMPLATES, WideWords
 from atento.tasks.inputs.words import WordList
@@ -91,7 +92,7 @@ def learn(wide: WideWords, like: LinearChainCRF | None, batches: Sequence[Tagged
     chain = LinearChainCRF(width)
     if like is not None:  # what is forbidden
         chain.added_start, chain.added_between, chain.added_end = like.added_start, like.added_between, like.added_end
-    optimizer = torch.optim.Adagrad([weights, bias, *chain.parameters()], lr=RATE)
+    optimizer = without_compiler(torch.optim.Adagrad)([weights, bias, *chain.parameters()], lr=RATE)
     sums = [torch.zeros_like(part) for part in (weights, bias, *chain.parameters())]
     for epoch in range(EPOCHS):
         for place in torch.randperm(len(batches)).tolist():

@@ -3,12 +3,10 @@
 Several processes of a machine read it together, each its own chunks; what they make of it is what one would make.
 """
 
-import gc
 import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from heapq import merge
 from operator import itemgetter
@@ -31,6 +29,7 @@ from atento.data.records import Refusal, stop_or_skip
 from atento.data.tables.chunks import FileChunk, chunks_of
 from atento.errors import InputError
 from atento.spec import DataRecipe
+from atento.system import garbage_kept
 
 MOST_HELD_OUT = 10_000  # rows of validation, and of the test
 HEADED = ("csv", "tsv")
@@ -114,7 +113,7 @@ def read_chunks(
     with_header = has_header(recipe, read)
     first: Pairs | None = None
     for chunk in chunks_of(recipe.train, header=with_header, wanted=wanted):
-        with garbage_kept():
+        with garbage_kept():  # the rows of a chunk are gone after it; looking through them took a quarter of the time
             pairs = read(skipping, chunk.path)
         moved = [replace(refusal, file=name, line=refusal.line + chunk.lines_before) for refusal in pairs.refused]
         refused = stop_or_skip(moved, recipe.bad_rows, used=len(pairs.pairs))
@@ -129,20 +128,6 @@ def read_chunks(
                 fix="name them: --set data.source=…, --set data.target=… or --set data.label=…",
             )
         yield chunk, pairs, refused
-
-
-@contextmanager
-def garbage_kept() -> Iterator[None]:
-    """Within it Python does not look for cycles among the objects that it makes: the rows of a chunk are many, have
-    none, and are gone after it; looking through them took a quarter of the time.
-    """
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
 
 
 def has_header(recipe: DataRecipe, read: Callable[[DataRecipe, str], Pairs]) -> bool:

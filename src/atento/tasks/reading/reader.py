@@ -23,6 +23,7 @@ from atento.data.records import Refusal, split_items
 from atento.data.sources.reading import is_large
 from atento.errors import InputError
 from atento.spec import DataRecipe
+from atento.system import garbage_kept
 from atento.tasks.reading.large import part_large
 from atento.tasks.task import Dataset, EvaluationExample, LabelledFile, TextExample
 
@@ -181,6 +182,7 @@ class Reader:
         """The three parts of a set."""
         return self.finish(self.read_parts(recipe, seed), recipe)
 
+    @garbage_kept()
     def read_parts(self, recipe: DataRecipe, seed: int) -> TextDataset:
         """Own files where the recipe names them; else shares of the training file, by distinct sources."""
         if is_builtin(recipe.train):
