@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import atento
-from atento.api.fit import other_precision
+from atento.api.fit import other_arithmetic
 from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError, MachineError
 from atento.layers.products import has_bf16_instructions
@@ -176,9 +176,14 @@ def test_what_has_no_meaning_for_a_model_leaves_no_folder(tiny_pairs, tmp_path, 
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("began, now, said", [(True, False, "float32, as"), (False, True, "bf16 products, as")])
-def test_a_run_that_goes_on_in_another_precision_says_so(began, now, said):
-    events = [{"event": "note"}, {"event": "start", "bf16": began}, {"event": "step"}]
-    assert said in other_precision(events, now)
-    assert other_precision(events, began) is None
-    assert other_precision([{"event": "start"}], now) is None, "of an older version nothing is known"
+@pytest.mark.parametrize(
+    "key, yes, no", [("bf16", "bf16 products", "float32"), ("c_kernels", "C kernels", "torch's operations alone")]
+)
+@pytest.mark.parametrize("began", [False, True])
+def test_a_run_that_goes_on_with_other_kernels_says_so(key, yes, no, began):
+    same = {"bf16": began, "c_kernels": began}
+    events = [{"event": "note"}, {"event": "start", **same}, {"event": "step"}]
+    said = other_arithmetic(events, {**same, key: not began})
+    assert f"began with {yes if began else no} and goes on with {no if began else yes}, as" in said
+    assert other_arithmetic(events, same) is None
+    assert other_arithmetic([{"event": "start"}], same) is None, "of an older version nothing is known"

@@ -26,7 +26,7 @@ from atento.spec import Recipe
 from atento.system import peak_memory
 from atento.tasks.task import Baseline, Dataset, EvaluationExample
 from atento.training.events import EventCallback, EventLog, no_callback, read_events
-from atento.training.gradients import uses_bf16
+from atento.training.gradients import arithmetic_of
 from atento.training.learner import Progress
 from atento.training.loop import Plan
 from atento.version import __version__
@@ -70,7 +70,7 @@ def finish(
         "seed": plan.recipe.train.seed,
         "device": str(plan.device),
         "threads": torch.get_num_threads(),
-        "bf16": uses_bf16(plan.recipe.train.precision, plan.device),
+        **arithmetic_of(plan.recipe.train.precision, plan.device),
         "versions": versions(),
         "command": repeat_command(plan),
         "curve": curve(plan.folder, name),

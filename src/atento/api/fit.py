@@ -36,7 +36,7 @@ from atento.training.checkpoints import load_checkpoint, save_checkpoint
 from atento.training.distributed.ranks import ALONE, Ranks, is_rank, is_restarted, join, local_device
 from atento.training.distributed.strategies import Together
 from atento.training.events import Event, EventCallback, EventLog, no_callback, read_events
-from atento.training.gradients import ONE_PROCESS, rounds_products, uses_bf16
+from atento.training.gradients import ONE_PROCESS, Arithmetic, arithmetic_of, rounds_products
 from atento.training.learner import Learner, new_learner
 from atento.training.loop import Plan, train
 from atento.training.machine import choose_threads
@@ -250,7 +250,7 @@ def begin(
     if resume and ranks.from_first((folder / CHECKPOINT).exists()):
         load_checkpoint(folder, learner, fingerprint=plan.fingerprint, ranks=ranks)
         log.rewind(learner.progress.step)
-        if note := other_precision(read_events(folder / EVENTS), uses_bf16(recipe.train.precision, device)):
+        if note := other_arithmetic(read_events(folder / EVENTS), arithmetic_of(recipe.train.precision, device)):
             log.add("note", text=note)
         return plan, learner
     log.rewind(-1)
@@ -262,18 +262,24 @@ def begin(
     torch.set_num_threads(threads)
     torch.set_rng_state(random_state)
     parameters = count_parameters(module)
-    bf16 = uses_bf16(recipe.train.precision, device)
-    log.add("start", step=0, threads=threads, device=str(device), bf16=bf16, parameters=parameters)
+    arithmetic = arithmetic_of(recipe.train.precision, device)
+    log.add("start", step=0, threads=threads, device=str(device), parameters=parameters, **arithmetic)
     return plan, learner
 
 
-def other_precision(events: Sequence[Event], bf16: bool) -> str | None:
-    """What is said where a run goes on in another precision than it began in, as another processor may have it."""
-    began = next((event.get("bf16", bf16) for event in events if event["event"] == "start"), bf16)
-    if began == bf16:
-        return None
-    one, other = ("float32", "bf16 products") if bf16 else ("bf16 products", "float32")
-    return f"this run began with {one} and goes on with {other}, as this machine has it: the last digits will differ"
+def other_arithmetic(events: Sequence[Event], now: Arithmetic) -> str | None:
+    """What is said where a run goes on with other kernels than it began with, as another machine may have it."""
+    began = next((event for event in events if event["event"] == "start"), Event())
+    changes = (
+        (began.get("bf16", now["bf16"]), now["bf16"], "bf16 products", "float32"),
+        (began.get("c_kernels", now["c_kernels"]), now["c_kernels"], "C kernels", "torch's operations alone"),
+    )
+    for was, is_so, yes, no in changes:
+        if was != is_so:
+            one, other = (no, yes) if is_so else (yes, no)
+            machine = "as this machine has it: the last digits will differ"
+            return f"this run began with {one} and goes on with {other}, {machine}"
+    return None
 
 
 def try_step(plan: Plan, learner: Learner) -> None:

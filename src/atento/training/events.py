@@ -55,6 +55,7 @@ class Event(TypedDict, total=False):
     threads: int
     device: str
     bf16: bool
+    c_kernels: bool
     parameters: int
     why: str  # a run ended, or a trial failed
     text: str  # of a note, a refusal or a failure

@@ -4,6 +4,8 @@ Truncated BPTT cuts the target of a batch into chunks in time. Stateful batches 
 sequence: each continues from the state of the one before, whose gradient is not followed.
 """
 
+from typing import TypedDict
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
@@ -13,6 +15,7 @@ from atento.layers.losses import l2_penalty
 from atento.layers.products import has_bf16_instructions
 from atento.layers.regularization import ActivationPenalty
 from atento.models.protocols import Decoder
+from atento.native.library import find_library
 from atento.recurrent.unroll import map_state
 from atento.spec import TrainRecipe
 from atento.tasks.task import Task, TruncatedBPTT
@@ -151,6 +154,19 @@ def uses_bf16(precision: str, device: torch.device) -> bool:
     """Whether training computes anything in bfloat16."""
     by_default = device.type == "cuda" or rounds_products(precision, device)
     return precision == "bf16" or (precision == "auto" and by_default)
+
+
+class Arithmetic(TypedDict):
+    """What computes a training, of which the last digits depend."""
+
+    bf16: bool  # products in bfloat16
+    c_kernels: bool  # compiled for this machine
+
+
+def arithmetic_of(precision: str, device: torch.device) -> Arithmetic:
+    """What computes a training on this machine; C kernels are compiled for it now if they were not before."""
+    compiled = device.type == "cpu" and find_library(may_compile=True) is not None
+    return {"bf16": uses_bf16(precision, device), "c_kernels": compiled}
 
 
 def decoder_of(module: nn.Module) -> Decoder[tuple[object, ...]] | None:

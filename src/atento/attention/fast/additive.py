@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -164,7 +165,7 @@ def additive_formula(query: Tensor, key: Tensor, weight: Tensor) -> tuple[Tensor
 
 def additive_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """weight . tanh(query + key) with any leading axes: (..., Q, H), (..., K, H), (H,) -> (..., Q, K)."""
-    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # type: ignore[no-untyped-call]
+    lead = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])  # that of torch loads a package of symbols
     rows = math.prod(lead)  # 1 without a leading axis
     query, key = (part.expand(*lead, *part.shape[-2:]).reshape(rows, *part.shape[-2:]) for part in (query, key))
     query, key = (part.to(weight.dtype).contiguous() for part in (query, key))  # under autocast they are bfloat16
