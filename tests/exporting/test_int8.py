@@ -15,6 +15,9 @@ from atento.exporting.folder import check_folder
 from exported import LABEL, TEXTS, bundle_of
 
 
+pytestmark = pytest.mark.usefixtures("light_recording")
+
+
 def with_predictions(bundle):
     """A run that has kept the rows of its test part."""
     lines = [{"source": text, "references": [label]} for text, label in zip(TEXTS, LABEL, strict=True)]
