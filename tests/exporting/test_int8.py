@@ -14,7 +14,6 @@ from atento.exporting.export import export_bundle
 from atento.exporting.folder import check_folder
 from exported import LABEL, TEXTS, bundle_of
 
-
 pytestmark = pytest.mark.usefixtures("light_recording")
 
 
