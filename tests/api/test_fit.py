@@ -10,6 +10,7 @@ from atento.api.fit import other_arithmetic
 from atento.data.text.vocabulary import UNKNOWN
 from atento.errors import InputError, MachineError
 from atento.layers.products import has_bf16_instructions
+from atento.native.library import ThisProcess
 
 SMALL = {"model.hidden": 16, "train.threads": 1, "train.batch_tokens": 400, "train.validations": 2, "train.steps": 8}
 
@@ -119,9 +120,12 @@ def test_every_choice_matters(fit, plain, settings):
     assert not torch.equal(weights(run), weights(plain))
 
 
-def test_events_tell_the_story(fit):
+def test_events_tell_the_story(fit, monkeypatch):
+    monkeypatch.setattr(ThisProcess, "seconds", 3.2)
     seen = []
     fit(on_event=seen.append)
+    told = [event["text"] for event in seen if event["event"] == "note"]
+    assert "C kernels were compiled for this processor, once, in 3 s" in told
     kinds = [event["event"] for event in seen]
     assert kinds.count("start") == kinds.count("finished") == 1
     assert kinds.count("validation") == 2

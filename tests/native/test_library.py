@@ -21,7 +21,7 @@ from atento.native.library import (
 @pytest.fixture
 def fresh(monkeypatch, tmp_path):
     """A process that has looked for no library yet, of a user who has none."""
-    for name, value in (("library", None), ("looked", False), ("reason", "")):
+    for name, value in (("library", None), ("looked", False), ("reason", ""), ("seconds", 0.0)):
         monkeypatch.setattr(ThisProcess, name, value)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "atento"
@@ -41,6 +41,7 @@ def test_a_training_compiles_it_once_and_other_processes_find_it(fresh, monkeypa
         assert library_for(values) is None  # a process that only answers compiles nothing
     assert not fresh.exists()
     made = library_for(values)
+    assert ThisProcess.seconds > 0  # which a training says
     assert made is not None
     assert [made.path] == list(fresh.iterdir())  # nothing else is left behind
     assert fresh.stat().st_mode & 0o777 == made.path.stat().st_mode & 0o777 == 0o700

@@ -25,6 +25,7 @@ from atento.data.tables.table import parsed_once
 from atento.errors import InputError, Interrupted
 from atento.layers.products import bf16_products
 from atento.models.builders.encoder_decoder import count_parameters
+from atento.native.library import ThisProcess
 from atento.predictor import find_device
 from atento.spec.recipe import Settings
 from atento.system import keep_freed_memory, usable_cores
@@ -263,6 +264,9 @@ def begin(
     torch.set_rng_state(random_state)
     parameters = count_parameters(module)
     arithmetic = arithmetic_of(recipe.train.precision, device)
+    if ThisProcess.seconds:
+        log.add("note", text=f"C kernels were compiled for this processor, once, in {ThisProcess.seconds:.0f} s")
+        ThisProcess.seconds = 0.0
     log.add("start", step=0, threads=threads, device=str(device), parameters=parameters, **arithmetic)
     return plan, learner
 

@@ -12,6 +12,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -105,6 +106,7 @@ class ThisProcess:
     library: Library | None = None
     looked = False  # for one that is compiled already
     reason = ""  # why there will be none
+    seconds = 0.0  # that it took to compile
 
 
 def find_library(*, may_compile: bool) -> Library | None:
@@ -114,7 +116,9 @@ def find_library(*, may_compile: bool) -> Library | None:
         try:
             path = library_path()
             if may_compile and not path.exists():
+                started = time.perf_counter()
                 compile_to(path)
+                ThisProcess.seconds = time.perf_counter() - started
             if path.exists():
                 require_private(path)
                 ThisProcess.library = Library(path)
