@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.fx.config
+
+from forking import Nursery, forked_workers
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / ".spec-results.json"
@@ -121,6 +124,17 @@ def exact(request):
     torch.set_default_dtype(torch.float32)
 
 
+@pytest.fixture
+def light_recording(monkeypatch):
+    """What torch records is not looked through for garbage, and no node notes its place in the code: a fifth of its
+    time. That nothing of such notes is written is asked in tests/exporting/test_folder.py.
+    """
+    monkeypatch.setattr(torch.fx.config, "do_not_emit_stack_traces", True, raising=False)
+    gc.disable()
+    yield
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def trained_run(tmp_path_factory):
     """LSTM + additive attention on number words, trained long enough to be nearly always right."""
@@ -161,6 +175,21 @@ def atento_command(processes, tmp_path_factory):
     commands = processes.Commands(tmp_path_factory.mktemp("said"))
     yield commands
     commands.close()
+
+
+@pytest.fixture(scope="session")
+def nursery(processes):
+    """`nursery.popen([sys.executable, "-m", ...], ...)`: a process that need not load torch."""
+    made = Nursery(lambda target, orders: processes.CONTEXT.Process(target=target, args=(orders,), daemon=True).start())
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session", autouse=sys.platform == "linux")
+def workers_are_forked(request):
+    """Comparisons need not wait for torch in each of the processes that train."""
+    with forked_workers(lambda *words, **options: request.getfixturevalue("nursery").popen(*words, **options)):
+        yield
 
 
 @pytest.fixture(scope="session")

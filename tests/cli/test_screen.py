@@ -103,7 +103,7 @@ def test_a_live_display_in_a_terminal(atento_command, terminal, tiny_pairs, smal
 @pytest.mark.parametrize(
     "words", [("schema",), ("parts",), ("data",), ("compare", "numbers", "--modls", "rnn"), ("inspect", "sales.csv")]
 )
-def test_nothing_is_wider_than_the_terminal(columns, words, tmp_path):
+def test_nothing_is_wider_than_the_terminal(nursery, columns, words, tmp_path):
     """All but the line of a command, which is copied as a whole."""
     rows = [f"2021-{at // 28 + 1:02}-{at % 28 + 1:02};{at * 7 % 90 + 0.5};the shop at the corner" for at in range(200)]
     rows[17] = rows[17].replace(";", ";no number, as the till was closed for the whole of the afternoon ", 1)
@@ -111,7 +111,7 @@ def test_nothing_is_wider_than_the_terminal(columns, words, tmp_path):
     terminal = Terminal(columns)
     env = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"TERM": "xterm"}
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal.theirs)
-    child = subprocess.Popen([sys.executable, "-m", "atento", *words], cwd=tmp_path, env=env, **streams)
+    child = nursery.popen([sys.executable, "-m", "atento", *words], cwd=tmp_path, env=env, **streams)
     while child.poll() is None or select.select([terminal.ours], [], [], 0.1)[0]:
         if select.select([terminal.ours], [], [], 0.1)[0]:
             terminal.seen += os.read(terminal.ours, 65536).decode("utf-8", "replace")

@@ -6,9 +6,11 @@ import math
 import os
 import re
 from pathlib import Path
+from unittest import mock
 
 import nbformat
 import pytest
+from jupyter_client import launcher
 from nbclient import NotebookClient
 
 import atento
@@ -77,8 +79,20 @@ def flat(text):
     return re.sub(r"\s+", " ", text.replace("**", "")).strip()
 
 
+@pytest.fixture(scope="module")
+def forked_kernels(nursery):
+    """Kernels are processes of their own that need not load torch."""
+
+    def popen(words, *, env, **options):
+        env.pop("JPY_PARENT_PID")  # by which a kernel would end itself: another process has forked it
+        return nursery.popen(words, env=env, **options)
+
+    with mock.patch.object(launcher, "Popen", popen):
+        yield
+
+
 @pytest.fixture(scope="module", params=NAMES)
-def ran(request, tmp_path_factory):
+def ran(request, tmp_path_factory, forked_kernels):
     """A lesson, what its notebook printed in each cell of code, and the texts filled from its variables."""
     name = request.param
     notebook = nbformat.read(LEARN / "en" / f"{name}.ipynb", as_version=4)

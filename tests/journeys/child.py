@@ -26,4 +26,9 @@ if order["fault"]:
 
 from atento.cli.app import main  # noqa: E402
 
+if order["forks"] and order["arguments"][:1] in (["compare"], ["tune"]):
+    from forking import Nursery, forked_workers
+
+    with forked_workers(Nursery.by_fork().popen):  # forked before anything was opened or changed
+        main()
 main()

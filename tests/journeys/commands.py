@@ -62,6 +62,8 @@ CONTEXT.set_forkserver_preload(
         "atento.api.predict",
         "atento.api.report",
         "atento.api.check",
+        "atento.api.compare",
+        "atento.api.trials",
         "torch._dynamo",
         "pyarrow.parquet",
         "matplotlib.backends.backend_agg",
@@ -119,8 +121,10 @@ class Commands:
         self.numbers = itertools.count()
         self.children = []
 
-    def start(self, *arguments, cwd, stdin=os.devnull, terminal="", fault=(), env=None):
-        """Begin `atento ARGUMENTS`; `fault` names a function of faults.py and its arguments, called first."""
+    def start(self, *arguments, cwd, stdin=os.devnull, terminal="", fault=(), env=None, forks=False):
+        """Begin `atento ARGUMENTS`; `fault` names a function of faults.py and its arguments, called first. With `forks`
+        the workers of a comparison are forked, too, and cannot be told by their command lines.
+        """
         number = next(self.numbers)
         out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
         out.touch()
@@ -131,6 +135,7 @@ class Commands:
             "env": {"COLUMNS": "120", **(env or {})},
             "files": (str(stdin), str(out), terminal or str(err)),
             "fault": [str(part) for part in fault],
+            "forks": forks,
         }
         process = CONTEXT.Process(target=runpy.run_path, args=(str(HERE / "child.py"), {"order": order}))
         process.start()
@@ -139,7 +144,7 @@ class Commands:
 
     def run(self, *arguments, cwd, **options):
         """`atento ARGUMENTS` from start to end."""
-        return self.start(*arguments, cwd=cwd, **options).wait()
+        return self.start(*arguments, cwd=cwd, forks=not options.get("fault"), **options).wait()
 
     def here(self, *arguments, cwd, env=None):
         """`atento ARGUMENTS` in this process; an exception that is no exit escapes."""
