@@ -36,7 +36,10 @@ from cases import all_pairs, asked_of, by_first
 from compositions import has_meaning
 from recording import same_recorded
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+    pytest.mark.usefixtures("light_recording"),
+]
 
 BATCH, QUERIES, KEYS, SIZE, VALUE_SIZE = 2, 3, 5, 7, 11
 LONGEST = 19

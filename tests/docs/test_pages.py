@@ -34,6 +34,7 @@ def learned(metrics) -> bool:
     return high < simple.get("mean", simple.get("last-value", float("inf")))
 
 
+@pytest.mark.usefixtures("light_recording")
 @pytest.mark.parametrize("name", sorted(name for name, blocks in PAGES.items() if blocks))
 def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
     """A page whose model learns nothing says so; one whose model does, shows what it attended to."""

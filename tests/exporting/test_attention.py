@@ -10,6 +10,8 @@ from atento.exporting.runtime.graphs import OnnxGraph
 from atento.exporting.tracing import write_onnx
 from compositions import has_meaning
 
+pytestmark = pytest.mark.usefixtures("light_recording")
+
 SIZE, LONGEST = 7, 31
 SIZES = Sizes(query=SIZE, key=SIZE, reach=1, heads=1, block=2, max_length=LONGEST)
 DRAWN = ("hard-reinforce", "hard-half")  # other gradients than hard's, and the same values
