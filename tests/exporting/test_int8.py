@@ -14,6 +14,8 @@ from atento.exporting.export import export_bundle
 from atento.exporting.folder import check_folder
 from exported import LABEL, TEXTS, bundle_of
 
+pytestmark = pytest.mark.usefixtures("light_recording")
+
 
 def with_predictions(bundle):
     """A run that has kept the rows of its test part."""

@@ -13,6 +13,8 @@ from atento.exporting.export import export_bundle
 from exported import TEXTS, bundle_of
 from servers import run_server
 
+pytestmark = pytest.mark.usefixtures("light_recording")
+
 HIDDEN = """
 import sys
 class Hidden:

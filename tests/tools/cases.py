@@ -1,8 +1,10 @@
 """Which cases of a product a law is asked of, and which of them failed."""
 
+import functools
 import heapq
 import inspect
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,19 +20,38 @@ def all_pairs(*factors: Iterable[Any], allowed: Callable[..., bool] = lambda *ca
 
     Greedy and without chance: the next case is the first of those that hold the most pairs not met so far.
     """
-    cases = [case for case in itertools.product(*factors) if allowed(*case)]
-    pairs = [set(itertools.combinations(enumerate(case), 2)) for case in cases]
-    missing, chosen = set().union(*pairs), []
-    heap = [(-len(held), at) for at, held in enumerate(pairs)]  # equal counts in order: a heap already
+    values = [list(factor) for factor in factors]
+    cases = [case for case in itertools.product(*values) if allowed(*case)]
+    bits = pair_bits(values)
+    held = [pairs_of(case, bits) for case in cases]
+    missing, chosen = functools.reduce(operator.or_, held, 0), []
+    heap = [(-pairs.bit_count(), at) for at, pairs in enumerate(held)]  # equal counts in order: a heap already
     while missing:
         earlier, at = heapq.heappop(heap)
-        gain = len(pairs[at] & missing)  # never more than it was earlier
+        gain = (held[at] & missing).bit_count()  # never more than it was earlier
         if gain == -earlier:
             chosen.append(cases[at])
-            missing -= pairs[at]
+            missing &= ~held[at]
         else:
             heapq.heappush(heap, (-gain, at))
     return chosen
+
+
+def pair_bits(factors: Sequence[Sequence[Any]]) -> dict[tuple[int, int], dict[tuple[Any, Any], int]]:
+    """For every two factors a number with one bit, its own, for each pair of their values."""
+    numbers = itertools.count()
+    return {
+        (one, two): {pair: 1 << next(numbers) for pair in itertools.product(factors[one], factors[two])}
+        for one, two in itertools.combinations(range(len(factors)), 2)
+    }
+
+
+def pairs_of(case: tuple[Any, ...], bits: dict[tuple[int, int], dict[tuple[Any, Any], int]]) -> int:
+    """The pairs that a case holds, as the bits of a number."""
+    held = 0
+    for (one, two), numbers in bits.items():
+        held |= numbers[case[one], case[two]]
+    return held
 
 
 def asked_of(groups: Mapping[Any, Sequence[Any]]) -> Callable[[Law], Law]:
