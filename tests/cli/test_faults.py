@@ -185,10 +185,10 @@ def test_a_full_disk_stops_a_comparison(atento_command, tiny_pairs, tmp_path, nu
         assert_machine_fault(atento_command.here(*words, cwd=tmp_path))
 
 
-@pytest.mark.parametrize("blocks, code", [(300, 3), (90000, 0)])
+@pytest.mark.parametrize("blocks, code", [(600, 3), (90000, 0)])
 def test_a_comparison_in_which_no_model_could_be_written(tiny_pairs, tmp_path, blocks, code):
     """Files of more kilobytes than the shell allows fail in the worker processes, as on a full disk."""
-    options = "--models rnn --set train.steps=2 --set model.hidden=200 --out b"
+    options = "--models rnn --set train.steps=2 --set model.hidden=400 --out b"
     words = f"-m atento compare {shlex.quote(str(tiny_pairs))} {options}"
     command = f"ulimit -f {blocks}; exec {shlex.quote(sys.executable)} {words}"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -62,7 +61,6 @@ def test_another_run_takes_over_and_every_answer_is_wholly_of_one_model(
             while not stop.is_set():
                 reply = server.ask("POST", "/predict", {"rows": rows})
                 seen.append((reply.status, reply.json))
-                time.sleep(0.02)  # or those who ask would take the time in which the other model is loaded
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
