@@ -5,7 +5,6 @@ they are there already, and where they are not, for want of a compiler, torch co
 folder that nobody else may write to; its name holds a digest of the sources, the compiler and the processor.
 """
 
-import ctypes
 import hashlib
 import os
 import platform
@@ -24,6 +23,11 @@ import torch
 from torch import Tensor
 
 from atento.system import is_private, processor_features
+
+try:
+    import ctypes
+except ImportError:  # a Python that was built without it
+    ctypes = None  # type: ignore[assignment]
 
 FOLDER = Path(__file__).parent
 COMPILERS = ("cc", "gcc", "clang")
@@ -68,13 +72,13 @@ class Library:
         of the product with the state; `bf16`: whether both factors of it are rounded.
         """
         gates, hidden = weight.shape
-        own = weight.new_empty(self.threads(batch), gates * (hidden + batch))  # the packed weight, and rounded rows
+        own = weight.new_empty(self.threads(batch), gates, hidden + batch)  # the packed weight, and rounded rows
         steps, weight = torch.tensor(sizes, dtype=torch.int64), weight.contiguous()
         brief = int(bf16 and self.has_bf16)
         self.run(name, batch, brief, len(sizes), steps, batch, hidden, weight, *arguments, own=own)
 
 
-def address(argument: Tensor | int) -> ctypes.c_void_p | ctypes.c_long:
+def address(argument: Tensor | int) -> "ctypes.c_void_p | ctypes.c_long":
     """An argument as C takes it: a whole number, or where the numbers of a tensor begin. Its strides are the caller's
     concern.
     """
@@ -135,6 +139,8 @@ def library_path() -> Path:
     """Where the library of these sources, this compiler and this processor lies."""
     if os.environ.get(SWITCH) == "0":
         raise NoLibraryError(f"{SWITCH}=0 turns it off")
+    if ctypes is None:
+        raise NoLibraryError("this Python has no ctypes")
     if platform.system() == "Windows":
         raise NoLibraryError("it is compiled on Linux and macOS only")
     compiler = Path(find_compiler())
