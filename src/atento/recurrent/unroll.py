@@ -22,7 +22,7 @@ from atento.layers.products import is_watched, lstm
 from atento.recurrent.cells import Cell, ElmanCell, GRUCell, HiddenState, JordanCell, LSTMCell, LSTMState, State
 from atento.recurrent.cpu.elman import elman_walk
 from atento.recurrent.cpu.gru import gru_walk
-from atento.recurrent.cpu.lstm import has_much_padding, lstm_walk
+from atento.recurrent.cpu.lstm import library_is_faster, lstm_walk
 from atento.recurrent.cpu.steps import StepOrder
 from atento.recurrent.gpu.plan import decline_reason
 from atento.recurrent.parallel_cells import MinGRUCell, MinLSTMCell, ParallelCell
@@ -194,7 +194,7 @@ def walks_on_cpu(cell: Cell[Any], inputs: Tensor, valid: Tensor | None = None) -
     is_recorded = is_watched() or not is_known(inputs.size(1))
     if inputs.device.type != "cpu" or kind not in WALKS or kind not in KERNELS or is_recorded:
         return False
-    return type(cell) is not LSTMCell or has_much_padding(inputs, valid)
+    return type(cell) is not LSTMCell or library_is_faster(cell.read.weight, inputs, valid)
 
 
 def run_walk(

@@ -107,6 +107,19 @@ def test_models_that_stayed_in_closed_form_are_named():
     ]
 
 
+def test_a_network_that_ended_as_the_baseline_it_began_with_is_as_good(monkeypatch):
+    """Roundings may all point one way, so that the test of differences tells the two apart."""
+    monkeypatch.setattr("atento.api.comparison.scoreboard.tied", lambda *_: False)
+    simple, (still, ends), (moved, other) = row("ridge", 200, baseline=True), row("gru", 200), row("rnn", 199)
+    still.curve = moved.curve = [{"step": 0}, {"step": 9}]
+    moved.best_step = 9
+    _, found = verdict(simple, (still, ends), (moved, other))
+    assert (found["winner"], found["ties"]) == ("ridge", ["gru"])
+    assert "The simple baseline ridge is as good as the trained models." in found["verdict"]
+    _, found = verdict((still, ends), (moved, other))
+    assert (found["winner"], found["ties"]) == ("gru", []), "two starts of their own are two models"
+
+
 @pytest.mark.spec("X04")
 def test_a_failed_row_takes_no_part():
     rows, found = verdict(row("lstm", 400, failed="exit code 4: training diverged"), row("gru", 100))

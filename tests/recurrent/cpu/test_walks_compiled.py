@@ -99,10 +99,19 @@ def test_rows_do_not_depend_on_threads_or_neighbours(monkeypatch, make):
         torch.testing.assert_close(one, other[:9], rtol=0, atol=1e-6)
 
 
-def test_an_lstm_walks_where_there_is_padding_to_pass_over(monkeypatch):
+def test_an_lstm_walks_where_the_library_is_faster(monkeypatch):
+    """Over padding, and in training where it is small and in float32."""
     take_library(monkeypatch)
-    cell, inputs, _, valid = some_case(LSTMCell, 16, "ragged")
-    assert walks_on_cpu(cell, inputs, valid)
-    assert not walks_on_cpu(cell, inputs, None)
-    assert not walks_on_cpu(cell, inputs, torch.ones_like(valid))
-    assert not walks_on_cpu(cell.double(), inputs.double(), valid)  # C computes float32 alone
+    small, inputs, _, valid = some_case(LSTMCell, 16, "ragged")
+    large = some_case(LSTMCell, 97, "ragged")[0]
+    for cell in (small, large):
+        assert walks_on_cpu(cell, inputs, valid)
+        with torch.no_grad():
+            assert walks_on_cpu(cell, inputs, valid)
+            assert not walks_on_cpu(cell, inputs, None)
+    assert walks_on_cpu(small, inputs, None) and walks_on_cpu(small, inputs, torch.ones_like(valid))
+    assert not walks_on_cpu(large, inputs, None)
+    monkeypatch.setattr("atento.layers.products.WORTH_ROUNDING", 1)
+    with bf16_products(True):
+        assert not walks_on_cpu(small, inputs, None) and walks_on_cpu(small, inputs, valid)
+    assert not walks_on_cpu(small.double(), inputs.double(), valid)  # C computes float32 alone

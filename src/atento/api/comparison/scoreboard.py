@@ -53,13 +53,13 @@ def judge(
     if not len(references):
         return {"winner": None, "ties": [], "verdict": ["There are no test rows, so no model has a score."]}
     best = max(ran, key=lambda row: (metric.to_maximize(row.interval.value), row.baseline, -row.parameters))
+    mark_unmoved(ran)
     for row in ran:
-        row.tied = row is best or tied(metric, outputs[best.model], outputs[row.model], references)
+        row.tied = are_the_same(row, best) or tied(metric, outputs[best.model], outputs[row.model], references)
     ties = [row.model for row in ran if row.tied and row is not best]
     if best.interval.value <= 0 and not metric.smaller_is_better:  # nothing to rank
         nobody = f"No model gets above 0 in {metric.name}. Try a larger --budget, or more rows to learn from."
         return {"winner": best.model, "ties": ties, "verdict": [nobody]}
-    mark_unmoved(ran)
     sentences = [headline(best, ties, ran, metric), *simplest(ran), *against_baseline(best, ran, metric)]
     sentences += [
         *unmoved(ran),
@@ -132,6 +132,11 @@ def mark_unmoved(ran: Sequence[Row]) -> None:
             simple = [] if ModelName.parse(row.model).has("wide") else [one for one in ran if one.baseline]
             alike = (one for one in simple if one.value is not None and close(one.value, row.value))
             row.same_as = next((one.model for one in alike), CLOSED_FORM)
+
+
+def are_the_same(one: Row, other: Row) -> bool:
+    """Whether two rows are one model: the same row, or a network that ended as the baseline it began with."""
+    return one is other or one.same_as == other.model or other.same_as == one.model
 
 
 def close(one: float, other: float) -> bool:

@@ -14,6 +14,7 @@ from atento.recurrent.cpu.steps import StepOrder, plain_walk, read_gradients, wi
 # Axes: B batch, T time, M items of all steps, H hidden; gates in the order i write, f keep, g content, o output.
 
 MOSTLY_REAL = 0.9  # of a batch
+SMALL = 96  # units
 
 
 class LSTMWalk(torch.autograd.Function):
@@ -87,8 +88,11 @@ def lstm_walk(steps: StepOrder, *parts: Tensor) -> tuple[Tensor, ...]:
     return outputs[..., :hidden], *(part[..., :hidden] for part in last)
 
 
-def has_much_padding(inputs: Tensor, valid: Tensor | None) -> bool:
-    """Whether the library computes a batch, and so much of it is padding that torch's LSTM, which computes that too, is
-    slower.
+def library_is_faster(weight: Tensor, inputs: Tensor, valid: Tensor | None) -> bool:
+    """Whether the library computes a batch sooner than torch's LSTM, for a weight (4 H, I) of its inputs: where much of it
+    is padding, which torch computes too, and in training where the cell is small and not in bfloat16.
     """
-    return valid is not None and int(valid.sum()) <= MOSTLY_REAL * valid.numel() and library_for(inputs) is not None
+    padded = valid is not None and int(valid.sum()) <= MOSTLY_REAL * valid.numel()
+    small = weight.size(0) <= 4 * SMALL and torch.is_grad_enabled()
+    rounded = is_rounded(inputs.size(0) * inputs.size(1) * weight.numel())
+    return (padded or (small and not rounded)) and library_for(inputs) is not None
