@@ -89,8 +89,9 @@ def lstm_walk(steps: StepOrder, *parts: Tensor) -> tuple[Tensor, ...]:
 
 
 def library_is_faster(weight: Tensor, inputs: Tensor, valid: Tensor | None) -> bool:
-    """Whether the library computes a batch sooner than torch's LSTM, for a weight (4 H, I) of its inputs: where much of it
-    is padding, which torch computes too, and in training where the cell is small and not in bfloat16.
+    """Whether the library computes a batch sooner than torch's LSTM, whose inputs have a weight (4 H, I).
+
+    It does where much of a batch is padding, and in training where the cell is small and not in bfloat16.
     """
     padded = valid is not None and int(valid.sum()) <= MOSTLY_REAL * valid.numel()
     small = weight.size(0) <= 4 * SMALL and torch.is_grad_enabled()
