@@ -73,6 +73,18 @@ def test_without_a_compiler_there_is_a_reason(fresh, monkeypatch, tmp_path):
     assert ThisProcess.reason == "there is no C compiler: none of cc, gcc, clang"
 
 
+def test_a_user_without_a_home_goes_on_without_it(fresh, monkeypatch):
+    needs_compiler()
+
+    def nowhere():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(library.Path, "home", nowhere)
+    assert find_library(may_compile=True) is None
+    assert ThisProcess.reason == "this user has no home folder, and XDG_CACHE_HOME names no other"
+
+
 def test_a_compiler_that_fails_is_quoted(fresh, monkeypatch, tmp_path):
     (tmp_path / "cc").write_text("#!/bin/sh\necho no such instruction >&2\nexit 3\n")
     (tmp_path / "cc").chmod(0o755)

@@ -175,7 +175,10 @@ def find_compiler() -> str:
 
 def cache_folder() -> Path:
     """Where users keep what can be made again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "atento"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "atento"
+    except RuntimeError:  # a user without a home, as in some containers
+        raise NoLibraryError("this user has no home folder, and XDG_CACHE_HOME names no other") from None
 
 
 def require_private(path: Path) -> None:
