@@ -121,6 +121,13 @@ def test_a_tensor_of_another_type_is_refused():
         library.address(torch.randn(3, dtype=torch.float64))
 
 
+def test_a_walk_refuses_a_tensor_with_gaps():
+    """C would read and write past it."""
+    weight = torch.randn(6, 2, dtype=torch.float32)
+    with pytest.raises(TypeError, match="gru_forward takes tensors without gaps"):
+        Library.walk(None, "gru_forward", [1], 1, weight, torch.randn(3, 5, dtype=torch.float32).t())
+
+
 def test_every_number_of_rows_is_computed_once_by_any_number_of_threads(tmp_path, monkeypatch):
     """Each thread gets rows of its own: together all of them, whatever their number."""
     needs_compiler()

@@ -71,6 +71,8 @@ class Library:
         """Call a function that takes a batch through its steps, of which each has so many rows, with the weight (G, H)
         of the product with the state; `bf16`: whether both factors of it are rounded.
         """
+        if not all(argument.is_contiguous() for argument in arguments if isinstance(argument, Tensor)):
+            raise TypeError(f"{name} takes tensors without gaps between their rows")
         gates, hidden = weight.shape
         own = weight.new_empty(self.threads(batch), gates, hidden + batch)  # the packed weight, and rounded rows
         steps, weight = torch.tensor(sizes, dtype=torch.int64), weight.contiguous()
